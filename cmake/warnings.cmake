@@ -1,0 +1,15 @@
+# Flags of our own targets. They are PRIVATE: a host's flags are the host's business.
+set(K8S_SD_SANITIZE "" CACHE STRING "Sanitizers for all targets of this project, e.g. address,undefined")
+
+function(k8s_sd_own_target target)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+        -Woverloaded-virtual -Wcast-align)
+    if(PROJECT_IS_TOP_LEVEL)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(K8S_SD_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${K8S_SD_SANITIZE} -fno-omit-frame-pointer)
+        target_link_options(${target} PRIVATE -fsanitize=${K8S_SD_SANITIZE})
+    endif()
+endfunction()

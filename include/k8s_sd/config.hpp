@@ -1,0 +1,122 @@
+#pragma once
+
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/role.hpp"
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace k8s_sd {
+
+using Duration = std::chrono::steady_clock::duration;
+using TimePoint = std::chrono::steady_clock::time_point;
+
+/// Trust and identity for https. Of `ca`/`ca_file`, `cert`/`cert_file` and `key`/`key_file` at
+/// most one each; the inline forms hold PEM text. Files are read again when they change.
+struct TlsConfig {
+    std::string ca, ca_file;      ///< both empty: the system's trust store
+    std::string cert, cert_file;  ///< client certificate (chain); needs a key
+    std::string key, key_file;
+    std::string server_name;      ///< for SNI and verification; empty: the host of the URL
+    bool insecure_skip_verify = false;
+    auto operator<=>(const TlsConfig&) const = default;
+};
+
+/// At most one of: bearer_token, bearer_token_file, username with password or password_file.
+/// Files are read again at least every 60 s, and at once after a 401 answer.
+struct AuthConfig {
+    std::string bearer_token, bearer_token_file;
+    std::string username, password, password_file;
+    auto operator<=>(const AuthConfig&) const = default;
+};
+
+/// One API server and how to talk to it.
+struct ApiServerConfig {
+    std::string url;  ///< "https://host:port/prefix"; empty: kubeconfig_file or in-cluster
+    AuthConfig auth;
+    TlsConfig tls;
+    auto operator<=>(const ApiServerConfig&) const = default;
+};
+
+/// Server-side filter for one kind. `role` names the kind (a role whose main kind it is).
+struct Selector {
+    Role role = Role::pod;
+    std::string label;  ///< labelSelector, e.g. "app=web,tier in (a,b)"
+    std::string field;  ///< fieldSelector, e.g. "spec.nodeName=node-1"
+    auto operator<=>(const Selector&) const = default;
+};
+
+/// Opt-in labels from related objects; each needs permission to list and watch its kind.
+struct AttachMetadata {
+    bool node = false;        ///< labels of the node (cluster-wide permission)
+    bool namespace_ = false;  ///< labels of the namespace (cluster-wide permission)
+    bool deployment = false;  ///< name of the Deployment, through ReplicaSets
+    bool job = false;         ///< name of the Job that controls a pod
+    bool cronjob = false;     ///< name of the CronJob, through Jobs
+    auto operator<=>(const AttachMetadata&) const = default;
+};
+
+/// How to list and watch. Zero disables a timeout.
+struct WatchOptions {
+    unsigned page_size = 500;  ///< objects a page of the first LIST; 0: one page
+    Duration connect_timeout = std::chrono::seconds(30);   ///< name lookup, TCP and TLS
+    Duration response_timeout = std::chrono::seconds(75);  ///< silence allowed in a LIST
+    Duration watch_timeout_min = std::chrono::seconds(300);  ///< timeoutSeconds is drawn from
+    Duration watch_timeout_max = std::chrono::seconds(600);  ///< [min, max] for each watch
+    Duration backoff_min = std::chrono::milliseconds(800);
+    Duration backoff_max = std::chrono::seconds(30);
+    std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
+    auto operator<=>(const WatchOptions&) const = default;
+};
+
+/// One discovery configuration; one entry of `kubernetes_sd_configs`.
+/// Exactly one way to the server is used: `api_server.url`, else `kubeconfig_file`, else the
+/// service account of the pod the program runs in ("in-cluster").
+struct DiscoveryConfig {
+    Role role = Role::pod;
+    ApiServerConfig api_server;
+    std::string kubeconfig_file;
+    std::string kubeconfig_context;       ///< empty: current-context
+    std::vector<std::string> namespaces;  ///< empty: all
+    bool own_namespace = false;           ///< the pod's own namespace (in-cluster)
+    std::vector<Selector> selectors;
+    AttachMetadata attach_metadata;
+    LabelDialect dialect = LabelDialect::prometheus;
+    /// Least time between two calls of the callback; zero: deliver at once. Not part of what
+    /// decides about sharing.
+    Duration min_update_interval{0};
+    WatchOptions watch;
+    auto operator<=>(const DiscoveryConfig&) const = default;
+};
+
+/// Checks everything that can be checked without reading a file.
+/// \throws ConfigError naming the field and what is allowed. Rules: Prometheus' documentation of
+/// kubernetes_sd_config and, for LabelDialect::victoriametrics, vmagent's laxer ones.
+void validate(const DiscoveryConfig&);
+
+/// Where in-cluster settings come from. Tests replace it.
+struct InClusterFiles {
+    std::string directory = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+
+/// What two discoverers must have in common to share watches: everything but the role and the
+/// update interval, with the server resolved. Compared by value; never printed.
+struct GroupKey {
+    ApiServerConfig api_server;
+    std::vector<std::string> namespaces;  ///< sorted, unique; empty: all
+    std::vector<Selector> selectors;      ///< in the order of the configuration
+    AttachMetadata attach_metadata;
+    LabelDialect dialect = LabelDialect::prometheus;
+    WatchOptions watch;
+    auto operator<=>(const GroupKey&) const = default;
+};
+
+/// Validates and resolves: reads the kubeconfig or the in-cluster environment
+/// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace.
+/// \throws ConfigError
+GroupKey resolve(const DiscoveryConfig&, const InClusterFiles& = {});
+
+}  // namespace k8s_sd

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/logger.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace k8s_sd {
+
+namespace asio = boost::asio;
+
+struct Metrics;
+
+/// One wait at a time. After `cancel()`, a new `expires_at()` or the destruction (each on the
+/// executor the timer was made for) the previous handler is not called any more.
+class Timer {
+ public:
+    virtual ~Timer() = default;
+    /// Calls `handler` on the timer's executor, as if by post, once `when` is reached.
+    virtual void expires_at(TimePoint when, std::function<void()> handler) = 0;
+    virtual void cancel() noexcept = 0;
+};
+
+/// The only source of time. Tests replace it.
+class Clock {
+ public:
+    virtual ~Clock() = default;
+    virtual TimePoint now() const noexcept = 0;
+    virtual std::unique_ptr<Timer> make_timer(asio::any_io_executor) = 0;
+};
+
+/// A connection of bytes: TCP, TLS or in memory. At most one connect or read and one write are
+/// outstanding. Handlers are called on the stream's executor, as if by post. After `close()`
+/// outstanding handlers are called with asio::error::operation_aborted; the stream may be
+/// destroyed at any time, which closes it.
+class ByteStream {
+ public:
+    /// The text explains an error (for TLS: what about the certificate is wrong).
+    using ConnectHandler = std::function<void(error_code, std::string)>;
+    using IoHandler = std::function<void(error_code, std::size_t)>;
+
+    virtual ~ByteStream() = default;
+    virtual void async_connect(ConnectHandler) = 0;
+    virtual void async_read_some(asio::mutable_buffer, IoHandler) = 0;
+    /// Writes the whole buffer; the memory must stay valid until the handler is called.
+    virtual void async_write(asio::const_buffer, IoHandler) = 0;
+    virtual void close() noexcept = 0;
+};
+
+/// Where to connect. `tls` is empty for plain HTTP.
+struct ConnectTarget {
+    std::string host;  ///< name or IP literal without brackets
+    std::string port;
+    std::optional<TlsConfig> tls;
+};
+
+/// Makes unconnected streams. Thread-safe.
+class Connector {
+ public:
+    virtual ~Connector() = default;
+    virtual std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) = 0;
+};
+
+std::shared_ptr<Clock> system_clock();          ///< steady clock, Asio timers
+std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
+
+/// Everything the library takes from outside, one per execution context.
+struct Environment {
+    std::shared_ptr<Clock> clock;          ///< null: system_clock()
+    std::shared_ptr<Connector> connector;  ///< null: system_connector()
+    std::shared_ptr<Metrics> metrics;      ///< null: a private instance
+    Logger logger;
+    std::uint64_t seed = 0;                ///< for jitter; 0: from std::random_device
+};
+
+/// Sets the environment of `context`; call it before the first Discoverer on it is made.
+/// \throws asio::service_already_exists when it comes too late.
+void install(asio::execution_context& context, Environment);
+
+/// The metrics of `context`; see Environment::metrics. Thread-safe.
+std::shared_ptr<Metrics> metrics_of(asio::execution_context& context);
+
+}  // namespace k8s_sd

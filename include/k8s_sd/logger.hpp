@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace k8s_sd {
+
+enum class LogLevel { off, error, warning, info, debug };
+
+/// Where the library's few log lines go. An empty `write` means standard error.
+/// `write` may be called from any thread that runs the execution context; it must not block.
+struct Logger {
+    LogLevel level = LogLevel::warning;
+    std::function<void(LogLevel, std::string_view)> write;
+
+    bool enabled(LogLevel l) const noexcept { return l != LogLevel::off && l <= level; }
+    void log(LogLevel l, std::string_view text) const;
+};
+
+std::string_view to_string(LogLevel) noexcept;
+
+}  // namespace k8s_sd
