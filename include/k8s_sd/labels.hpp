@@ -1,0 +1,139 @@
+#pragma once
+
+#include "k8s_sd/labels/label_block.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd {
+
+/// A label set that owns its strings, sorted by name. Made only when a host asks for one.
+using LabelMap = std::map<std::string, std::string, std::less<>>;
+
+/// A read-only view of a label set: unique names with their values, in no particular order.
+/// Cheap to copy. Valid as long as the TargetGroup it came from. Thread-safe.
+/// An empty value means the same as no label (Prometheus' rule); such labels can occur.
+class Labels {
+ public:
+    using value_type = std::pair<std::string_view, std::string_view>;
+
+    class iterator {
+     public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Labels::value_type;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const value_type*;
+        using reference = value_type;
+
+        iterator() = default;
+        value_type operator*() const noexcept {
+            const auto& entry = (*block_)->shape().entries()[entry_];
+            return on_present_ ? value_type{entry.present, "true"} : value_type{entry.name, value_};
+        }
+        iterator& operator++() noexcept {
+            if (!on_present_ && !(*block_)->shape().entries()[entry_].present.empty()) {
+                on_present_ = true;
+                return *this;
+            }
+            on_present_ = false;
+            ++entry_;
+            settle();
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) noexcept {
+            return a.block_ == b.block_ && a.entry_ == b.entry_ && a.on_present_ == b.on_present_;
+        }
+
+     private:
+        friend class Labels;
+        iterator(const detail::LabelBlockPtr* block, const detail::LabelBlockPtr* last) noexcept
+            : block_(block), last_(last) {
+            open();
+            settle();
+        }
+        // A null block stands for no labels.
+        void open() noexcept {
+            while (block_ != last_ && !*block_) ++block_;
+            if (block_ != last_) position_ = (*block_)->packed().data();
+        }
+        // Moves on to the next entry that is a label, from the start of entry_'s value.
+        void settle() noexcept {
+            while (block_ != last_) {
+                const auto entries = (*block_)->shape().entries();
+                for (; entry_ < entries.size(); ++entry_) {
+                    value_ = detail::unpack_value(position_);
+                    if (!entries[entry_].name.empty()) return;
+                }
+                entry_ = 0;
+                ++block_;
+                open();
+            }
+        }
+
+        const detail::LabelBlockPtr* block_ = nullptr;
+        const detail::LabelBlockPtr* last_ = nullptr;
+        const char* position_ = nullptr;
+        std::size_t entry_ = 0;
+        std::string_view value_;
+        bool on_present_ = false;
+    };
+
+    Labels() = default;
+    Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
+        : first_(first), last_(last) {}
+
+    iterator begin() const noexcept { return {first_, last_}; }
+    iterator end() const noexcept { return {last_, last_}; }
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t size() const noexcept {
+        std::size_t n = 0;
+        for (const auto* block = first_; block != last_; ++block) {
+            if (*block) n += (*block)->shape().label_count();
+        }
+        return n;
+    }
+    /// The value of a label; nullopt when there is none of that name.
+    std::optional<std::string_view> get(std::string_view name) const noexcept {
+        for (const auto [label, value] : *this) {
+            if (label == name) return value;
+        }
+        return std::nullopt;
+    }
+    LabelMap to_map() const {
+        LabelMap map;
+        for (const auto [name, value] : *this) map.emplace(name, value);
+        return map;
+    }
+    std::size_t hash() const noexcept {
+        std::size_t sum = 0;
+        for (const auto* block = first_; block != last_; ++block) {
+            if (*block) sum = sum * 31 + std::hash<std::string_view>{}((*block)->packed());
+        }
+        return sum;
+    }
+    /// Equal when made of equal parts, as label sets of one generator are.
+    friend bool operator==(const Labels& a, const Labels& b) noexcept {
+        if (a.last_ - a.first_ != b.last_ - b.first_) return false;
+        for (const auto *x = a.first_, *y = b.first_; x != a.last_; ++x, ++y) {
+            if (!detail::same(*x, *y)) return false;
+        }
+        return true;
+    }
+
+ private:
+    const detail::LabelBlockPtr* first_ = nullptr;
+    const detail::LabelBlockPtr* last_ = nullptr;
+};
+
+}  // namespace k8s_sd

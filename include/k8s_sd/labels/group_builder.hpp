@@ -1,0 +1,45 @@
+#pragma once
+
+#include "k8s_sd/target_group.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::detail {
+
+/// Puts one target group together from label blocks: first the group's, then target by target.
+/// Reused from group to group, so that building one costs a single allocation.
+class GroupBuilder {
+ public:
+    void begin(std::string_view source_prefix, std::string_view ns, std::string_view name) {
+        blocks_.clear();
+        ends_.clear();
+        source_.assign(source_prefix);
+        if (!ns.empty()) (source_ += ns) += '/';
+        source_ += name;
+    }
+    /// Adds to the current target or, before the first one, to the labels of the group.
+    GroupBuilder& add(const LabelBlockPtr& block) {
+        if (block) blocks_.push_back(block);
+        return *this;
+    }
+    GroupBuilder& begin_target() {
+        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+        return *this;
+    }
+    /// Null if no target was begun.
+    TargetGroupPtr finish() {
+        if (ends_.empty()) return nullptr;
+        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+        return TargetGroup::make(source_, blocks_, ends_);
+    }
+
+ private:
+    std::string source_;
+    std::vector<LabelBlockPtr> blocks_;
+    std::vector<std::uint32_t> ends_;
+};
+
+}  // namespace k8s_sd::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "k8s_sd/labels.hpp"
+#include "k8s_sd/resource.hpp"
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace k8s_sd {
+
+/// A Kubernetes object as it is kept: what it contributes to labels, made once, in shared blocks.
+/// Immutable; may be read and released on any thread. The strings behind ns() and name() belong
+/// to the derived object.
+class Object : public boost::intrusive_ref_counter<Object> {
+ public:
+    Object(const Object&) = delete;
+    Object& operator=(const Object&) = delete;
+    virtual ~Object() = default;
+
+    Kind kind() const noexcept { return kind_; }
+    std::string_view ns() const noexcept { return ns_; }
+    std::string_view name() const noexcept { return name_; }
+    /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; none
+    /// for kinds of which only the owner is kept.
+    virtual Labels metadata_labels() const noexcept { return {}; }
+    /// Two objects of one name with different UIDs are different objects.
+    bool same_uid(const Object& other) const noexcept { return uid_hash_ == other.uid_hash_; }
+    /// True if nothing that reaches a label differs.
+    virtual bool same_content(const Object& other) const noexcept = 0;
+
+ protected:
+    Object(Kind kind, std::string_view uid) noexcept
+        : kind_(kind), uid_hash_(std::hash<std::string_view>{}(uid)) {}
+    void set_key(std::string_view ns, std::string_view name) noexcept {
+        ns_ = ns;
+        name_ = name;
+    }
+
+ private:
+    Kind kind_;
+    std::size_t uid_hash_;
+    std::string_view ns_;
+    std::string_view name_;
+};
+
+using ObjectPtr = boost::intrusive_ptr<const Object>;
+
+}  // namespace k8s_sd

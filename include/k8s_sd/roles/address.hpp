@@ -1,0 +1,29 @@
+#pragma once
+
+#include "k8s_sd/labels/label_factory.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::detail {
+
+/// Where to scrape.
+inline constexpr LiteralName address_name{"__address__"};
+
+/// "host:port"; an IPv6 literal is put in brackets.
+inline std::string join_host_port(std::string_view host, std::int64_t port) {
+    const bool brackets = host.find(':') != std::string_view::npos;
+    std::string joined;
+    joined.reserve(host.size() + 8);
+    if (brackets) joined += '[';
+    joined += host;
+    joined += brackets ? "]:" : ":";
+    return joined += std::to_string(port);
+}
+
+inline LabelBlockPtr address_label(LabelFactory& factory, std::string_view address) {
+    return factory.row().add(address_name, address).own();
+}
+
+}  // namespace k8s_sd::detail

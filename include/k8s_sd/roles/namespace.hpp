@@ -1,0 +1,40 @@
+#pragma once
+
+#include "k8s_sd/roles/lookup.hpp"
+#include "k8s_sd/roles/metadata.hpp"
+
+#include <string>
+
+namespace k8s_sd::detail {
+
+inline constexpr MetadataNames namespace_metadata_names{
+    {"__meta_kubernetes_namespace_label_", "__meta_kubernetes_namespace_labelpresent_"},
+    {"__meta_kubernetes_namespace_annotation_", "__meta_kubernetes_namespace_annotationpresent_"}};
+
+class NamespaceObject final : public Object {
+ public:
+    NamespaceObject(const model::ObjectMeta& meta, LabelFactory& factory)
+        : Object(Kind::namespace_, meta.uid),
+          metadata(make_metadata(namespace_metadata_names, meta, factory)),
+          own_name_(meta.name) {
+        set_key({}, own_name_);
+    }
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        return metadata == static_cast<const NamespaceObject&>(other).metadata;
+    }
+
+    Metadata metadata;
+
+ private:
+    std::string own_name_;
+};
+
+/// attach_metadata.namespace
+inline void attach_namespace(Generation& g, std::string_view ns) {
+    if (!g.options.attach.namespace_) return;
+    const auto* object = g.lookup.get<NamespaceObject>(Kind::namespace_, {}, ns);
+    if (object != nullptr) object->metadata.add_to(g.group);
+}
+
+}  // namespace k8s_sd::detail
