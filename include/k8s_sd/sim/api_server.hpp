@@ -1,0 +1,130 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/sim/memory_connector.hpp"
+#include "k8s_sd/sim/message.hpp"
+
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::sim {
+
+struct ApiServerOptions {
+    /// Time between two bookmarks of a watch. A last one is sent two seconds before the end.
+    Duration bookmark_interval = std::chrono::seconds(60);
+    bool bookmarks = true;  ///< false: never send any, as some aggregated servers
+    /// false: answer 422 to sendInitialEvents, as servers without the WatchList feature do.
+    bool initial_events = true;
+    std::size_t history = 10'000;  ///< events kept of each resource; older versions answer 410
+    /// A watch whose client has left so many events unread is ended.
+    std::size_t max_unread_events = 10'000;
+    std::size_t max_open_connections = 10'000;  ///< further ones are closed at once
+    std::string token;           ///< the bearer token requests must carry; empty: anybody may
+    std::string path_prefix;     ///< "/k8s/cluster-1": requests elsewhere answer 404
+    std::string tls_certificate;  ///< PEM chain; with tls_key: listen() speaks TLS
+    std::string tls_key;          ///< PEM
+    std::string tls_client_ca;    ///< PEM; if set, clients must show a certificate it signed
+    std::shared_ptr<Clock> clock;  ///< of bookmarks and time-outs; null: system_clock()
+};
+
+/// A Kubernetes API server in the process: LIST, WATCH and GET of the resources that service
+/// discovery uses (and a few that make a cluster complete), with resource versions, paging,
+/// selectors, bookmarks, discovery documents and tables for kubectl. It stores what it is given;
+/// there are no controllers and no writes by HTTP.
+///
+/// Made for tests of programs that use k8s_sd, and for demonstrations. It listens on 127.0.0.1
+/// only, or is reached in memory through connector(). It speaks JSON without compression.
+///
+/// All members are thread-safe. The server works on the executor's context, which must outlive
+/// it; the destructor ends every connection (as soon as the context runs) and does not wait.
+class ApiServer {
+ public:
+    explicit ApiServer(asio::any_io_executor, ApiServerOptions = {});
+    ~ApiServer();
+    ApiServer(const ApiServer&) = delete;
+    ApiServer& operator=(const ApiServer&) = delete;
+
+    // ---- Ways in ---------------------------------------------------------------------------
+    /// Listens on 127.0.0.1. \param port 0: any free one. \returns the port
+    /// \throws boost::system::system_error if the port is taken,
+    ///         ConfigError for a certificate or key that cannot be used
+    unsigned short listen(unsigned short port = 0);
+    /// "http://127.0.0.1:34567" after listen() (https with a certificate), before it
+    /// "http://sim.invalid", which only connector() reaches; with the path prefix.
+    std::string url() const;
+    /// A transport in memory that leads every target to this server.
+    std::shared_ptr<MemoryConnector> connector(TransportFaults = {});
+
+    // ---- Content: visible to the next request, running watches are told at once ---------------
+    /// Creates or updates the object that kind, apiVersion, metadata.namespace and metadata.name
+    /// identify. Assigns a resource version, and a uid where it has none (an update keeps the
+    /// object's). An object equal to the stored one changes nothing.
+    /// \returns its resource version
+    /// \throws std::invalid_argument for an unknown kind or an object without a name
+    std::string apply(boost::json::object);
+    /// The same from JSON text. \throws boost::system::system_error if it is not JSON
+    std::string apply(std::string_view json);
+    /// \param resource  plural name or kind \returns false if there is no such object
+    bool remove(std::string_view resource, std::string_view ns, std::string_view name);
+    /// Makes the items of a recorded List body, with their versions, the whole content of their
+    /// resource. Versions go on from the list's; running watches of the resource end with a 410.
+    /// \throws as apply()
+    void load(std::string_view list_json);
+    /// Applies a recorded watch event, {"type": ..., "object": ...}, with its versions. BOOKMARK
+    /// and ERROR go to the running watches of the resource as they are; ERROR ends them.
+    /// \throws as apply()
+    void replay(std::string_view resource, std::string_view event_json);
+    /// Forgets history: watches, lists and continue tokens from before now answer 410.
+    void compact();
+    std::string resource_version() const;  ///< of the newest change
+    /// The stored object with kind and apiVersion; nullopt without one.
+    std::optional<boost::json::object> get(std::string_view resource, std::string_view ns,
+                                           std::string_view name) const;
+    std::size_t count(std::string_view resource) const;  ///< objects in all namespaces
+
+    // ---- Faults --------------------------------------------------------------------------
+    /// Asked for every request, on the server's strand; nullopt: the true answer. It must not
+    /// call back into the server's fault members. Empty: none.
+    using Intercept = std::function<std::optional<Response>(const Request&)>;
+    void set_intercept(Intercept);
+    /// Answers the next `times` requests whose path begins with `path` like this. Comes before
+    /// the intercept; several calls queue up.
+    void fail_next(Response, unsigned times = 1, std::string path = {});
+    /// Answers every request of this resource with 403, as missing permissions do. Running
+    /// watches go on, as on a real server.
+    void deny(std::string_view plural);
+    void allow(std::string_view plural);
+    void set_token(std::string);  ///< see ApiServerOptions::token; for requests from now on
+
+    enum class After { go_on, end, drop };
+    /// Sends raw bytes on the running watches of a resource, as one chunk of the body: garbage, half
+    /// an event, an ERROR event. Then the watch goes on, ends cleanly, or its connection is closed.
+    void send_to_watches(std::string_view plural, std::string bytes, After = After::go_on);
+    /// Ends all running watches cleanly, as a server that shuts down.
+    void end_watches();
+    /// Closes all connections, in the middle of whatever they do.
+    void disconnect_all();
+    /// false: new connections are refused (existing ones stay). true: accepts again, on the same
+    /// port.
+    void accept_connections(bool);
+
+    // ---- Observation ---------------------------------------------------------------------
+    std::vector<RequestRecord> requests() const;  ///< oldest first; the last 10 000
+    void clear_requests();
+    std::size_t open_connections() const;
+    std::size_t open_watches() const;
+
+    class Impl;
+
+ private:
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd::sim

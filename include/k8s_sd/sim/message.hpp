@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::sim {
+
+/// A request as the simulated server read it.
+struct Request {
+    std::string method;                        ///< "GET"
+    std::string target;                        ///< as sent: "/api/v1/pods?limit=500"
+    std::string path;                          ///< percent-decoded, without the query
+    std::map<std::string, std::string> query;  ///< decoded; of repeated names the first
+    std::vector<std::pair<std::string, std::string>> headers;
+
+    /// The first header of this name in any case; nullopt without one.
+    std::optional<std::string_view> header(std::string_view name) const;
+    /// A query parameter; "" without one.
+    std::string_view param(std::string_view name) const;
+    bool is_watch() const;
+};
+
+/// A request and how it was answered; see ApiServer::requests().
+struct RequestRecord {
+    Request request;
+    unsigned status = 0;  ///< HTTP status; 0: not answered (hung or dropped)
+};
+
+/// An answer that a test prescribes instead of the true one.
+struct Response {
+    enum class Framing {
+        content_length,  ///< the default of the server
+        chunked,
+        until_close,  ///< neither length nor chunks: the end of the connection ends the body
+    };
+    static constexpr std::size_t all = static_cast<std::size_t>(-1);
+
+    unsigned status = 200;
+    std::string body;
+    std::string content_type = "application/json";
+    std::vector<std::pair<std::string, std::string>> headers;  ///< besides type and framing
+    Framing framing = Framing::content_length;
+    std::size_t cut_after = all;  ///< closes the connection after so many bytes of the body
+    bool hang = false;            ///< reads the request and never answers
+    bool drop = false;            ///< closes the connection without an answer
+
+    /// A Status object with this code, reason ("Expired") and message, as the API server sends it.
+    static Response failure(unsigned code, std::string_view reason, std::string_view message);
+    static Response never();       ///< hang
+    static Response disconnect();  ///< drop
+};
+
+}  // namespace k8s_sd::sim

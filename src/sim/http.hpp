@@ -1,0 +1,31 @@
+#pragma once
+
+#include "k8s_sd/sim/message.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::sim {
+
+/// Cuts HTTP/1.1 requests out of the bytes of a connection.
+class RequestReader {
+ public:
+    enum class Result { incomplete, complete, malformed };
+
+    void append(std::string_view bytes) { bytes_ += bytes; }
+    std::size_t buffered() const { return bytes_.size(); }
+    /// Takes the next request out of the buffer. \param close  the client wants no keep-alive
+    Result next(Request& request, bool& close);
+
+ private:
+    std::string bytes_;
+};
+
+/// A whole answer, or what `cut_after` leaves of it.
+std::string serialize(const Response&, bool close);
+std::string chunk(std::string_view bytes);
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
+std::string watch_header();
+
+}  // namespace k8s_sd::sim

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::sim {
+
+/// What the server knows about a resource.
+struct ResourceType {
+    std::string_view kind;        ///< "Pod"
+    std::string_view group;       ///< "" for the core group
+    std::string_view version;     ///< "v1"
+    std::string_view plural;      ///< "pods"
+    std::string_view singular;    ///< "pod"
+    std::string_view short_name;  ///< "po"; may be empty
+    bool namespaced = true;
+    /// Paths besides metadata.name and metadata.namespace that a field selector may use.
+    std::span<const std::string_view> fields;
+    /// What follows the metadata in a bookmark: Go writes zero values of fields that are not
+    /// marked omitempty.
+    std::string_view zero_value;
+
+    std::string api_version() const {
+        return group.empty() ? std::string(version)
+                             : std::string(group) + "/" + std::string(version);
+    }
+    /// As messages of the server name it: "pods", "replicasets.apps".
+    std::string qualified() const {
+        return group.empty() ? std::string(plural) : std::string(plural) + "." + std::string(group);
+    }
+};
+
+std::span<const ResourceType> resource_types();
+
+/// Null if there is none.
+const ResourceType* find_by_plural(std::string_view group, std::string_view version,
+                                   std::string_view plural);
+const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind);
+/// By plural name or kind alone; both are unique here.
+const ResourceType* find_by_name(std::string_view plural_or_kind);
+
+/// Its place in resource_types().
+std::size_t index_of(const ResourceType&);
+
+}  // namespace k8s_sd::sim
