@@ -14,13 +14,16 @@ namespace k8s_sd {
 using Duration = std::chrono::steady_clock::duration;
 using TimePoint = std::chrono::steady_clock::time_point;
 
+// Every member of these aggregates has an initialiser so that designated initialisers that leave
+// some out do not warn.
+
 /// Trust and identity for https. Of `ca`/`ca_file`, `cert`/`cert_file` and `key`/`key_file` at
 /// most one each; the inline forms hold PEM text. Files are read again when they change.
 struct TlsConfig {
-    std::string ca, ca_file;      ///< both empty: the system's trust store
-    std::string cert, cert_file;  ///< client certificate (chain); needs a key
-    std::string key, key_file;
-    std::string server_name;      ///< for SNI and verification; empty: the host of the URL
+    std::string ca{}, ca_file{};      ///< both empty: the system's trust store
+    std::string cert{}, cert_file{};  ///< client certificate (chain); needs a key
+    std::string key{}, key_file{};
+    std::string server_name{};  ///< for SNI and verification; empty: the host of the URL
     bool insecure_skip_verify = false;
     auto operator<=>(const TlsConfig&) const = default;
 };
@@ -28,24 +31,29 @@ struct TlsConfig {
 /// At most one of: bearer_token, bearer_token_file, username with password or password_file.
 /// Files are read again at least every 60 s, and at once after a 401 answer.
 struct AuthConfig {
-    std::string bearer_token, bearer_token_file;
-    std::string username, password, password_file;
+    std::string bearer_token{}, bearer_token_file{};
+    std::string username{}, password{}, password_file{};
     auto operator<=>(const AuthConfig&) const = default;
 };
 
 /// One API server and how to talk to it.
 struct ApiServerConfig {
-    std::string url;  ///< "https://host:port/prefix"; empty: kubeconfig_file or in-cluster
-    AuthConfig auth;
-    TlsConfig tls;
+    /// "https://host:port/prefix"; empty: kubeconfig_file or in-cluster. Without a scheme:
+    /// https if anything in `tls` is set, else http.
+    std::string url{};
+    AuthConfig auth{};
+    TlsConfig tls{};
     auto operator<=>(const ApiServerConfig&) const = default;
 };
 
 /// Server-side filter for one kind. `role` names the kind (a role whose main kind it is).
+/// A selector of another kind than that of the configuration's role does not choose targets, it
+/// restricts the objects that labels are taken from: with role pod, a node selector restricts the
+/// nodes that attach_metadata.node can attach.
 struct Selector {
     Role role = Role::pod;
-    std::string label;  ///< labelSelector, e.g. "app=web,tier in (a,b)"
-    std::string field;  ///< fieldSelector, e.g. "spec.nodeName=node-1"
+    std::string label{};  ///< labelSelector, e.g. "app=web,tier in (a,b)"
+    std::string field{};  ///< fieldSelector, e.g. "spec.nodeName=node-1"
     auto operator<=>(const Selector&) const = default;
 };
 
@@ -62,8 +70,8 @@ struct AttachMetadata {
 /// How to list and watch. Zero disables a timeout.
 struct WatchOptions {
     unsigned page_size = 500;  ///< objects a page of the first LIST; 0: one page
-    Duration connect_timeout = std::chrono::seconds(30);   ///< name lookup, TCP and TLS
-    Duration response_timeout = std::chrono::seconds(75);  ///< silence allowed in a LIST
+    Duration connect_timeout = std::chrono::seconds(30);     ///< name lookup, TCP and TLS
+    Duration response_timeout = std::chrono::seconds(75);    ///< silence allowed in a LIST
     Duration watch_timeout_min = std::chrono::seconds(300);  ///< timeoutSeconds is drawn from
     Duration watch_timeout_max = std::chrono::seconds(600);  ///< [min, max] for each watch
     Duration backoff_min = std::chrono::milliseconds(800);
@@ -77,24 +85,29 @@ struct WatchOptions {
 /// service account of the pod the program runs in ("in-cluster").
 struct DiscoveryConfig {
     Role role = Role::pod;
-    ApiServerConfig api_server;
-    std::string kubeconfig_file;
-    std::string kubeconfig_context;       ///< empty: current-context
-    std::vector<std::string> namespaces;  ///< empty: all
-    bool own_namespace = false;           ///< the pod's own namespace (in-cluster)
-    std::vector<Selector> selectors;
-    AttachMetadata attach_metadata;
+    ApiServerConfig api_server{};
+    /// A kubeconfig, or several separated by colons that are merged as $KUBECONFIG is.
+    std::string kubeconfig_file{};
+    std::string kubeconfig_context{};       ///< empty: current-context
+    std::vector<std::string> namespaces{};  ///< empty, or one of them empty: all
+    /// Adds the namespace that the program's pod runs in. LabelDialect::victoriametrics: uses it
+    /// only where `namespaces` is empty.
+    bool own_namespace = false;
+    std::vector<Selector> selectors{};
+    AttachMetadata attach_metadata{};
     LabelDialect dialect = LabelDialect::prometheus;
     /// Least time between two calls of the callback; zero: deliver at once. Not part of what
     /// decides about sharing.
     Duration min_update_interval{0};
-    WatchOptions watch;
+    WatchOptions watch{};
     auto operator<=>(const DiscoveryConfig&) const = default;
 };
 
-/// Checks everything that can be checked without reading a file.
+/// Checks everything that can be checked without reading a file. Thread-safe.
 /// \throws ConfigError naming the field and what is allowed. Rules: Prometheus' documentation of
-/// kubernetes_sd_config and, for LabelDialect::victoriametrics, vmagent's laxer ones.
+/// kubernetes_sd_config and, for LabelDialect::victoriametrics, vmagent's laxer ones: several
+/// selectors of one role, selectors of roles that are not watched, and own_namespace with an
+/// explicit server.
 void validate(const DiscoveryConfig&);
 
 /// Where in-cluster settings come from. Tests replace it.
@@ -103,20 +116,25 @@ struct InClusterFiles {
 };
 
 /// What two discoverers must have in common to share watches: everything but the role and the
-/// update interval, with the server resolved. Compared by value; never printed.
+/// update interval, with the server resolved: `api_server.url` is not empty and in canonical form
+/// (lower-case scheme and host, no default port, no trailing slash), files of credentials and
+/// certificates stay names. Compared by value; never printed.
 struct GroupKey {
-    ApiServerConfig api_server;
-    std::vector<std::string> namespaces;  ///< sorted, unique; empty: all
-    std::vector<Selector> selectors;      ///< in the order of the configuration
-    AttachMetadata attach_metadata;
+    ApiServerConfig api_server{};
+    std::vector<std::string> namespaces{};  ///< sorted, unique; empty: all
+    /// Sorted by role, one a role (several are joined with commas in the order of the
+    /// configuration), only of roles that the configuration watches.
+    std::vector<Selector> selectors{};
+    AttachMetadata attach_metadata{};
     LabelDialect dialect = LabelDialect::prometheus;
-    WatchOptions watch;
+    WatchOptions watch{};
     auto operator<=>(const GroupKey&) const = default;
 };
 
 /// Validates and resolves: reads the kubeconfig or the in-cluster environment
-/// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace.
-/// \throws ConfigError
+/// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace. Blocks on files.
+/// Thread-safe as long as nothing changes the process environment.
+/// \throws ConfigError also for files that cannot be read
 GroupKey resolve(const DiscoveryConfig&, const InClusterFiles& = {});
 
 }  // namespace k8s_sd

@@ -1,0 +1,180 @@
+#include "yaml_reader.hpp"
+
+#include "k8s_sd/error.hpp"
+#include "utf8.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/yaml.h>
+
+namespace k8s_sd::detail {
+
+namespace {
+
+std::string place(const std::string& file, int line) { return file + ":" + std::to_string(line); }
+
+int line_of_offset(std::string_view text, std::size_t offset) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
+    return 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
+}
+
+void check_text(std::string_view text, const std::string& file) {
+    if (const std::size_t bad = find_invalid_utf8(text); bad != text.size()) {
+        throw ConfigError(place(file, line_of_offset(text, bad)), "the text is not UTF-8");
+    }
+    const auto control = std::find_if(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    });
+    if (control != text.end()) {
+        const auto offset = static_cast<std::size_t>(control - text.begin());
+        throw ConfigError(place(file, line_of_offset(text, offset)),
+                          "the text contains a control character");
+    }
+}
+
+std::vector<YAML::Node> load_documents(std::string_view text, const std::string& file) {
+    // yaml-cpp takes a quoted scalar that never ends for one that ends with the file; the
+    // document end marker makes it an error.
+    const std::string terminated = std::string(text) + (text.ends_with('\n') ? "...\n" : "\n...\n");
+    try {
+        return YAML::LoadAll(terminated);
+    } catch (const YAML::DeepRecursion& e) {
+        throw ConfigError(place(file, e.mark.line + 1), "the YAML is nested too deep");
+    } catch (const YAML::Exception& e) {
+        const int last_line = line_of_offset(text, text.size());
+        throw ConfigError(place(file, std::min(e.mark.line + 1, last_line)),
+                          "YAML syntax: " + e.msg);
+    }
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+/// A key as it may stand in a message. What is no plain name may be half of a misspelt
+/// "token:secret", or made to forge log lines.
+std::string printable_key(const std::string& key) {
+    const auto plain = [](char c) {
+        return is_alphanumeric(c) || std::string_view("_-./<").find(c) != std::string_view::npos;
+    };
+    return key.size() <= 48 && std::all_of(key.begin(), key.end(), plain) ? key : "?";
+}
+
+/// " (did you mean role?)" or nothing.
+std::string suggestion(const std::string& key, std::initializer_list<std::string_view> allowed) {
+    constexpr std::size_t longest_key = 64;  // bounds the work for hostile keys
+    if (key.size() > longest_key) return {};
+    const auto distance = [&](std::string_view a) { return edit_distance(lower_case(key), a); };
+    const auto nearest = std::min_element(
+        allowed.begin(), allowed.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
+    if (nearest == allowed.end() || distance(*nearest) > 2 || key.size() < 3) return {};
+    return " (did you mean " + std::string(*nearest) + "?)";
+}
+
+}  // namespace
+
+YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
+    check_text(text, file);
+    const std::vector<YAML::Node> documents = load_documents(text, file);
+    YAML::Node root;
+    for (const YAML::Node& document : documents) {
+        if (document.IsNull()) continue;
+        if (!root.IsNull()) {
+            throw ConfigError(place(file, document.Mark().line + 1),
+                              "there is a second YAML document; one is allowed");
+        }
+        root.reset(document);
+    }
+    return YamlValue(root, file, root.IsNull() ? 1 : root.Mark().line + 1, "");
+}
+
+std::string YamlValue::where() const {
+    return place(file_, line_) + (path_.empty() ? "" : ": " + path_);
+}
+
+void YamlValue::fail(const std::string& problem) const { throw ConfigError(where(), problem); }
+
+bool YamlValue::is_empty() const {
+    return node_.IsScalar() ? node_.Scalar().empty() : node_.size() == 0;
+}
+
+std::string YamlValue::string() const {
+    if (is_null()) return {};
+    if (!node_.IsScalar()) fail("must be a text");
+    return node_.Scalar();
+}
+
+bool YamlValue::boolean() const {
+    if (is_null()) return false;
+    bool value = false;
+    const bool quoted = node_.Tag() == "!";
+    if (!node_.IsScalar() || quoted || !YAML::convert<bool>::decode(node_, value)) {
+        fail("must be true or false");
+    }
+    return value;
+}
+
+std::vector<YamlValue> YamlValue::items() const {
+    if (is_null()) return {};
+    if (!node_.IsSequence()) fail("must be a list");
+    std::vector<YamlValue> result;
+    for (const auto& item : node_) {
+        const std::string index = "[" + std::to_string(result.size()) + "]";
+        result.push_back(YamlValue(item, file_, item.Mark().line + 1, path_ + index));
+    }
+    return result;
+}
+
+YamlValue YamlValue::child(const YAML::Node& node, int line, const std::string& key) const {
+    const std::string name = printable_key(key);
+    return YamlValue(node, file_, line, path_.empty() ? name : path_ + "." + name);
+}
+
+std::vector<YamlValue::Entry> YamlValue::entries() const {
+    if (is_null()) return {};
+    if (!node_.IsMap()) fail("must be a mapping of keys to values");
+    std::vector<Entry> result;
+    std::set<std::string_view> seen;
+    for (const auto& entry : node_) {
+        const int line = entry.first.Mark().line + 1;
+        if (!entry.first.IsScalar()) child(entry.first, line, "?").fail("a key must be a text");
+        const std::string& key = entry.first.Scalar();
+        if (!seen.insert(key).second) child(entry.second, line, key).fail("is there twice");
+        result.emplace_back(key, child(entry.second, line, key));
+    }
+    return result;
+}
+
+bool YamlValue::has(std::string_view key) const {
+    const std::vector<Entry> all = entries();
+    return std::any_of(all.begin(), all.end(), [&](const Entry& e) { return e.first == key; });
+}
+
+YamlValue YamlValue::operator[](std::string_view key) const {
+    for (const Entry& entry : entries()) {
+        if (entry.first == key) return entry.second;
+    }
+    return child(YAML::Node(), line_, std::string(key));
+}
+
+void YamlValue::allow_only(std::initializer_list<std::string_view> keys) const {
+    for (const auto& [key, value] : entries()) {
+        if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+        value.fail("unknown key; allowed are " + join(keys) + suggestion(key, keys));
+    }
+}
+
+}  // namespace k8s_sd::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "text.hpp"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include <yaml-cpp/node/node.h>
+
+namespace k8s_sd::detail {
+
+/// A value in a YAML (or JSON) document that knows where it stands. Null stands for "not there".
+/// Every member that throws throws ConfigError where "file:line: path". No message repeats a
+/// scalar, which may be a secret.
+class YamlValue {
+ public:
+    /// Parses the only document of `text`; an empty document is null.
+    /// \throws ConfigError syntax, not UTF-8, control characters, nested too deep, several
+    ///         documents
+    static YamlValue parse(std::string_view text, const std::string& file);
+
+    bool is_null() const { return node_.IsNull(); }
+    bool is_sequence() const { return node_.IsSequence(); }
+    /// Null, "", [] or {}.
+    bool is_empty() const;
+    const std::string& path() const { return path_; }
+    /// The same value with paths that start here.
+    YamlValue as_root() const { return YamlValue(node_, file_, line_, ""); }
+    /// "file:line: path"; the line is that of the key.
+    std::string where() const;
+    [[noreturn]] void fail(const std::string& problem) const;
+
+    /// The text of any scalar; "" for null.
+    std::string string() const;
+    /// true or false in the spellings of YAML 1.1; false for null.
+    bool boolean() const;
+    /// Of a sequence; empty for null.
+    std::vector<YamlValue> items() const;
+
+    /// Whether a mapping has the key, be its value null.
+    bool has(std::string_view key) const;
+    /// The value of a key of a mapping; null where this is null or lacks the key.
+    YamlValue operator[](std::string_view key) const;
+    /// Fails for a key that is not allowed, naming those that are, and the likeliest.
+    void allow_only(std::initializer_list<std::string_view> keys) const;
+
+ private:
+    using Entry = std::pair<std::string, YamlValue>;
+
+    YamlValue(YAML::Node node, std::string file, int line, std::string path)
+        : node_(std::move(node)), file_(std::move(file)), line_(line), path_(std::move(path)) {}
+    /// Of a mapping in its order; fails for keys that are not text or come twice.
+    std::vector<Entry> entries() const;
+    YamlValue child(const YAML::Node& node, int line, const std::string& key) const;
+
+    YAML::Node node_;
+    std::string file_;
+    int line_;  ///< from 1
+    std::string path_;
+};
+
+}  // namespace k8s_sd::detail
