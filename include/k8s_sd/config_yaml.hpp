@@ -1,0 +1,27 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/role.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace k8s_sd {
+
+/// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules
+/// of Prometheus and vmagent, and validates it. Unknown keys are errors; keys that these programs
+/// have and k8s_sd has not are errors that say so. Relative paths are relative to the directory of
+/// `file_name`, which need not exist. docs/configuration.md lists all keys. Thread-safe.
+/// \throws ConfigError where "file:line: key"
+DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
+                                const std::string& file_name = "<yaml>");
+
+/// Reads the file, which must not exceed 4 MiB; blocks. See parse_sd_config().
+/// \throws ConfigError also where the file cannot be read
+DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect);
+
+/// Role by name; "endpointslices" is vmagent's alias and valid in its dialect only.
+/// \throws ConfigError where "role", naming the roles
+Role parse_role(std::string_view name, LabelDialect dialect);
+
+}  // namespace k8s_sd
