@@ -1,41 +1,49 @@
 #include "sim/api_server_impl.hpp"
 
+#include "byte_stream.hpp"
+#include "k8s_sd/error.hpp"
+
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <utility>
 
 namespace k8s_sd::sim {
 namespace {
 
-class SocketStream final : public ByteStream {
- public:
-    explicit SocketStream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
-    void async_connect(ConnectHandler handler) override {
-        asio::post(socket_.get_executor(), [handler = std::move(handler)] { handler({}, {}); });
-    }
-    void async_read_some(asio::mutable_buffer target, IoHandler handler) override {
-        socket_.async_read_some(asio::buffer(target), std::move(handler));
-    }
-    void async_write(asio::const_buffer source, IoHandler handler) override {
-        asio::async_write(socket_, asio::buffer(source), std::move(handler));
-    }
-    void close() noexcept override {
-        error_code ignored;
-        socket_.close(ignored);
-    }
+namespace ssl = asio::ssl;
 
- private:
-    asio::ip::tcp::socket socket_;
-};
+void check(const char* option, error_code ec) {
+    if (ec) throw ConfigError(std::string("sim::ApiServerOptions::") + option, ec.message());
+}
+
+/// Null for plain HTTP. \throws ConfigError
+std::shared_ptr<ssl::context> make_tls_context(const ApiServerOptions& options) {
+    if (options.tls_certificate.empty() && options.tls_key.empty()) return nullptr;
+    auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+    error_code ec;
+    context->use_certificate_chain(asio::buffer(options.tls_certificate), ec);
+    check("tls_certificate", ec);
+    context->use_private_key(asio::buffer(options.tls_key), ssl::context::pem, ec);
+    check("tls_key", ec);
+    if (!options.tls_client_ca.empty()) {
+        context->add_certificate_authority(asio::buffer(options.tls_client_ca), ec);
+        check("tls_client_ca", ec);
+        context->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
+    }
+    return context;
+}
 
 }  // namespace
 
 unsigned short ApiServer::Impl::listen(unsigned short port) {
-    auto listener = std::make_shared<Listener>(
-        strand_, [weak = weak_from_this()](asio::ip::tcp::socket socket) {
-            if (const auto self = weak.lock()) {
-                self->add_connection(std::make_unique<SocketStream>(std::move(socket)));
-            }
-        });
+    auto accept = [weak = weak_from_this(),
+                   tls = make_tls_context(options_)](asio::ip::tcp::socket socket) {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->add_connection(tls ? detail::make_tls_server_stream(std::move(socket), tls)
+                                 : detail::make_tcp_stream(std::move(socket)));
+    };
+    const auto listener = std::make_shared<Listener>(strand_, std::move(accept));
     listener->listen(port);
     {
         const std::lock_guard lock(mutex_);

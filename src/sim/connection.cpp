@@ -42,10 +42,11 @@ void Connection::close() {
 }
 
 void Connection::read() {
-    stream_->async_read_some(asio::buffer(input_),
-                             [weak = weak_from_this()](error_code ec, std::size_t size) {
-                                 if (const auto self = weak.lock()) self->on_read(ec, size);
-                             });
+    stream_->async_read_some(
+        asio::buffer(*input_), [weak = weak_from_this(), input = input_](error_code ec,
+                                                                        std::size_t size) {
+            if (const auto self = weak.lock()) self->on_read(ec, size);
+        });
 }
 
 void Connection::on_read(error_code ec, std::size_t size) {
@@ -56,7 +57,7 @@ void Connection::on_read(error_code ec, std::size_t size) {
         if (!writing_ || watch_) close();
         return;
     }
-    reader_.append({input_.data(), size});
+    reader_.append({input_->data(), size});
     if (!busy_) next_request();
     if (closed_) return;
     reader_.buffered() > max_pipelined && busy_ ? close() : read();
@@ -148,7 +149,6 @@ void Connection::pump() {
 void Connection::write(std::string bytes) {
     writing_ = true;
     const auto out = std::make_shared<const std::string>(std::move(bytes));
-    // The handler owns the bytes: they must outlive the connection while the stream has them.
     stream_->async_write(asio::buffer(*out), [weak = weak_from_this(), out](error_code ec,
                                                                            std::size_t) {
         if (const auto self = weak.lock()) self->on_written(ec);

@@ -54,7 +54,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Server& server_;
     const ApiServerOptions& options_;
     std::unique_ptr<ByteStream> stream_;
-    std::array<char, 16 * 1024> input_{};
+    using Input = std::array<char, 4 * 1024>;
+    /// Handlers share it: a stream may use the memory until they are called, longer than the
+    /// connection lives. The same goes for the bytes of a write.
+    std::shared_ptr<Input> input_ = std::make_shared<Input>();
     RequestReader reader_;
     bool client_closes_ = false;     ///< "Connection: close", or no more bytes will come
     bool busy_ = false;              ///< a request is being answered

@@ -1,0 +1,243 @@
+#pragma once
+
+#include "k8s_sd/sim/api_server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/json/parse.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sim_test {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using k8s_sd::sim::ApiServer;
+using k8s_sd::sim::ApiServerOptions;
+using k8s_sd::sim::Response;
+using k8s_sd::sim::TransportFaults;
+
+/// Runs everything that is ready.
+inline void run(asio::io_context& context) {
+    context.restart();
+    context.poll();
+}
+
+/// Time that moves when a test says so. For one thread.
+class SteppedClock final : public k8s_sd::Clock {
+ public:
+    k8s_sd::TimePoint now() const noexcept override { return now_; }
+    std::unique_ptr<k8s_sd::Timer> make_timer(asio::any_io_executor executor) override {
+        return std::make_unique<SteppedTimer>(*this, std::move(executor));
+    }
+    void advance(k8s_sd::Duration time) {
+        now_ += time;
+        const auto timers = timers_;
+        for (SteppedTimer* timer : timers) timer->fire(now_);
+    }
+
+ private:
+    class SteppedTimer final : public k8s_sd::Timer {
+     public:
+        SteppedTimer(SteppedClock& clock, asio::any_io_executor executor)
+            : clock_(clock), executor_(std::move(executor)) {
+            clock_.timers_.push_back(this);
+        }
+        ~SteppedTimer() override { std::erase(clock_.timers_, this); }
+        void expires_at(k8s_sd::TimePoint when, std::function<void()> handler) override {
+            when_ = when;
+            handler_ = std::make_shared<std::function<void()>>(std::move(handler));
+        }
+        void cancel() noexcept override { handler_ = nullptr; }
+        void fire(k8s_sd::TimePoint now) {
+            if (!handler_ || when_ > now) return;
+            std::weak_ptr<std::function<void()>> weak = handler_;
+            asio::post(executor_, [weak, this] {
+                if (const auto handler = weak.lock()) {
+                    handler_ = nullptr;
+                    (*handler)();
+                }
+            });
+        }
+
+     private:
+        SteppedClock& clock_;
+        asio::any_io_executor executor_;
+        k8s_sd::TimePoint when_{};
+        std::shared_ptr<std::function<void()>> handler_;
+    };
+
+    k8s_sd::TimePoint now_ = k8s_sd::TimePoint(24h);
+    std::vector<SteppedTimer*> timers_;
+};
+
+/// A connection that sends what it is told and keeps what it gets.
+class RawClient {
+    struct State;
+
+ public:
+    RawClient(asio::io_context& context, std::shared_ptr<k8s_sd::Connector> connector,
+              k8s_sd::ConnectTarget target = {"sim.invalid", "80", {}})
+        : context_(context), stream_(connector->make_stream(context.get_executor(), target)) {
+        stream_->async_connect(
+            [state = state_](k8s_sd::error_code ec, const std::string&) { state->error = ec; });
+        run(context_);
+        if (!state_->error) read(stream_.get(), state_);
+        run(context_);
+    }
+
+    ~RawClient() { state_->reading = false; }
+    RawClient(const RawClient&) = delete;
+    RawClient& operator=(const RawClient&) = delete;
+
+    /// Sends bytes and lets everything that follows from them happen.
+    void send(std::string bytes) {
+        state_->out = std::move(bytes);
+        stream_->async_write(asio::buffer(state_->out), [state = state_](k8s_sd::error_code, std::size_t) {});
+        run(context_);
+    }
+    void get(const std::string& target, const std::string& headers = {}) {
+        state_->received.clear();
+        send("GET " + target + " HTTP/1.1\r\nHost: sim\r\n" + headers + "\r\n");
+    }
+    void stop_reading() { state_->reading = false; }
+    void resume_reading() {
+        state_->reading = true;
+        read(stream_.get(), state_);
+        run(context_);
+    }
+    void close() {
+        stream_->close();
+        run(context_);
+    }
+
+    const std::string& received() const { return state_->received; }
+    bool closed() const { return state_->closed; }
+    k8s_sd::error_code error() const { return state_->error; }
+
+    int status() const {
+        return state_->received.starts_with("HTTP/1.1 ") ? std::stoi(state_->received.substr(9, 3)) : 0;
+    }
+    std::string header() const { return state_->received.substr(0, state_->received.find("\r\n\r\n")); }
+    /// The body so far; chunks are joined.
+    std::string body() const {
+        const std::size_t end = state_->received.find("\r\n\r\n");
+        if (end == std::string::npos) return {};
+        std::string rest = state_->received.substr(end + 4);
+        if (header().find("Transfer-Encoding: chunked") == std::string::npos) return rest;
+        std::string joined;
+        for (std::size_t i = 0; i < rest.size();) {
+            const std::size_t line = rest.find("\r\n", i);
+            if (line == std::string::npos) break;
+            const std::size_t size = std::stoul(rest.substr(i, line - i), nullptr, 16);
+            if (size == 0) break;
+            joined += rest.substr(line + 2, size);
+            i = line + 2 + size + 2;
+        }
+        return joined;
+    }
+    bool ended() const { return state_->received.ends_with("0\r\n\r\n"); }
+    json::object object() const { return json::parse(body()).as_object(); }
+    /// "ADDED a 5", with the name and version of the object; of an ERROR the code.
+    std::vector<std::string> events() const {
+        std::vector<std::string> result;
+        const std::string text = body();
+        for (std::size_t i = 0; i < text.size();) {
+            const std::size_t end = text.find('\n', i);
+            if (end == std::string::npos) break;
+            result.push_back(summary(json::parse(text.substr(i, end - i)).as_object()));
+            i = end + 1;
+        }
+        return result;
+    }
+
+ private:
+    static std::string string_of(const json::object& o, const char* key) {
+        return o.contains(key) ? std::string(o.at(key).as_string()) : std::string("-");
+    }
+    static std::string summary(const json::object& event) {
+        const json::object& object = event.at("object").as_object();
+        const json::object& metadata = object.at("metadata").as_object();
+        const std::string type = string_of(event, "type");
+        if (type == "ERROR") return type + " " + std::to_string(object.at("code").to_number<int>());
+        std::string text = type + " " + string_of(metadata, "name") + " " +
+                           string_of(metadata, "resourceVersion");
+        if (metadata.contains("annotations") &&
+            metadata.at("annotations").as_object().contains("k8s.io/initial-events-end")) {
+            text += " initial-events-end";
+        }
+        return text;
+    }
+
+    static void read(k8s_sd::ByteStream* stream, const std::shared_ptr<State>& state) {
+        stream->async_read_some(
+            asio::buffer(state->input), [stream, state](k8s_sd::error_code ec, std::size_t size) {
+                state->received.append(state->input.data(), size);
+                state->closed = ec.failed();
+                if (ec) state->error = ec;
+                if (!ec && state->reading) read(stream, state);
+            });
+    }
+
+    /// Handlers share it, as they may be called after the client is gone.
+    struct State {
+        std::array<char, 4096> input{};
+        std::string out;
+        std::string received;
+        bool reading = true;
+        bool closed = false;
+        k8s_sd::error_code error;
+    };
+
+    asio::io_context& context_;
+    std::unique_ptr<k8s_sd::ByteStream> stream_;
+    std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+/// A server on a stepped clock, and connections to it.
+struct Fixture {
+    asio::io_context context;
+    std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>();
+    ApiServer server;
+
+    explicit Fixture(ApiServerOptions options = {})
+        : server(context.get_executor(), with_clock(std::move(options), clock)) {}
+
+    static ApiServerOptions with_clock(ApiServerOptions options,
+                                       std::shared_ptr<SteppedClock> clock) {
+        options.clock = std::move(clock);
+        return options;
+    }
+    RawClient client(TransportFaults faults = {}) { return {context, server.connector(faults)}; }
+    void settle() { run(context); }
+    void advance(k8s_sd::Duration time) {
+        clock->advance(time);
+        run(context);
+    }
+    /// \returns its resource version
+    std::string pod(const std::string& name, const std::string& labels = "{}",
+                    const std::string& ns = "default", const std::string& node = "n1") {
+        const std::string version = server.apply(
+            R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name + R"(","namespace":")" +
+            ns + R"(","labels":)" + labels + R"(},"spec":{"nodeName":")" + node +
+            R"("},"status":{"phase":"Running"}})");
+        settle();
+        return version;
+    }
+};
+
+inline std::vector<std::string> names(const json::object& list) {
+    std::vector<std::string> result;
+    for (const json::value& item : list.at("items").as_array()) {
+        result.emplace_back(item.at("metadata").at("name").as_string());
+    }
+    return result;
+}
+
+}  // namespace sim_test
