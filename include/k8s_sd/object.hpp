@@ -48,4 +48,10 @@ class Object : public boost::intrusive_ref_counter<Object> {
 
 using ObjectPtr = boost::intrusive_ptr<const Object>;
 
+/// One true change. `before` or `after` is null where the object is absent. If both are there
+/// with different UIDs, the object was deleted and another one of its name was added.
+struct ObjectChange {
+    ObjectPtr before, after;
+};
+
 }  // namespace k8s_sd

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/codec/event.hpp"
 #include "k8s_sd/object.hpp"
 
 #include <boost/container_hash/hash.hpp>
@@ -44,12 +43,6 @@ struct KeyEqual {
         const ObjectKey y = key(b);
         return x.name == y.name && x.ns == y.ns;
     }
-};
-
-/// One true change. `before` or `after` is null where the object is absent; if both are there
-/// with different UIDs, the object was deleted and another one of its name added.
-struct ObjectChange {
-    ObjectPtr before, after;
 };
 
 /// The objects of one collection. Equal content is no change. A list replaces the content

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <memory>
+
+namespace k8s_sd {
+
+/// One API server with its credentials, as seen from one strand. Shared by the URLWatchers that
+/// talk to it.
+/// \par Thread safety  everything must happen on the executor given at construction, which has to
+/// be a strand or the executor of a context that a single thread runs.
+class ApiClient {
+ public:
+    /// No I/O happens here. \throws ConfigError for a URL that is not one.
+    ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
+    ApiClient(const ApiClient&) = delete;
+    ApiClient& operator=(const ApiClient&) = delete;
+    ~ApiClient();
+
+    asio::any_io_executor get_executor() const;
+
+    class Impl;
+    Impl& impl() noexcept { return *impl_; }
+
+ private:
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/status.hpp"
+#include "k8s_sd/target_group.hpp"
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd {
+
+namespace asio = boost::asio;
+
+/// Discovers the targets of one configuration and keeps the host informed of what changes.
+///
+/// Discoverers on one execution context whose configurations agree in everything but the role and
+/// the update interval share their watches; see GroupWatcher.
+///
+/// \par Callback
+/// `void(const TargetGroupDiff&)`, called on the executor given at construction, as if by post:
+/// never from inside of a member function, never concurrently with itself. The first call comes
+/// when everything the role needs has been listed; it has `full == true` and brings the complete
+/// state, also if that is empty. Later calls bring true changes only. While the callback runs,
+/// changes are collected: one entry for each group, the newest state wins, and what has changed
+/// back is no change. After cancel() has returned at most a call that had begun is still running.
+/// Nothing is ever delivered as removed because of an error: see status().
+/// An exception leaves through the function that runs the context, e.g. io_context::run(); the
+/// diff counts as delivered, and run() may be called again.
+///
+/// \par Object lifetimes
+/// The object is a handle; destroying it cancels, and is allowed at any time, also in the
+/// callback. It must be destroyed before its execution context.
+///
+/// \par Thread safety
+/// Distinct objects: safe. One object: async_run(), cancel() and status() may be called from any
+/// thread; moving and destroying must not overlap with other calls.
+class Discoverer {
+ public:
+    using executor_type = asio::any_io_executor;
+    using Callback = std::function<void(const TargetGroupDiff&)>;
+
+    /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
+    /// no network I/O.
+    /// \throws ConfigError naming the field or file and what is allowed
+    Discoverer(executor_type, const DiscoveryConfig&, Callback);
+    Discoverer(Discoverer&&) noexcept = default;
+    Discoverer& operator=(Discoverer&&) noexcept;
+    ~Discoverer();
+
+    executor_type get_executor() const noexcept;
+
+    /// Runs until it is cancelled. Failures (network, permissions, malformed data) do not end it:
+    /// they are retried with backoff, and are in status(), the log and the metrics.
+    /// \par Handler signature  `void(error_code)`
+    /// \par Completion         asio::error::operation_aborted once cancelled;
+    ///                         asio::error::already_started if it runs already
+    /// \par Executor           the handler's associated one, else get_executor(); as if by post
+    /// \par Per-operation cancellation  terminal and partial: the same as cancel()
+    template <class CompletionToken = asio::deferred_t>
+    auto async_run(CompletionToken&& token = CompletionToken{}) {
+        return asio::async_initiate<CompletionToken, void(error_code)>(InitiateRun(impl_), token);
+    }
+
+    /// Stops; idempotent, prompt. A cancelled discoverer cannot be run again.
+    void cancel() noexcept;
+
+    /// A copy of the present status. Before async_run() nothing is synced and nothing has failed.
+    DiscovererStatus status() const;
+
+ private:
+    class Impl;
+    // A class with a constructor, because g++ 12 miscompiles closures and aggregates that are
+    // temporaries of an expression with co_await.
+    class InitiateRun {
+     public:
+        using executor_type = asio::any_io_executor;
+        explicit InitiateRun(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        executor_type get_executor() const noexcept { return executor_of(*impl_); }
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            run(impl_, asio::any_completion_handler<void(error_code)>(std::forward<Handler>(handler)));
+        }
+
+     private:
+        std::shared_ptr<Impl> impl_;
+    };
+    static executor_type executor_of(const Impl&) noexcept;
+    static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
+
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd

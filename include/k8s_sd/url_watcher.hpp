@@ -1,0 +1,74 @@
+#pragma once
+
+#include "k8s_sd/api_client.hpp"
+#include "k8s_sd/object.hpp"
+#include "k8s_sd/status.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd {
+
+namespace detail {
+struct ObjectMaker;
+}
+
+/// Which collection to watch; together with the server it makes the URL.
+struct WatchQuery {
+    Kind kind = Kind::pod;
+    std::string ns;              ///< empty: all namespaces
+    std::string label_selector;  ///< empty: no filter
+    std::string field_selector;
+};
+
+/// Where a URLWatcher reports. Called on its executor.
+class WatchObserver {
+ public:
+    /// Only objects of which something that reaches a label has changed are reported. Until
+    /// on_synced() the changes make up the first state and are not complete.
+    virtual void on_change(const ObjectChange&) = 0;
+    /// The first list is complete. Called once.
+    virtual void on_synced() = 0;
+    /// All changes that arrived together were reported.
+    virtual void on_batch_end() = 0;
+    /// status() has changed in more than the number of objects.
+    virtual void on_status() = 0;
+
+ protected:
+    ~WatchObserver() = default;
+};
+
+/// LIST+WATCH of one URL into one object store, for ever, whatever the server or the network
+/// does: watches resume from the last version seen, only an expired version makes it list again,
+/// and a list brings the true differences only. Objects are never dropped because of an error.
+///
+/// \par Thread safety  all members must be called on the client's executor.
+class URLWatcher {
+ public:
+    /// The client must outlive the watcher. Nothing happens before start().
+    URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&);
+    /// For watchers that share label blocks, see GroupWatcher.
+    URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
+               std::shared_ptr<detail::ObjectMaker>);
+    URLWatcher(const URLWatcher&) = delete;
+    URLWatcher& operator=(const URLWatcher&) = delete;
+    /// Stops; the observer is not called again.
+    ~URLWatcher();
+
+    void start();
+    bool synced() const noexcept;
+    WatchStatus status() const;
+    /// The object of that name, or null. `ns` is empty for kinds without namespaces.
+    const Object* find(std::string_view ns, std::string_view name) const;
+    std::size_t size() const noexcept;
+    void for_each(const std::function<void(const ObjectPtr&)>&) const;
+
+ private:
+    class State;
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace k8s_sd

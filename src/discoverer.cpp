@@ -1,0 +1,246 @@
+#include "k8s_sd/discoverer.hpp"
+
+#include "pending_changes.hpp"
+
+#include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/metrics.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd {
+
+namespace {
+
+using RunHandler = asio::any_completion_handler<void(error_code)>;
+
+/// The handler of async_run() while it is running, with what keeps its executor busy.
+class RunOperation {
+ public:
+    RunOperation(RunHandler handler, const asio::any_io_executor& host)
+        : host_(host),
+          executor_(asio::get_associated_executor(handler, asio::any_completion_executor(host))),
+          work_(asio::prefer(executor_, asio::execution::outstanding_work.tracked)),
+          handler_(std::move(handler)) {}
+
+    asio::cancellation_slot slot() const noexcept {
+        return asio::get_associated_cancellation_slot(handler_);
+    }
+    static void complete(std::unique_ptr<RunOperation> operation, error_code ec) {
+        const auto host = operation->host_;
+        const auto executor = operation->executor_;
+        asio::post(host, asio::bind_executor(executor, [op = std::move(operation), ec]() mutable {
+            op->slot().clear();
+            RunHandler handler = std::move(op->handler_);
+            op.reset();
+            std::move(handler)(ec);
+        }));
+    }
+
+ private:
+    asio::any_io_executor host_;
+    asio::any_completion_executor executor_;
+    asio::any_completion_executor work_;
+    RunHandler handler_;
+};
+
+}  // namespace
+
+/// The state behind a handle. Confined to the group's strand, but what is marked otherwise.
+class Discoverer::Impl final : public GroupWatcher::Subscriber,
+                               public std::enable_shared_from_this<Impl> {
+ public:
+    Impl(executor_type executor, const DiscoveryConfig& config, Callback callback)
+        : executor_(std::move(executor)), delivery_(asio::make_strand(executor_)),
+          role_(config.role), min_update_interval_(config.min_update_interval),
+          group_(GroupWatcher::acquire(executor_, resolve(config))),
+          strand_(group_->get_executor()), clock_(group_->environment().clock),
+          metrics_(group_->environment().metrics), callback_(std::move(callback)) {}
+
+    const executor_type& executor() const noexcept { return executor_; }
+
+    // Any thread.
+    void run(RunHandler handler) {
+        auto operation = std::make_unique<RunOperation>(std::move(handler), executor_);
+        if (auto slot = operation->slot(); slot.is_connected()) {
+            slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
+                using enum asio::cancellation_type;
+                if ((type & (terminal | partial)) == none) return;
+                if (auto self = weak.lock()) self->cancel();
+            });
+        }
+        asio::dispatch(strand_, [self = shared_from_this(), op = std::move(operation)]() mutable {
+            self->start(std::move(op));
+        });
+    }
+
+    // Any thread.
+    void cancel() noexcept {
+        if (cancelled_.exchange(true)) return;
+        asio::dispatch(strand_, [self = shared_from_this()] { self->stop(); });
+    }
+
+    // Any thread.
+    DiscovererStatus status() const {
+        DiscovererStatus status;
+        const std::lock_guard lock(status_mutex_);
+        if (!status_group_) return status;
+        status.watches = status_group_->status(role_);
+        status.synced = !status.watches.empty();
+        for (const WatchStatus& watch : status.watches) {
+            status.synced = status.synced && watch.synced;
+            if (!watch.error || status.error) continue;
+            status.error = watch.error;
+            status.message = watch.message;
+            status.since = watch.since;
+        }
+        return status;
+    }
+
+ private:
+    void start(std::unique_ptr<RunOperation> operation) {
+        if (operation_) {
+            return RunOperation::complete(std::move(operation), asio::error::already_started);
+        }
+        if (cancelled_) {
+            return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
+        }
+        operation_ = std::move(operation);
+        timer_ = clock_->make_timer(strand_);
+        subscription_ = group_->subscribe(role_, weak_from_this());
+        const std::lock_guard lock(status_mutex_);
+        status_group_ = group_.get();
+    }
+
+    void stop() {
+        {
+            const std::lock_guard lock(status_mutex_);
+            status_group_ = nullptr;
+        }
+        subscription_.reset();
+        group_.reset();
+        timer_.reset();
+        pending_.clear();
+        if (operation_) {
+            RunOperation::complete(std::move(operation_), asio::error::operation_aborted);
+        }
+    }
+
+    void on_ready() override {
+        ready_ = true;
+        deliver();
+    }
+    void on_group(const GroupChange& change) override {
+        // What comes before the complete state was taken is in it.
+        if (complete_taken_) pending_.add(change);
+    }
+    void on_batch_end() override { deliver(); }
+
+    void deliver() {
+        if (delivering_ || cancelled_ || !ready_ || !subscription_) return;
+        if (complete_taken_ && pending_.empty()) return;
+        if (complete_taken_ && min_update_interval_ > Duration{}) {
+            const TimePoint due = last_delivery_ + min_update_interval_;
+            if (clock_->now() < due) {
+                return timer_->expires_at(due, [weak = weak_from_this()] {
+                    if (auto self = weak.lock()) self->deliver();
+                });
+            }
+        }
+        delivering_ = true;
+        last_delivery_ = clock_->now();
+        asio::post(delivery_, [self = shared_from_this(), diff = take()] { self->call(diff); });
+    }
+
+    TargetGroupDiff take() {
+        if (std::exchange(complete_taken_, true)) return pending_.take();
+        TargetGroupDiff diff;
+        diff.full = true;
+        group_->for_each_group(role_, [&](const TargetGroupPtr& group) {
+            diff.updated.push_back({group, nullptr, false});
+        });
+        return diff;
+    }
+
+    // On the delivery strand.
+    void call(const TargetGroupDiff& diff) {
+        struct Acknowledge {
+            std::shared_ptr<Impl> self;
+            ~Acknowledge() {
+                const auto strand = self->strand_;
+                asio::dispatch(strand, [impl = std::move(self)] {
+                    impl->delivering_ = false;
+                    impl->deliver();
+                });
+            }
+        };
+        if (cancelled_) return;
+        const Acknowledge acknowledge{shared_from_this()};
+        metrics_->diffs_delivered.fetch_add(1, std::memory_order_relaxed);
+        callback_(diff);
+    }
+
+    executor_type executor_;
+    asio::strand<executor_type> delivery_;
+    Role role_;
+    Duration min_update_interval_;
+    std::shared_ptr<GroupWatcher> group_;
+    asio::any_io_executor strand_;
+    std::shared_ptr<Clock> clock_;
+    std::shared_ptr<Metrics> metrics_;
+    Callback callback_;
+    std::atomic<bool> cancelled_ = false;
+
+    std::unique_ptr<RunOperation> operation_;
+    GroupWatcher::Subscription subscription_;
+    std::unique_ptr<Timer> timer_;
+    detail::PendingChanges pending_;
+    bool ready_ = false;
+    bool complete_taken_ = false;
+    bool delivering_ = false;
+    TimePoint last_delivery_{};
+
+    mutable std::mutex status_mutex_;
+    const GroupWatcher* status_group_ = nullptr;  // guarded by the mutex
+};
+
+Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config, Callback callback)
+    : impl_(std::make_shared<Impl>(std::move(executor), config, std::move(callback))) {}
+
+Discoverer& Discoverer::operator=(Discoverer&& other) noexcept {
+    if (this != &other) {
+        cancel();
+        impl_ = std::move(other.impl_);
+    }
+    return *this;
+}
+
+Discoverer::~Discoverer() { cancel(); }
+
+Discoverer::executor_type Discoverer::get_executor() const noexcept { return impl_->executor(); }
+Discoverer::executor_type Discoverer::executor_of(const Impl& impl) noexcept {
+    return impl.executor();
+}
+
+void Discoverer::run(const std::shared_ptr<Impl>& impl, RunHandler handler) {
+    impl->run(std::move(handler));
+}
+
+void Discoverer::cancel() noexcept {
+    if (impl_) impl_->cancel();
+}
+
+DiscovererStatus Discoverer::status() const { return impl_->status(); }
+
+}  // namespace k8s_sd

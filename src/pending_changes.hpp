@@ -1,0 +1,56 @@
+#pragma once
+
+#include "k8s_sd/target_group.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::detail {
+
+/// What a host has not been told yet, one entry for each source: bounded by the number of
+/// groups, not of events. Newest wins; what has changed back is no change.
+class PendingChanges {
+ public:
+    void add(const GroupChange& change) {
+        const std::string_view source = (change.group ? change.group : change.previous)->source();
+        const auto it = changes_.find(source);
+        if (it == changes_.end()) {
+            // The key is part of a group that the value keeps alive.
+            changes_.emplace(source, change);
+            return;
+        }
+        GroupChange merged{change.group, it->second.previous, it->second.replaced || change.replaced};
+        changes_.erase(it);
+        if (is_change(merged)) {
+            const auto& alive = merged.group ? merged.group : merged.previous;
+            const std::string_view key = alive->source();
+            changes_.emplace(key, std::move(merged));
+        }
+    }
+    bool empty() const noexcept { return changes_.empty(); }
+    void clear() { changes_.clear(); }
+
+    TargetGroupDiff take() {
+        TargetGroupDiff diff;
+        for (auto& [source, change] : changes_) {
+            if (change.group) {
+                diff.updated.push_back(std::move(change));
+            } else {
+                diff.removed.push_back(std::move(change.previous));
+            }
+        }
+        changes_.clear();
+        return diff;
+    }
+
+ private:
+    static bool is_change(const GroupChange& change) {
+        if (!change.group || !change.previous) return change.group != change.previous;
+        return change.replaced || !(*change.group == *change.previous);
+    }
+
+    boost::unordered_flat_map<std::string_view, GroupChange> changes_;
+};
+
+}  // namespace k8s_sd::detail

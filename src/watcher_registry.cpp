@@ -1,0 +1,53 @@
+#include "watcher_registry.hpp"
+
+#include "api_client_impl.hpp"
+#include "group_watcher_impl.hpp"
+
+#include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
+#include <utility>
+
+namespace k8s_sd {
+
+namespace detail {
+
+asio::execution_context::id WatcherRegistry::id;
+
+WatcherRegistry::WatcherRegistry(asio::execution_context& context, Environment environment)
+    : asio::execution_context::service(context), environment_(with_defaults(std::move(environment))) {}
+
+std::shared_ptr<GroupWatcher> WatcherRegistry::acquire(const asio::any_io_executor& executor,
+                                                       const GroupKey& group_key) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
+    auto& known = groups_[group_key];
+    if (auto group = known.lock()) return group;
+    const asio::any_io_executor strand = asio::make_strand(executor);
+    auto impl = std::make_unique<GroupWatcher::Impl>(strand, group_key, environment_);
+    // Watchers own sockets and timers of the strand, so they are destroyed there, whoever drops
+    // the last reference.
+    std::shared_ptr<GroupWatcher> group(
+        new GroupWatcher(std::move(impl)), [strand](GroupWatcher* last) {
+            asio::dispatch(strand, [owned = std::unique_ptr<GroupWatcher>(last)] {});
+        });
+    known = group;
+    return group;
+}
+
+void WatcherRegistry::shutdown() {
+    const std::lock_guard lock(mutex_);
+    groups_.clear();
+    environment_ = {};
+}
+
+}  // namespace detail
+
+void install(asio::execution_context& context, Environment environment) {
+    asio::make_service<detail::WatcherRegistry>(context, std::move(environment));
+}
+
+std::shared_ptr<Metrics> metrics_of(asio::execution_context& context) {
+    return asio::use_service<detail::WatcherRegistry>(context).metrics();
+}
+
+}  // namespace k8s_sd
