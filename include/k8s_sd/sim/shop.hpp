@@ -1,0 +1,47 @@
+#pragma once
+
+#include "k8s_sd/sim/api_server.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace k8s_sd::sim {
+
+struct ShopOptions {
+    std::uint64_t seed = 1;  ///< the same seed gives the same cluster and the same changes
+    /// Time for creationTimestamp and the like; empty: the system's.
+    std::function<std::chrono::system_clock::time_point()> now = {};
+};
+
+/// A small believable cluster on a simulated server: an online shop, payments and monitoring on
+/// three nodes in two zones, with Deployments, a StatefulSet, a DaemonSet, a CronJob, Services,
+/// Endpoints, EndpointSlices and Ingresses that fit together as controllers keep them.
+///
+/// The constructor creates it; step() then changes one thing at a time. Call step() from a timer:
+/// \code
+///   void tick() {
+///       timer->expires_at(clock->now() + 1s, [this] { std::cout << shop.step() << '\n'; tick(); });
+///   }
+/// \endcode
+/// Not thread-safe; the server, which must outlive it, is.
+class Shop {
+ public:
+    explicit Shop(ApiServer&, ShopOptions = {});
+    ~Shop();
+    Shop(Shop&&) noexcept;
+    Shop& operator=(Shop&&) noexcept;
+
+    /// Does the next change: a rollout, a scaling, a crash, a label ... Most take several steps, as
+    /// they do in a cluster (created, running, ready).
+    /// \returns what happened, for people: "deployment shop/cart scaled from 3 to 4"
+    std::string step();
+
+ private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd::sim
