@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-#include <yaml-cpp/node/node.h>
+#include <yaml-cpp/yaml.h>
 
 namespace k8s_sd::detail {
 
