@@ -27,10 +27,13 @@ constexpr std::string_view source_prefix(Role role) noexcept {
 
 /// The kinds that must be listed before a role's first state is complete; its main kind first.
 inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
-    std::vector<Kind> kinds{main_kind(role)};
+    std::vector<Kind> kinds;
+    kinds.reserve(kind_count);
+    kinds.push_back(main_kind(role));
     const bool behind_service = role == Role::endpoints || role == Role::endpointslice;
     const bool has_pods = role == Role::pod || behind_service;
-    if (behind_service) kinds.insert(kinds.end(), {Kind::service, Kind::pod});
+    if (behind_service) kinds.push_back(Kind::service);
+    if (behind_service) kinds.push_back(Kind::pod);
     if (attach.node && has_pods) kinds.push_back(Kind::node);
     if (attach.namespace_ && role != Role::node) kinds.push_back(Kind::namespace_);
     if (attach.deployment && has_pods) kinds.push_back(Kind::replicaset);
