@@ -1,0 +1,77 @@
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/logger.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd {
+namespace {
+
+TEST_CASE("errc: every condition has a message of its own") {
+    std::set<std::string> messages;
+    const int last = static_cast<int>(errc::idle_timeout);
+    for (int value = 1; value <= last; ++value) messages.insert(category().message(value));
+    CHECK(messages.size() == static_cast<std::size_t>(last));
+    CHECK_FALSE(messages.contains(category().message(0)));
+    CHECK(category().message(last + 1) == category().message(-1));
+}
+
+TEST_CASE("errc: converts to an error code of the category k8s_sd") {
+    const error_code code = errc::forbidden;
+    CHECK(code);
+    CHECK(code == errc::forbidden);
+    CHECK(code != errc::unauthorized);
+    CHECK(std::string(code.category().name()) == "k8s_sd");
+    CHECK(code.message() == "the credentials lack a permission (403)");
+    CHECK(code != error_code(code.value(), boost::system::system_category()));
+}
+
+TEST_CASE("Logger: passes on what the level allows") {
+    std::vector<std::pair<LogLevel, std::string>> lines;
+    Logger logger;
+    logger.write = [&](LogLevel level, std::string_view text) { lines.emplace_back(level, text); };
+
+    logger.level = LogLevel::info;
+    logger.log(LogLevel::error, "a");
+    logger.log(LogLevel::info, "b");
+    logger.log(LogLevel::debug, "c");
+    logger.log(LogLevel::off, "d");
+    CHECK(lines == std::vector<std::pair<LogLevel, std::string>>{{LogLevel::error, "a"},
+                                                                 {LogLevel::info, "b"}});
+    lines.clear();
+    logger.level = LogLevel::off;
+    logger.log(LogLevel::error, "a");
+    CHECK(lines.empty());
+}
+
+TEST_CASE("Logger: without a sink writes one line to standard error, whatever the text") {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const int standard_error = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    Logger().log(LogLevel::warning, "first\nk8s_sd: error: forged\x1b[0m");
+    dup2(standard_error, STDERR_FILENO);
+    close(standard_error);
+    close(ends[1]);
+    char text[200];
+    const auto size = read(ends[0], text, sizeof text);
+    close(ends[0]);
+    REQUIRE(size > 0);
+    CHECK(std::string(text, static_cast<std::size_t>(size)) ==
+          "k8s_sd: warning: first k8s_sd: error: forged [0m\n");
+}
+
+TEST_CASE("LogLevel: has the names of --log-level") {
+    CHECK(to_string(LogLevel::off) == "off");
+    CHECK(to_string(LogLevel::error) == "error");
+    CHECK(to_string(LogLevel::warning) == "warning");
+    CHECK(to_string(LogLevel::info) == "info");
+    CHECK(to_string(LogLevel::debug) == "debug");
+}
+
+}  // namespace
+}  // namespace k8s_sd
