@@ -102,7 +102,7 @@ void Connection::start_watch(std::unique_ptr<Watch> watch) {
 
 void Connection::wake(const ResourceType& type) {
     if (!watch_ || &watch_->type() != &type) return;
-    if (writing_ && watch_->unread() > options_.max_unread_events) watch_->end();
+    if (writing_ && watch_->unread() > options_.max_unread_events) watch_->cut();
     pump();
 }
 
@@ -127,7 +127,7 @@ void Connection::pump() {
     const auto after = std::exchange(after_, ApiServer::After::go_on);
     if (interrupted) {
         events = std::exchange(injected_, {});
-        if (after == ApiServer::After::end) watch_->end();
+        if (after == ApiServer::After::end) watch_->cut();
         close_when_written_ = after == ApiServer::After::drop;
     }
     watch_->produce(events, interrupted ? 0 : watch_write_size);

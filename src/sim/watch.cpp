@@ -54,6 +54,7 @@ void Watch::produce(std::string& out, std::size_t limit) {
         append_error(out, error_);
         ending_ = true;
     }
+    if (end_at_ && initial_.empty() && position_.next >= *end_at_) ending_ = true;
     ended_ = ending_;
 }
 
@@ -73,7 +74,7 @@ bool Watch::produce_initial(std::string& out, std::size_t limit) {
 void Watch::produce_changes(std::string& out, std::size_t limit) {
     std::uint64_t version = 0;
     const auto result = store_.read(type_, position_, version, [&](const Change& change) {
-        if (out.size() >= limit) return false;
+        if (out.size() >= limit || (end_at_ && position_.next >= *end_at_)) return false;
         append_change(out, change);
         return true;
     });

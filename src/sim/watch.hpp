@@ -4,7 +4,10 @@
 #include "sim/render.hpp"
 #include "sim/store.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace k8s_sd::sim {
 
@@ -19,8 +22,10 @@ class Watch {
     /// Appends event lines to `out` until it holds `limit` bytes or nothing is left to say.
     void produce(std::string& out, std::size_t limit);
     bool ended() const { return ended_; }
-    /// No more events; ended() after the next produce().
-    void end() { ending_ = true; }
+    /// Ends after what has happened so far was sent.
+    void end() { end_at_ = end_at_.value_or(position_.next + unread()); }
+    /// No more events: ended() after the next produce().
+    void cut() { ending_ = true; }
     /// Sends a bookmark as soon as all changes are sent, if the client allows bookmarks.
     void want_bookmark() { bookmark_wanted_ = options_.bookmarks; }
     /// Changes that are not sent yet.
@@ -52,6 +57,7 @@ class Watch {
     boost::json::object error_;       ///< sent next, then the watch ends
     bool first_event_ = true;
     bool bookmark_wanted_ = false;
+    std::optional<std::uint64_t> end_at_;  ///< position behind the last change to send
     bool ending_ = false;
     bool ended_ = false;
 };

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -22,60 +24,7 @@ using k8s_sd::sim::ApiServer;
 using k8s_sd::sim::ApiServerOptions;
 using k8s_sd::sim::Response;
 using k8s_sd::sim::TransportFaults;
-
-/// Runs everything that is ready.
-inline void run(asio::io_context& context) {
-    context.restart();
-    context.poll();
-}
-
-/// Time that moves when a test says so. For one thread.
-class SteppedClock final : public k8s_sd::Clock {
- public:
-    k8s_sd::TimePoint now() const noexcept override { return now_; }
-    std::unique_ptr<k8s_sd::Timer> make_timer(asio::any_io_executor executor) override {
-        return std::make_unique<SteppedTimer>(*this, std::move(executor));
-    }
-    void advance(k8s_sd::Duration time) {
-        now_ += time;
-        const auto timers = timers_;
-        for (SteppedTimer* timer : timers) timer->fire(now_);
-    }
-
- private:
-    class SteppedTimer final : public k8s_sd::Timer {
-     public:
-        SteppedTimer(SteppedClock& clock, asio::any_io_executor executor)
-            : clock_(clock), executor_(std::move(executor)) {
-            clock_.timers_.push_back(this);
-        }
-        ~SteppedTimer() override { std::erase(clock_.timers_, this); }
-        void expires_at(k8s_sd::TimePoint when, std::function<void()> handler) override {
-            when_ = when;
-            handler_ = std::make_shared<std::function<void()>>(std::move(handler));
-        }
-        void cancel() noexcept override { handler_ = nullptr; }
-        void fire(k8s_sd::TimePoint now) {
-            if (!handler_ || when_ > now) return;
-            std::weak_ptr<std::function<void()>> weak = handler_;
-            asio::post(executor_, [weak, this] {
-                if (const auto handler = weak.lock()) {
-                    handler_ = nullptr;
-                    (*handler)();
-                }
-            });
-        }
-
-     private:
-        SteppedClock& clock_;
-        asio::any_io_executor executor_;
-        k8s_sd::TimePoint when_{};
-        std::shared_ptr<std::function<void()>> handler_;
-    };
-
-    k8s_sd::TimePoint now_ = k8s_sd::TimePoint(24h);
-    std::vector<SteppedTimer*> timers_;
-};
+using k8s_sd::test::settle;
 
 /// A connection that sends what it is told and keeps what it gets.
 class RawClient {
@@ -87,9 +36,9 @@ class RawClient {
         : context_(context), stream_(connector->make_stream(context.get_executor(), target)) {
         stream_->async_connect(
             [state = state_](k8s_sd::error_code ec, const std::string&) { state->error = ec; });
-        run(context_);
+        settle(context_);
         if (!state_->error) read(stream_.get(), state_);
-        run(context_);
+        settle(context_);
     }
 
     ~RawClient() { state_->reading = false; }
@@ -100,7 +49,7 @@ class RawClient {
     void send(std::string bytes) {
         state_->out = std::move(bytes);
         stream_->async_write(asio::buffer(state_->out), [state = state_](k8s_sd::error_code, std::size_t) {});
-        run(context_);
+        settle(context_);
     }
     void get(const std::string& target, const std::string& headers = {}) {
         state_->received.clear();
@@ -110,11 +59,11 @@ class RawClient {
     void resume_reading() {
         state_->reading = true;
         read(stream_.get(), state_);
-        run(context_);
+        settle(context_);
     }
     void close() {
         stream_->close();
-        run(context_);
+        settle(context_);
     }
 
     const std::string& received() const { return state_->received; }
@@ -200,25 +149,25 @@ class RawClient {
     std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-/// A server on a stepped clock, and connections to it.
+/// A server on a manual clock, and connections to it.
 struct Fixture {
     asio::io_context context;
-    std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>();
+    std::shared_ptr<k8s_sd::test::ManualClock> clock = std::make_shared<k8s_sd::test::ManualClock>();
     ApiServer server;
 
     explicit Fixture(ApiServerOptions options = {})
         : server(context.get_executor(), with_clock(std::move(options), clock)) {}
 
     static ApiServerOptions with_clock(ApiServerOptions options,
-                                       std::shared_ptr<SteppedClock> clock) {
+                                       std::shared_ptr<k8s_sd::test::ManualClock> clock) {
         options.clock = std::move(clock);
         return options;
     }
     RawClient client(TransportFaults faults = {}) { return {context, server.connector(faults)}; }
-    void settle() { run(context); }
+    void settle() { k8s_sd::test::settle(context); }
     void advance(k8s_sd::Duration time) {
         clock->advance(time);
-        run(context);
+        settle();
     }
     /// \returns its resource version
     std::string pod(const std::string& name, const std::string& labels = "{}",

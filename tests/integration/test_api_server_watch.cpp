@@ -251,6 +251,17 @@ TEST_CASE("ApiServer: a watch can be sent garbage, ended and dropped") {
     CHECK(other.ended());
 }
 
+TEST_CASE("ApiServer: watches that are ended send what has happened before") {
+    Fixture f;
+    auto client = f.client();
+    client.get("/api/v1/nodes?watch=1&resourceVersion=1");
+    f.server.apply(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}})");
+    f.server.end_watches();
+    f.settle();
+    CHECK(client.events() == Strings{"ADDED n 2"});
+    CHECK(client.ended());
+}
+
 TEST_CASE("ApiServer: a recorded list is served as it is") {
     Fixture f;
     f.server.load(R"({"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"270"},)"

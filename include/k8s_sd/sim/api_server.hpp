@@ -107,7 +107,8 @@ class ApiServer {
     /// Sends raw bytes on the running watches of a resource, as one chunk of the body: garbage, half
     /// an event, an ERROR event. Then the watch goes on, ends cleanly, or its connection is closed.
     void send_to_watches(std::string_view plural, std::string bytes, After = After::go_on);
-    /// Ends all running watches cleanly, as a server that shuts down.
+    /// Ends all running watches cleanly, as a server that shuts down, once they have sent what has
+    /// happened so far.
     void end_watches();
     /// Closes all connections, in the middle of whatever they do.
     void disconnect_all();
