@@ -1,6 +1,7 @@
 #include "k8s_sd/discoverer.hpp"
 
 #include "pending_changes.hpp"
+#include "watcher_registry.hpp"
 
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -12,6 +13,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
 #include <algorithm>
 #include <atomic>
@@ -55,6 +57,13 @@ class RunOperation {
     RunHandler handler_;
 };
 
+std::shared_ptr<GroupWatcher> acquire_group(const asio::any_io_executor& executor,
+                                            const DiscoveryConfig& config) {
+    auto& context = asio::query(executor, asio::execution::context);
+    auto& registry = asio::use_service<detail::WatcherRegistry>(context);
+    return registry.acquire(executor, resolve(config, registry.in_cluster()));
+}
+
 }  // namespace
 
 /// The state behind a handle. Confined to the group's strand, but what is marked otherwise.
@@ -64,7 +73,7 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
     Impl(executor_type executor, const DiscoveryConfig& config, Callback callback)
         : executor_(std::move(executor)), delivery_(asio::make_strand(executor_)),
           role_(config.role), min_update_interval_(config.min_update_interval),
-          group_(GroupWatcher::acquire(executor_, resolve(config))),
+          group_(acquire_group(executor_, config)),
           strand_(group_->get_executor()), clock_(group_->environment().clock),
           metrics_(group_->environment().metrics), callback_(std::move(callback)) {}
 

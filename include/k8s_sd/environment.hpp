@@ -80,6 +80,7 @@ struct Environment {
     std::shared_ptr<Metrics> metrics;      ///< null: a private instance
     Logger logger;
     std::uint64_t seed = 0;                ///< for jitter; 0: from std::random_device
+    InClusterFiles in_cluster{};           ///< for configurations that name no server
 };
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made.
