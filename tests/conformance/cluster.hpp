@@ -1,0 +1,74 @@
+#pragma once
+
+#include "conformance/corpus.hpp"
+#include "conformance/target_model.hpp"
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "support/config_fixtures.hpp"
+#include "support/manual_clock.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// LIST and WATCH requests of each URL (path and selectors).
+struct RequestCount {
+    std::size_t lists = 0;
+    std::size_t watches = 0;
+    friend bool operator==(const RequestCount&, const RequestCount&) = default;
+};
+using RequestCounts = std::map<std::string, RequestCount>;
+
+/// Whether clients see the effect of each event of a step or all events at once.
+enum class Pace { each_event, whole_step };
+
+/// The recorded cluster of a case, served by the simulated API server, and a discoverer for each
+/// of its jobs, all on one context that the test polls.
+class Cluster {
+ public:
+    struct Job {
+        std::string name;
+        DiscoveryConfig config;
+        TargetModel model{};
+        std::optional<Discoverer> discoverer{};
+    };
+
+    /// Serves `state` and runs until everything is discovered. Jobs without an answer in this
+    /// dialect are left out.
+    Cluster(const CorpusCase&, const std::filesystem::path& state, LabelDialect,
+            sim::TransportFaults = {});
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+
+    /// Sends the events of a step to the watches. Where the server answered that the version has
+    /// expired, the objects are those of the step's lists.
+    void perform(const std::filesystem::path& step, Pace);
+
+    const std::vector<std::unique_ptr<Job>>& jobs() const noexcept { return jobs_; }
+    /// What clients have asked for so far.
+    RequestCounts requests() const;
+    /// What they should have: one LIST and one WATCH of each URL for jobs that can share, and
+    /// both again after an expired version.
+    RequestCounts expected_requests() const;
+
+ private:
+    void load(const std::filesystem::path& state);
+
+    boost::asio::io_context context_;
+    std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+    sim::ApiServer server_;
+    TemporaryDirectory service_account_;
+    ScopedVariable host_{"KUBERNETES_SERVICE_HOST", "10.0.0.1"};
+    ScopedVariable port_{"KUBERNETES_SERVICE_PORT", "443"};
+    std::vector<std::unique_ptr<Job>> jobs_;
+    std::size_t expirations_ = 0;
+};
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,55 @@
+// The checks of the conformance tests find what they are to find.
+
+#include "conformance/comparison.hpp"
+#include "conformance/target_model.hpp"
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::test {
+
+TEST_CASE("Comparison: every kind of difference is found") {
+    const LabelMap web{{"__address__", "10.0.0.1:80"}, {"a", "1"}, {"b", "2"}};
+    const LabelMap other{{"__address__", "10.0.0.1:80"}, {"a", "3"}, {"c", "4"}};
+    const Answer one{{web}, {}};
+    constexpr auto prometheus = LabelDialect::prometheus;
+    constexpr auto victoriametrics = LabelDialect::victoriametrics;
+
+    CHECK(difference(one, {web}, prometheus) == "");
+    const std::string text = difference(one, {other}, prometheus);
+    CHECK(text.find("different a=3, expected 1") != std::string::npos);
+    CHECK(text.find("missing   b=2") != std::string::npos);
+    CHECK(text.find("extra     c=4") != std::string::npos);
+    CHECK(difference(one, {}, prometheus).find("missing target 10.0.0.1:80") != std::string::npos);
+    CHECK(difference({}, {web}, prometheus).find("extra target 10.0.0.1:80") != std::string::npos);
+    CHECK(difference(one, {web, web}, prometheus) != "");
+    CHECK(difference(one, {web, web}, victoriametrics) == "");
+    CHECK(difference({{web}, {{"a", {"1", "3"}}, {"c", {"4"}}}}, {other}, prometheus) != "");
+    CHECK(difference({{web}, {{"a", {"1", "3"}}}},
+                     {{{"__address__", "10.0.0.1:80"}, {"a", "3"}, {"b", "2"}}}, prometheus) == "");
+}
+
+TEST_CASE("TargetModel: diffs that are not minimal are complained about") {
+    const auto make = [](std::string_view source) {
+        const std::array<std::uint32_t, 2> one_target{0, 0};
+        return TargetGroup::make(source, {}, one_target);
+    };
+    const TargetGroupPtr group = make("pod/default/a");
+    const TargetGroupPtr same = make("pod/default/a");
+    TargetModel model;
+    model.apply({true, {{group, nullptr, false}}, {}});
+    REQUIRE(model.complaints() == "");
+
+    SECTION("an unchanged group") { model.apply({false, {{same, group, false}}, {}}); }
+    SECTION("a wrong predecessor") { model.apply({false, {{same, nullptr, true}}, {}}); }
+    SECTION("a removal of what is not there") { model.apply({false, {}, {make("pod/default/b")}}); }
+    SECTION("a source twice") { model.apply({false, {{same, group, true}}, {same}}); }
+    SECTION("nothing") { model.apply({}); }
+    SECTION("a second full diff") { model.apply({true, {}, {}}); }
+    CHECK(model.complaints() != "");
+}
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,151 @@
+#include "conformance/cluster.hpp"
+#include "conformance/comparison.hpp"
+#include "conformance/corpus.hpp"
+#include "k8s_sd/config_yaml.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
+
+namespace k8s_sd::test {
+
+namespace {
+
+/// Checks every job in the present state. \returns how many answers were compared
+std::size_t check_state(const Cluster& cluster, const std::filesystem::path& state,
+                        LabelDialect dialect) {
+    std::size_t compared = 0;
+    for (const auto& job : cluster.jobs()) {
+        const auto answer = read_answer(state, job->name, dialect);
+        if (!answer) continue;
+        INFO("state " << state.filename().string() << ", job " << job->name);
+        CHECK(job->discoverer->status().message == "");
+        CHECK(job->model.diffs() > 0);
+        CHECK(job->model.complaints() == "");
+        CHECK(difference(*answer, job->model.targets(job->config.role), dialect) == "");
+        ++compared;
+    }
+    return compared;
+}
+
+/// The sources whose groups are not the same, one a line.
+template <class Groups>
+std::string different_sources(const Groups& lived, const Groups& fresh) {
+    std::string text;
+    for (const auto& [source, targets] : lived) {
+        const auto it = fresh.find(source);
+        if (it == fresh.end())
+            text += source + " is outdated\n";
+        else if (it->second != targets)
+            text += source + " is different\n";
+    }
+    for (const auto& [source, targets] : fresh) {
+        if (!lived.contains(source)) text += source + " is missing\n";
+    }
+    return text;
+}
+
+/// The discoverers that lived through the steps know what new ones find.
+void check_like_new(const Cluster& lived, const Cluster& fresh) {
+    REQUIRE(lived.jobs().size() == fresh.jobs().size());
+    for (std::size_t i = 0; i < lived.jobs().size(); ++i) {
+        INFO("job " << lived.jobs()[i]->name);
+        CHECK(different_sources(lived.jobs()[i]->model.groups(), fresh.jobs()[i]->model.groups()) ==
+              "");
+    }
+}
+
+void check_requests(const Cluster& cluster) {
+    const RequestCounts expected = cluster.expected_requests();
+    const RequestCounts found = cluster.requests();
+    for (const auto& [url, count] : expected) {
+        INFO("URL " << url);
+        REQUIRE(found.contains(url));
+        CHECK(found.at(url).lists == count.lists);
+        CHECK(found.at(url).watches == count.watches);
+    }
+    CHECK(found.size() == expected.size());
+}
+
+void check_case(const std::string& name, LabelDialect dialect, Pace pace = Pace::each_event,
+                sim::TransportFaults faults = {}) {
+    const CorpusCase c = read_case(name);
+    Cluster cluster(c, c.states.front(), dialect, faults);
+    std::size_t compared = check_state(cluster, c.states.front(), dialect);
+    check_requests(cluster);
+    for (std::size_t i = 1; i < c.states.size(); ++i) {
+        cluster.perform(c.states[i], pace);
+        compared += check_state(cluster, c.states[i], dialect);
+        check_requests(cluster);
+        check_like_new(cluster, Cluster(c, c.states[i], dialect));
+    }
+    CHECK(compared == count_answers(name, dialect));
+}
+
+void check_all_cases(LabelDialect dialect) {
+    for (const std::string& name : corpus_cases()) {
+        DYNAMIC_SECTION(name) { check_case(name, dialect); }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Conformance: the corpus is complete") {
+    std::size_t prometheus = 0;
+    std::size_t victoriametrics = 0;
+    std::size_t jobs = 0;
+    for (const std::string& name : corpus_cases()) {
+        prometheus += count_answers(name, LabelDialect::prometheus);
+        victoriametrics += count_answers(name, LabelDialect::victoriametrics);
+        jobs += read_case(name).jobs.size();
+    }
+    CHECK(corpus_cases().size() == 42);
+    CHECK(jobs == 261);
+    CHECK(count_jobs() == 261);
+    CHECK(prometheus == 405);
+    CHECK(victoriametrics == 464);
+}
+
+TEST_CASE("Conformance: every job has the targets that Prometheus finds") {
+    check_all_cases(LabelDialect::prometheus);
+}
+
+TEST_CASE("Conformance: every job has the targets that vmagent finds") {
+    check_all_cases(LabelDialect::victoriametrics);
+}
+
+TEST_CASE("Conformance: targets do not depend on how bytes are cut into reads") {
+    for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+        for (const std::string& name : corpus_cases()) {
+            if (!name.starts_with("steps-")) continue;
+            DYNAMIC_SECTION(to_string(dialect) << ", " << name) {
+                check_case(name, dialect, Pace::whole_step, {.max_read = 1});
+            }
+        }
+    }
+}
+
+TEST_CASE("Conformance: of the jobs without an answer of Prometheus the wrong ones are refused") {
+    // The others have options that Prometheus got after the recorded version.
+    const std::set<std::string> wrong{"selectors-of-several-roles/pod-with-service-selector",
+                                      "selectors-of-several-roles/pod-with-two-selectors",
+                                      "slices-by-hand/endpointslices"};
+    std::set<std::string> refused;
+    std::size_t without_answer = 0;
+    for (const std::string& name : corpus_cases()) {
+        const CorpusCase c = read_case(name);
+        for (const CorpusJob& job : c.jobs) {
+            if (read_answer(c.states.front(), job.name, LabelDialect::prometheus)) continue;
+            ++without_answer;
+            try {
+                parse_sd_config(job.yaml, LabelDialect::prometheus);
+            } catch (const ConfigError&) {
+                refused.insert(name + "/" + job.name);
+            }
+        }
+    }
+    CHECK(without_answer == 34);
+    CHECK(refused == wrong);
+}
+
+}  // namespace k8s_sd::test
