@@ -1,1 +1,32 @@
-# packaging
+include(CMakePackageConfigHelpers)
+
+install(TARGETS k8s_sd_core k8s_sd k8s_sd_sim EXPORT k8s_sdTargets)
+install(DIRECTORY include/k8s_sd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# find_package(k8s_sd)
+set(k8s_sd_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/k8s_sd)
+install(EXPORT k8s_sdTargets NAMESPACE k8s_sd:: DESTINATION ${k8s_sd_package_dir})
+configure_package_config_file(cmake/k8s_sdConfig.cmake.in k8s_sdConfig.cmake
+    INSTALL_DESTINATION ${k8s_sd_package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(k8s_sdConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfigVersion.cmake
+        DESTINATION ${k8s_sd_package_dir})
+
+# pkg-config. Everything is relative to the .pc file, so that `cmake --install --prefix` and
+# packages that are unpacked elsewhere work.
+set(k8s_sd_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(ABSOLUTE_PATH k8s_sd_pc_dir BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+           OUTPUT_VARIABLE k8s_sd_pc_full_dir)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${k8s_sd_pc_full_dir}
+           OUTPUT_VARIABLE k8s_sd_pc_up)
+set(k8s_sd_pc_libdir "\${prefix}")
+cmake_path(APPEND k8s_sd_pc_libdir ${CMAKE_INSTALL_LIBDIR})
+set(k8s_sd_pc_includedir "\${prefix}")
+cmake_path(APPEND k8s_sd_pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(package k8s_sd k8s_sd-sim)
+    configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${k8s_sd_pc_dir})
+endforeach()
