@@ -22,17 +22,18 @@ inline constexpr MetadataNames pod_metadata_names{
 /// A port of a container, or a container without ports.
 struct PodPort {
     LabelBlockPtr labels;
+    LabelBlockPtr container_id;
     std::int32_t number = 0;
     std::uint16_t container = 0;  ///< position among all containers, regular ones first
-    bool declared = false;        ///< false: the container has no ports
-    bool init = false;
-    bool sidecar = false;         ///< an init container with restartPolicy Always
-    bool terminated = false;
+    bool declared : 1 = false;    ///< false: the container has no ports
+    bool init : 1 = false;
+    bool sidecar : 1 = false;     ///< an init container with restartPolicy Always
+    bool terminated : 1 = false;
 
     friend bool operator==(const PodPort& a, const PodPort& b) noexcept {
         return a.number == b.number && a.container == b.container && a.declared == b.declared &&
                a.init == b.init && a.sidecar == b.sidecar && a.terminated == b.terminated &&
-               same(a.labels, b.labels);
+               same(a.labels, b.labels) && same(a.container_id, b.container_id);
     }
 };
 
@@ -42,8 +43,8 @@ class PodObject final : public Object {
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override;
 
-    std::string_view ip() const noexcept { return ip_; }
-    std::string_view node_name() const noexcept { return node_name_; }
+    std::string_view ip() const noexcept { return info->value(1); }
+    std::string_view node_name() const noexcept { return info->value(2); }
     std::string_view controller_kind() const noexcept {
         return has_controller_ ? info->value(7) : std::string_view();
     }
@@ -57,15 +58,12 @@ class PodObject final : public Object {
     LabelBlockPtr info;
     Metadata metadata;
     std::vector<PodPort> ports;
-    std::vector<LabelBlockPtr> container_ids;  // by PodPort::container
 
  private:
     void add_containers(const std::vector<model::Container>& containers,
                         const std::vector<model::ContainerStatus>& statuses, bool init,
                         LabelFactory& factory);
 
-    std::string_view ip_;
-    std::string_view node_name_;
     bool has_controller_ = false;
     bool finished_ = false;
 };
@@ -104,8 +102,6 @@ inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
       namespace_name(namespace_label(factory, pod.meta.ns)),
       info(pod_info(pod, factory)),
       metadata(make_metadata(pod_metadata_names, pod.meta, factory)),
-      ip_(info->value(1)),
-      node_name_(info->value(2)),
       has_controller_(pod.meta.controller() != nullptr),
       finished_(pod.phase == "Succeeded" || pod.phase == "Failed") {
     set_key(namespace_name->value(0), info->value(0));
@@ -114,7 +110,6 @@ inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
         for (const auto& c : *containers) count += c.ports.empty() ? 1 : c.ports.size();
     }
     ports.reserve(count);
-    container_ids.reserve(pod.containers.size() + pod.init_containers.size());
     add_containers(pod.containers, pod.container_statuses, false, factory);
     add_containers(pod.init_containers, pod.init_container_statuses, true, factory);
 }
@@ -122,18 +117,19 @@ inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
 inline void PodObject::add_containers(const std::vector<model::Container>& containers,
                                       const std::vector<model::ContainerStatus>& statuses,
                                       bool init, LabelFactory& factory) {
+    auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
     for (const model::Container& container : containers) {
         const model::ContainerStatus* status = nullptr;
         for (const auto& s : statuses) {
             if (s.name == container.name) status = &s;
         }
         PodPort port;
-        port.container = static_cast<std::uint16_t>(container_ids.size());
+        port.container = position++;
         port.init = init;
         port.sidecar = init && container.restart_policy == "Always";
         port.terminated = status != nullptr && status->terminated;
         const std::string_view id = status != nullptr ? status->id : std::string_view();
-        container_ids.push_back(factory.row().add("__meta_kubernetes_pod_container_id", id).own());
+        port.container_id = factory.row().add("__meta_kubernetes_pod_container_id", id).own();
         const auto add_port = [&](const model::ContainerPort* declared) {
             auto row = factory.row();
             row.add("__meta_kubernetes_pod_container_name", container.name)
@@ -166,14 +162,7 @@ inline LabelBlockPtr with_protocol(LabelFactory& factory, const PodPort& port,
 
 inline bool PodObject::same_content(const Object& other) const noexcept {
     const auto& o = static_cast<const PodObject&>(other);
-    if (!same(info, o.info) || !(metadata == o.metadata) || ports != o.ports ||
-        container_ids.size() != o.container_ids.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < container_ids.size(); ++i) {
-        if (!same(container_ids[i], o.container_ids[i])) return false;
-    }
-    return true;
+    return same(info, o.info) && metadata == o.metadata && ports == o.ports;
 }
 
 /// attach_metadata.deployment, .job and .cronjob: the workload behind a pod's controller.
@@ -230,7 +219,7 @@ inline void pod_targets(const PodObject& pod, Generation& g) {
         g.group.begin_target()
             .add(address_label(g.factory, pod_address(pod, port, g.options)))
             .add(port.labels)
-            .add(pod.container_ids[port.container]);
+            .add(port.container_id);
     }
 }
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+/// A list of pods as a real API server sent it, made larger by replacing names and addresses with
+/// others of equal length.
+class Cluster {
+ public:
+    /// \param pods  rounded up to whole pages of the recorded list
+    explicit Cluster(std::size_t pods);
+
+    /// The body of the LIST, in parts.
+    const std::vector<std::string>& parts() const noexcept { return parts_; }
+    std::size_t list_bytes() const noexcept { return list_bytes_; }
+    std::size_t size() const noexcept { return items_.size(); }
+
+    /// A MODIFIED event of a pod, with `revision` in one of its labels.
+    void append_event(std::string& out, std::size_t pod, std::size_t revision) const;
+
+ private:
+    void add_page(std::string_view items, std::size_t page);
+
+    std::vector<std::string> parts_;
+    std::vector<std::string_view> items_;  // of parts_
+    std::size_t list_bytes_ = 0;
+};
+
+}  // namespace bench

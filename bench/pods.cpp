@@ -1,0 +1,243 @@
+// Syncs the pods of a cluster and takes a burst of changes of them, as a host would: all targets
+// stay reachable. Prints CPU and memory of the measured process, and the floors: reading the same
+// bytes from the socket, and a pass of the JSON parser over them with a handler that does nothing.
+
+#include "server.hpp"
+
+#include "k8s_sd/discoverer.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using Seconds = std::chrono::duration<double>;
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double memory_mb(const std::string& field) {
+    std::ifstream status("/proc/self/status");
+    for (std::string name; status >> name;) {
+        if (name != field + ":") continue;
+        double kb = 0;
+        status >> kb;
+        return kb / 1024;
+    }
+    return 0;
+}
+
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+/// What one measured process reports to its parent.
+struct Result {
+    double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets;
+    double burst_cpu, burst_wall, burst_peak_mb, changes;
+};
+
+/// Runs `measure` in a process of its own, so that nothing of the others is counted.
+template <class Measure>
+Result in_process(Measure measure) {
+    int pipe[2];
+    if (::pipe(pipe) != 0) std::abort();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const Result result = measure();
+        const auto written = ::write(pipe[1], &result, sizeof result);
+        std::_Exit(written == sizeof result ? 0 : 1);
+    }
+    ::close(pipe[1]);
+    Result result{};
+    if (::read(pipe[0], &result, sizeof result) != sizeof result) std::abort();
+    ::close(pipe[0]);
+    ::waitpid(child, nullptr, 0);
+    return result;
+}
+
+struct NoHandler {
+    static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t max_array_size = max_object_size;
+    static constexpr std::size_t max_string_size = max_object_size;
+    static constexpr std::size_t max_key_size = max_object_size;
+    using ec = boost::json::error_code;
+    using sv = boost::json::string_view;
+    bool on_document_begin(ec&) { return true; }
+    bool on_document_end(ec&) { return true; }
+    bool on_object_begin(ec&) { return true; }
+    bool on_object_end(std::size_t, ec&) { return true; }
+    bool on_array_begin(ec&) { return true; }
+    bool on_array_end(std::size_t, ec&) { return true; }
+    bool on_key_part(sv, std::size_t, ec&) { return true; }
+    bool on_key(sv, std::size_t, ec&) { return true; }
+    bool on_string_part(sv, std::size_t, ec&) { return true; }
+    bool on_string(sv, std::size_t, ec&) { return true; }
+    bool on_number_part(sv, ec&) { return true; }
+    bool on_int64(std::int64_t, sv, ec&) { return true; }
+    bool on_uint64(std::uint64_t, sv, ec&) { return true; }
+    bool on_double(double, sv, ec&) { return true; }
+    bool on_bool(bool, ec&) { return true; }
+    bool on_null(ec&) { return true; }
+    bool on_comment_part(sv, ec&) { return true; }
+    bool on_comment(sv, ec&) { return true; }
+};
+
+/// Reads the list from the socket, and parses it if told so.
+Result measure_floor(unsigned short port, bool parse) {
+    asio::io_context context;
+    asio::ip::tcp::socket socket(context);
+    socket.connect({asio::ip::address_v4::loopback(), port});
+    const double cpu = cpu_seconds();
+    const std::string request = "GET /api/v1/pods HTTP/1.1\r\nHost: bench\r\n\r\n";
+    asio::write(socket, asio::buffer(request));
+    std::vector<char> buffer(256 * 1024);
+    std::size_t left = std::numeric_limits<std::size_t>::max();
+    boost::json::basic_parser<NoHandler> parser({});
+    for (bool in_body = false; left > 0;) {
+        const std::size_t n = socket.read_some(asio::buffer(buffer));
+        std::string_view bytes(buffer.data(), n);
+        if (!in_body) {
+            const std::size_t length = bytes.find("Content-Length: ") + 16;
+            left = std::strtoull(bytes.data() + length, nullptr, 10);
+            bytes.remove_prefix(bytes.find("\r\n\r\n") + 4);
+            in_body = true;
+        }
+        left -= bytes.size();
+        boost::json::error_code ec;
+        if (parse) parser.write_some(left > 0, bytes.data(), bytes.size(), ec);
+    }
+    Result result{};
+    result.sync_cpu = cpu_seconds() - cpu;
+    return result;
+}
+
+/// A host that keeps what it is told.
+class Host {
+ public:
+    void apply(const k8s_sd::TargetGroupDiff& diff) {
+        if (diff.full) groups_.clear();
+        for (const auto& change : diff.updated) {
+            // The key is part of the group.
+            groups_.erase(change.group->source());
+            groups_.emplace(change.group->source(), change.group);
+        }
+        for (const auto& group : diff.removed) groups_.erase(group->source());
+        changes_ += diff.updated.size();
+    }
+    std::size_t groups() const { return groups_.size(); }
+    std::size_t changes() const { return changes_; }
+    std::size_t targets() const {
+        std::size_t n = 0;
+        for (const auto& [source, group] : groups_) n += group->size();
+        return n;
+    }
+
+ private:
+    boost::unordered_flat_map<std::string_view, k8s_sd::TargetGroupPtr> groups_;
+    std::size_t changes_ = 0;
+};
+
+Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
+    asio::io_context context;
+    k8s_sd::DiscoveryConfig config;
+    config.api_server.url = "http://127.0.0.1:" + std::to_string(server.port);
+    reset_peak();
+    Result result{};
+    result.base_mb = memory_mb("VmRSS");
+    const auto start = std::chrono::steady_clock::now();
+    const double cpu = cpu_seconds();
+    std::chrono::steady_clock::time_point burst_start;
+    double burst_cpu = 0;
+    Host host;
+    char last[16];
+    std::snprintf(last, sizeof last, "%09zu", events);
+    const auto begin_burst = [&] {
+        result.peak_mb = memory_mb("VmHWM");
+        result.steady_mb = memory_mb("VmRSS");
+        reset_peak();
+        burst_start = std::chrono::steady_clock::now();
+        burst_cpu = cpu_seconds();
+        if (::write(server.start, "!", 1) != 1) std::abort();
+    };
+    k8s_sd::Discoverer discoverer(
+        context.get_executor(), config, [&](const k8s_sd::TargetGroupDiff& diff) {
+            host.apply(diff);
+            if (diff.full) {
+                result.sync_cpu = cpu_seconds() - cpu;
+                result.sync_wall = Seconds(std::chrono::steady_clock::now() - start).count();
+                asio::post(context, begin_burst);
+                return;
+            }
+            for (const auto& change : diff.updated) {
+                const auto rev =
+                    change.group->labels().get("__meta_kubernetes_pod_label_bench_example_com_rev");
+                if (rev == std::string_view(last)) context.stop();
+            }
+        });
+    discoverer.async_run([](k8s_sd::error_code) {});
+    context.run();
+    result.burst_cpu = cpu_seconds() - burst_cpu;
+    result.burst_wall = Seconds(std::chrono::steady_clock::now() - burst_start).count();
+    result.burst_peak_mb = memory_mb("VmHWM");
+    result.groups = static_cast<double>(host.groups());
+    result.targets = static_cast<double>(host.targets());
+    result.changes = static_cast<double>(host.changes()) - result.groups;
+    return result;
+}
+
+std::size_t argument(int argc, char** argv, int index, std::size_t fallback) {
+    return argc > index ? std::strtoull(argv[index], nullptr, 10) : fallback;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "--help") {
+        std::puts("usage: bench_pods [PODS=50000] [EVENTS=100000]");
+        return 0;
+    }
+    const std::size_t events = argument(argc, argv, 2, 100'000);
+    const bench::Server server = bench::serve(argument(argc, argv, 1, 50'000), events);
+    const Result socket = in_process([&] { return measure_floor(server.port, false); });
+    const Result parse = in_process([&] { return measure_floor(server.port, true); });
+    const Result result = in_process([&] { return measure_k8s_sd(server, events); });
+    bench::stop(server);
+
+    const double bytes = static_cast<double>(server.list_bytes);
+    const double pods = result.groups;
+    std::printf("list of %.0f pods, %.0f MB of JSON, %.0f targets\n", pods, bytes / 1e6, result.targets);
+    std::printf("floor: socket            %6.2f s CPU\n", socket.sync_cpu);
+    std::printf("floor: socket and parser %6.2f s CPU\n", parse.sync_cpu);
+    std::printf("initial sync             %6.2f s CPU  (%.2f times the parser's floor), %.2f s in all\n",
+                result.sync_cpu, result.sync_cpu / parse.sync_cpu, result.sync_wall);
+    std::printf("memory: before %.1f MB, peak %.1f MB, afterwards %.1f MB\n", result.base_mb,
+                result.peak_mb, result.steady_mb);
+    std::printf("memory a pod, all targets reachable: %.0f bytes\n",
+                (result.steady_mb - result.base_mb) * 1024 * 1024 / pods);
+    std::printf("burst of %zu MODIFIED events: %.2f s CPU, %.0f events per CPU second, %.2f s in all, "
+                "peak %.1f MB, %.0f changes delivered\n",
+                events, result.burst_cpu, static_cast<double>(events) / result.burst_cpu,
+                result.burst_wall, result.burst_peak_mb, result.changes);
+    return 0;
+}

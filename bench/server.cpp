@@ -1,0 +1,125 @@
+#include "server.hpp"
+
+#include "cluster.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/write.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace bench {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+
+namespace {
+
+constexpr std::size_t batch_bytes = 512 * 1024;
+
+std::string chunk_header(std::size_t size) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%zx\r\n", size);
+    return text;
+}
+
+void send_list(tcp::socket& socket, const Cluster& cluster) {
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+                             std::to_string(cluster.list_bytes()) + "\r\n\r\n";
+    asio::write(socket, asio::buffer(head));
+    for (const std::string& part : cluster.parts()) asio::write(socket, asio::buffer(part));
+}
+
+void send_events(tcp::socket& socket, const Cluster& cluster, std::size_t events, int start) {
+    constexpr std::string_view head =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    asio::write(socket, asio::buffer(head));
+    char go = 0;
+    if (::read(start, &go, 1) != 1) return;
+    std::string batch;
+    for (std::size_t event = 0; event < events;) {
+        batch.clear();
+        while (event < events && batch.size() < batch_bytes) {
+            cluster.append_event(batch, event, event + 1);
+            ++event;
+        }
+        asio::write(socket, asio::buffer(chunk_header(batch.size()) + batch + "\r\n"));
+    }
+    // The watch stays open, as a real one does.
+    boost::system::error_code ec;
+    socket.read_some(asio::buffer(&go, 1), ec);
+}
+
+void answer(tcp::socket socket, const Cluster& cluster, std::size_t events, int start) {
+    boost::system::error_code ec;
+    asio::streambuf buffer;
+    while (true) {
+        const std::size_t n = asio::read_until(socket, buffer, "\r\n\r\n", ec);
+        if (ec) return;
+        const std::string request(asio::buffers_begin(buffer.data()),
+                                  asio::buffers_begin(buffer.data()) + static_cast<std::ptrdiff_t>(n));
+        buffer.consume(n);
+        if (request.find("watch=1") == std::string::npos) {
+            send_list(socket, cluster);
+        } else {
+            send_events(socket, cluster, events, start);
+        }
+    }
+}
+
+struct Ready {
+    unsigned short port;
+    std::size_t list_bytes;
+};
+
+[[noreturn]] void run(std::size_t pods, std::size_t events, int start, int ready) {
+    std::signal(SIGPIPE, SIG_IGN);
+    const Cluster cluster(pods);
+    asio::io_context context;
+    tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
+    const Ready message{acceptor.local_endpoint().port(), cluster.list_bytes()};
+    if (::write(ready, &message, sizeof message) != sizeof message) std::_Exit(1);
+    while (true) {
+        tcp::socket socket = acceptor.accept();
+        std::thread([&cluster, events, start, socket = std::move(socket)]() mutable {
+            try {
+                answer(std::move(socket), cluster, events, start);
+            } catch (const std::exception&) {
+                // The client has gone.
+            }
+        }).detach();
+    }
+}
+
+}  // namespace
+
+Server serve(std::size_t pods, std::size_t events) {
+    int start[2];
+    int ready[2];
+    if (::pipe(start) != 0 || ::pipe(ready) != 0) throw std::runtime_error("cannot make a pipe");
+    const pid_t process = ::fork();
+    if (process == 0) run(pods, events, start[0], ready[1]);
+    ::close(start[0]);
+    ::close(ready[1]);
+    Ready message{};
+    const auto n = ::read(ready[0], &message, sizeof message);
+    ::close(ready[0]);
+    if (n != sizeof message) throw std::runtime_error("the server did not start");
+    return {message.port, message.list_bytes, start[1], process};
+}
+
+void stop(const Server& server) {
+    ::kill(server.process, SIGKILL);
+    ::waitpid(server.process, nullptr, 0);
+    ::close(server.start);
+}
+
+}  // namespace bench

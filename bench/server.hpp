@@ -1,0 +1,20 @@
+#pragma once
+
+#include <sys/types.h>
+#include <cstddef>
+
+namespace bench {
+
+/// Serves a cluster from a process of its own, from bytes made beforehand, so that it costs the
+/// measured processes nothing but the socket. LIST answers with the whole list, WATCH sends
+/// `events` changes once a byte arrives on `start`.
+struct Server {
+    unsigned short port = 0;
+    std::size_t list_bytes = 0;
+    int start = -1;
+    pid_t process = -1;
+};
+Server serve(std::size_t pods, std::size_t events);
+void stop(const Server&);
+
+}  // namespace bench
