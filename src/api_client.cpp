@@ -26,7 +26,7 @@ ApiClient::Impl::Impl(asio::any_io_executor ex, const ApiServerConfig& server, E
     target.port = url_.port;
     if (url_.tls) target.tls = server.tls;
     header_ = " HTTP/1.1\r\nHost: " + detail::authority(url_) +
-              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: application/json\r\n";
+              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
 }
 
 ApiClient::Impl::Request ApiClient::Impl::make_request(std::string_view path, error_code& ec,

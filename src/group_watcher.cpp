@@ -47,9 +47,9 @@ GroupWatcher::Impl::~Impl() = default;
 void GroupWatcher::Impl::subscribe(Role role, std::weak_ptr<Subscriber> subscriber) {
     RoleState& state = state_of(role);
     state.subscribers.push_back(subscriber);
-    if (state.needed.empty()) activate(role);
-    if (!state.ready) return;
-    if (const auto alive = subscriber.lock()) alive->on_ready();
+    if (state.needed.empty()) return activate(role);
+    const auto alive = subscriber.lock();
+    if (state.ready && alive) alive->on_ready();
 }
 
 void GroupWatcher::Impl::unsubscribe(Role role, const std::weak_ptr<Subscriber>& subscriber) {
@@ -141,9 +141,24 @@ void GroupWatcher::Impl::on_change(const ObjectChange& change) {
             track(roles_[i], role, change);
         }
     }
+    warn_of_over_capacity(change);
     for (Entry* entry : graph_.dependents(object.kind(), object.ns(), object.name())) {
         mark(state_of(entry->role), *entry);
     }
+}
+
+void GroupWatcher::Impl::warn_of_over_capacity(const ObjectChange& change) const {
+    if (!change.after || change.after->kind() != Kind::endpoints) return;
+    const auto over_capacity = [](const ObjectPtr& object) {
+        return object && static_cast<const EndpointsObject&>(*object).over_capacity;
+    };
+    if (!over_capacity(change.after) || over_capacity(change.before)) return;
+    const Logger& logger = environment.logger;
+    if (!logger.enabled(LogLevel::warning)) return;
+    logger.log(LogLevel::warning, "endpoints " + std::string(change.after->ns()) + "/" +
+                                      std::string(change.after->name()) +
+                                      " has more addresses than it can hold, some are missing; "
+                                      "use the role endpointslice");
 }
 
 void GroupWatcher::Impl::track(RoleState& state, Role role, const ObjectChange& change) {

@@ -74,6 +74,7 @@ class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
     bool synced(Kind) const;
     bool all_synced(const RoleState&) const;
 
+    void warn_of_over_capacity(const ObjectChange&) const;
     void track(RoleState&, Role, const ObjectChange&);
     void mark(RoleState&, Entry&);
     void update();

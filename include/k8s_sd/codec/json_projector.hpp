@@ -57,6 +57,7 @@ class JsonProjector {
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
+        if (text_.capacity() > largest_kept_buffer) std::string().swap(text_);
     }
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
@@ -173,6 +174,7 @@ class JsonProjector {
 
  private:
     using Type = Projection::Type;
+    static constexpr std::size_t largest_kept_buffer = 64 * 1024;
     struct Frame {
         const Projection* node;
         void* context;

@@ -54,6 +54,8 @@ class EndpointsObject final : public Object {
     LabelBlockPtr ready, not_ready;
     Metadata metadata;
     std::vector<Subset> subsets;
+    /// Has more addresses than an Endpoints object can hold; some are missing.
+    bool over_capacity = false;
 
  private:
     static std::size_t text_size(const model::Endpoints& endpoints);
@@ -83,6 +85,14 @@ inline LabelBlockPtr endpoint_ready_label(LabelFactory& factory, std::string_vie
     return factory.row().add("__meta_kubernetes_endpoint_ready", ready).shared();
 }
 
+/// Set by the endpoints controller when it has truncated the object (Kubernetes 1.22).
+inline bool is_over_capacity(const model::ObjectMeta& meta) {
+    return std::any_of(meta.annotations.begin(), meta.annotations.end(), [](const auto& annotation) {
+        return annotation.first == "endpoints.kubernetes.io/over-capacity" &&
+               (annotation.second == "truncated" || annotation.second == "warning");
+    });
+}
+
 inline std::size_t EndpointsObject::text_size(const model::Endpoints& endpoints) {
     std::size_t size = 0;
     for (const auto& subset : endpoints.subsets) {
@@ -105,6 +115,7 @@ inline EndpointsObject::EndpointsObject(const model::Endpoints& endpoints,
       ready(endpoint_ready_label(factory, "true")),
       not_ready(endpoint_ready_label(factory, "false")),
       metadata(make_metadata(endpoints_metadata_names, endpoints.meta, factory)),
+      over_capacity(is_over_capacity(endpoints.meta)),
       text_(text_size(endpoints)) {
     set_key(namespace_name->value(0), endpoints_name->value(0));
     for (const model::EndpointSubset& from : endpoints.subsets) {
