@@ -184,8 +184,10 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         metrics_.watches.fetch_add(1, std::memory_order_relaxed);
         recover();
     }
+    // A body without a type is tried: the parser tells JSON from the rest.
     bool accepted() const noexcept {
-        return head_.status == 200 && head_.content_type == "application/json";
+        return head_.status == 200 &&
+               (head_.content_type == "application/json" || head_.content_type.empty());
     }
 
     error_code on_body(std::string_view bytes) override {
@@ -297,8 +299,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_wrong_content() {
         fail({errc::unexpected_content_type,
-              "the server answered " + (head_.content_type.empty() ? "a body without type"
-                                                                   : printable(head_.content_type)) +
+              "the server answered " + printable(head_.content_type) +
                   " instead of application/json; is this the URL of a Kubernetes API server?"});
         perform(machine_.next(WatchMachine::Failed{}));
     }
