@@ -75,10 +75,10 @@ std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
-    std::shared_ptr<Clock> clock;          ///< null: system_clock()
-    std::shared_ptr<Connector> connector;  ///< null: system_connector()
-    std::shared_ptr<Metrics> metrics;      ///< null: a private instance
-    Logger logger;
+    std::shared_ptr<Clock> clock{};        ///< null: system_clock()
+    std::shared_ptr<Connector> connector{};  ///< null: system_connector()
+    std::shared_ptr<Metrics> metrics{};    ///< null: a private instance
+    Logger logger{};
     std::uint64_t seed = 0;                ///< for jitter; 0: from std::random_device
     InClusterFiles in_cluster{};           ///< for configurations that name no server
 };

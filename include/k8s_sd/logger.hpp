@@ -11,7 +11,7 @@ enum class LogLevel { off, error, warning, info, debug };
 /// `write` may be called from any thread that runs the execution context; it must not block.
 struct Logger {
     LogLevel level = LogLevel::warning;
-    std::function<void(LogLevel, std::string_view)> write;
+    std::function<void(LogLevel, std::string_view)> write{};
 
     bool enabled(LogLevel l) const noexcept { return l != LogLevel::off && l <= level; }
     void log(LogLevel l, std::string_view text) const;
