@@ -2,6 +2,7 @@
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -101,14 +102,13 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
     }
 
     void hide_collisions() {
-        for (std::size_t i = 0; i < entries_.size(); ++i) {
-            for (std::size_t later = i + 1; later < entries_.size(); ++later) {
-                if (entries_[later].name == entries_[i].name) {
-                    entries_[i] = {};
-                    break;
-                }
+        boost::unordered_flat_set<std::string_view> later;
+        for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+            if (!later.insert(entry->name).second) {
+                *entry = {};
+            } else {
+                count_ += entry->present.empty() ? 1U : 2U;
             }
-            if (!entries_[i].name.empty()) count_ += entries_[i].present.empty() ? 1U : 2U;
         }
     }
 
