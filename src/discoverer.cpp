@@ -97,7 +97,9 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
     // Any thread.
     void cancel() noexcept {
         if (cancelled_.exchange(true)) return;
-        asio::dispatch(strand_, [self = shared_from_this()] { self->stop(); });
+        // By post, so that a discoverer which is made and run next subscribes before this one
+        // unsubscribes.
+        asio::post(strand_, [self = shared_from_this()] { self->stop(); });
     }
 
     // Any thread.
@@ -128,8 +130,11 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
         operation_ = std::move(operation);
         timer_ = clock_->make_timer(strand_);
         subscription_ = group_->subscribe(role_, weak_from_this());
-        const std::lock_guard lock(status_mutex_);
-        status_group_ = group_.get();
+        {
+            const std::lock_guard lock(status_mutex_);
+            status_group_ = group_.get();
+        }
+        deliver();  // the group may have been ready
     }
 
     void stop() {

@@ -181,6 +181,11 @@ void GroupWatcher::Impl::track(RoleState& state, Role role, const ObjectChange& 
     mark(state, **it);
 }
 
+void GroupWatcher::Impl::on_batch_end() {
+    publish_counts();
+    update();
+}
+
 void GroupWatcher::Impl::mark(RoleState& state, Entry& entry) {
     if (std::exchange(entry.dirty, true)) return;
     state.dirty.push_back(&entry);
@@ -218,7 +223,8 @@ void GroupWatcher::Impl::update(Role role) {
 
 void GroupWatcher::Impl::regenerate(RoleState& state, Entry& entry) {
     entry.dirty = false;
-    GroupChange change{nullptr, entry.group, std::exchange(entry.replaced, false)};
+    // Nothing of a deleted object lives on, even if one of its name comes before a host is told.
+    GroupChange change{nullptr, entry.group, std::exchange(entry.replaced, false) || entry.gone};
     if (!entry.gone) change.group = generate(entry);
     const bool equal = change.group && change.previous && !change.replaced &&
                        *change.group == *change.previous;
@@ -273,6 +279,15 @@ void GroupWatcher::Impl::publish_status() {
     }
     const std::lock_guard lock(status_mutex_);
     status_.swap(status);
+}
+
+// What changes with every event, without copying the texts.
+void GroupWatcher::Impl::publish_counts() {
+    const std::lock_guard lock(status_mutex_);
+    auto status = status_.begin();
+    for (const auto& watchers : watchers_) {
+        for (const auto& [ns, watcher] : watchers) (status++)->objects = watcher->size();
+    }
 }
 
 std::vector<WatchStatus> GroupWatcher::Impl::status(Role role) const {

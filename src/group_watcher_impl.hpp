@@ -61,7 +61,7 @@ class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
 
     void on_change(const ObjectChange&) override;
     void on_synced() override {}
-    void on_batch_end() override { update(); }
+    void on_batch_end() override;
     void on_status() override;
     const Object* find(Kind, std::string_view ns, std::string_view name) override;
 
@@ -85,6 +85,7 @@ class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
     template <class Call>
     void for_each_subscriber(RoleState&, Call);
     void publish_status();
+    void publish_counts();
 
     GroupKey key_;
     std::shared_ptr<ApiClient> client_;

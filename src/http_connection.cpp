@@ -54,15 +54,8 @@ struct SinkBody {
      public:
         // Beast also checks that a body could belong to a request and to other fields.
         template <bool is_request, class Fields>
-        reader(http::header<is_request, Fields>& header, value_type& sink) : sink_(sink) {
-            if constexpr (std::is_same_v<http::header<is_request, Fields>, http::response_header<>>) {
-                header_ = &header;
-            }
-        }
-        void init(const boost::optional<std::uint64_t>&, error_code& ec) {
-            ec = {};
-            sink_->on_head(read_head(*header_));
-        }
+        reader(http::header<is_request, Fields>&, value_type& sink) : sink_(sink) {}
+        void init(const boost::optional<std::uint64_t>&, error_code& ec) { ec = {}; }
         template <class Buffers>
         std::size_t put(const Buffers& buffers, error_code& ec) {
             std::size_t total = 0;
@@ -78,7 +71,6 @@ struct SinkBody {
 
      private:
         value_type& sink_;
-        const http::response_header<>* header_ = nullptr;
     };
 };
 
@@ -102,7 +94,6 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         handler_ = std::move(handler);
         parser_.emplace();
         parser_->get().body() = sink_;
-        parser_->eager(true);
         parser_->body_limit(boost::none);
         parser_->header_limit(header_limit);
         buffered_ = 0;
@@ -179,8 +170,17 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             used += parser_->put(asio::buffer(buffer_.data() + used, buffered_ - used), ec);
             if (exchange_ != exchange) return false;  // closed by the sink
             if (ec) break;
+            // Beast stops behind the header, so that the sink learns of it before the body comes,
+            // if one comes at all.
+            if (parser_->is_header_done() && !parser_->eager()) {
+                parser_->eager(true);
+                sink_->on_head(read_head(parser_->get()));
+                if (exchange_ != exchange) return false;
+            }
         }
         if (ec == http::error::need_more) ec = {};
+        // Beast limits the header of the response only, not that of a chunk.
+        if (!ec && buffered_ - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
                    "the response is not valid HTTP: " + ec.message());

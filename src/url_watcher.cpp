@@ -28,6 +28,8 @@ constexpr std::size_t error_body_limit = 16 * 1024;
 constexpr Duration watch_margin = std::chrono::seconds(10);
 constexpr Duration proven = std::chrono::seconds(1);
 constexpr double bookmark_patience = 2.5;
+// Bookmarks that a proxy held back come together, and the last of a watch follows soon.
+constexpr Duration least_patience = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -55,6 +57,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     void start() {
         if (started_ || stopped_) return;
         started_ = true;
+        const auto self = shared_from_this();  // an observer may drop the watcher
         perform(machine_.start());
     }
 
@@ -64,17 +67,14 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         connection_->close();
         timer_->cancel();
         metrics_.watchers.fetch_sub(1, std::memory_order_relaxed);
-        metrics_.objects.fetch_sub(static_cast<std::int64_t>(store_.size()), std::memory_order_relaxed);
+        metrics_.objects.fetch_sub(static_cast<std::int64_t>(status_.objects),
+                                   std::memory_order_relaxed);
         if (status_.synced) metrics_.synced_watchers.fetch_sub(1, std::memory_order_relaxed);
     }
 
     const ObjectStore& store() const noexcept { return store_; }
     bool synced() const noexcept { return status_.synced; }
-    WatchStatus status() const {
-        WatchStatus status = status_;
-        status.objects = store_.size();
-        return status;
-    }
+    const WatchStatus& status() const noexcept { return status_; }
 
  private:
     TimePoint now() const noexcept { return api_.environment.clock->now(); }
@@ -133,10 +133,10 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         append_query(path, "watch", "1");
         append_query(path, "allowWatchBookmarks", "true");
         append_query(path, "resourceVersion", watch.resource_version);
-        Duration silence{};
+        silence_ = {};
         if (timeout > 0) {
             append_query(path, "timeoutSeconds", std::to_string(timeout));
-            silence = std::chrono::seconds(timeout) + watch_margin;
+            silence_ = std::chrono::seconds(timeout) + watch_margin;
         }
         sent_position_ = true;
         watching_ = true;
@@ -144,14 +144,16 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         last_bookmark_.reset();
         watch_began_ = now();
         decoder_.expect_watch();
-        send(path, patience(silence), errc::idle_timeout);
+        send(path, patience(), errc::idle_timeout);
     }
 
     // A server that was seen to send bookmarks is dead when they stay away.
-    Duration patience(Duration silence) const noexcept {
-        if (bookmark_interval_ <= Duration{}) return silence;
-        const auto quiet = std::chrono::duration_cast<Duration>(bookmark_interval_ * bookmark_patience);
-        return silence <= Duration{} ? quiet : std::min(silence, quiet);
+    Duration patience() const noexcept {
+        if (!bookmark_interval_) return silence_;
+        const auto quiet = std::max(
+            std::chrono::duration_cast<Duration>(*bookmark_interval_ * bookmark_patience),
+            least_patience);
+        return silence_ <= Duration{} ? quiet : std::min(silence_, quiet);
     }
 
     void send(const std::string& path, Duration idle_timeout, errc idle_error) {
@@ -159,10 +161,9 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         body_.clear();
         event_status_.reset();
         error_code ec;
-        std::string problem;
-        ApiClient::Impl::Request request = api_.make_request(path, ec, problem);
+        ApiClient::Impl::Request request = api_.make_request(path, ec, credentials_problem_);
         if (ec) {
-            fail({ec, problem});
+            fail({ec, credentials_problem_});
             return perform(machine_.next(WatchMachine::Failed{}));
         }
         sent_credentials_ = request.credentials;
@@ -182,7 +183,11 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         head_ = head;
         if (!accepted() || !watching_) return;
         metrics_.watches.fetch_add(1, std::memory_order_relaxed);
-        recover();
+        if (!status_.error) return;
+        // Not before it has proven that it lives: the next error may follow the head.
+        timer_->expires_at(now() + proven, [weak = weak_from_this()] {
+            if (auto self = weak.lock()) self->recover();
+        });
     }
     // A body without a type is tried: the parser tells JSON from the rest.
     bool accepted() const noexcept {
@@ -193,8 +198,8 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     error_code on_body(std::string_view bytes) override {
         metrics_.bytes_received.fetch_add(bytes.size(), std::memory_order_relaxed);
         if (!accepted()) {
-            body_ += bytes.substr(0, error_body_limit - std::min(body_.size(), error_body_limit));
-            return {};
+            body_ += bytes.substr(0, error_body_limit - body_.size());
+            return body_.size() < error_body_limit ? error_code() : errc::malformed_response;
         }
         const auto self = shared_from_this();  // an observer may drop the watcher
         const error_code ec = decoder_.feed(bytes);
@@ -217,8 +222,9 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         progress(version);
         metrics_.bookmarks.fetch_add(1, std::memory_order_relaxed);
         if (last_bookmark_) {
-            bookmark_interval_ = std::max(bookmark_interval_, now() - *last_bookmark_);
-            connection_->set_idle_timeout(patience(Duration{}));
+            const Duration interval = now() - *last_bookmark_;
+            bookmark_interval_ = std::max(bookmark_interval_.value_or(interval), interval);
+            connection_->set_idle_timeout(patience());
         }
         last_bookmark_ = now();
     }
@@ -230,7 +236,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         if (stopped_) return;
         if (watching_) {
             progress(version);
-        } else if (!name.empty()) {
+        } else if (store_.find(ns, name) != nullptr) {
             store_.keep_listed(ns, name);
         }
         metrics_.bad_objects.fetch_add(1, std::memory_order_relaxed);
@@ -243,6 +249,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     void progress(std::string_view version) {
         ++events_;
         machine_.on_progress(version);
+        if (status_.error) recover();
     }
 
     void report(const ObjectChange& change) {
@@ -252,6 +259,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
                                         : metrics_.updated;
         counter.fetch_add(1, std::memory_order_relaxed);
         const int delta = (change.after ? 1 : 0) - (change.before ? 1 : 0);
+        status_.objects += static_cast<std::size_t>(delta);
         metrics_.objects.fetch_add(delta, std::memory_order_relaxed);
         observer_->on_change(change);
     }
@@ -260,6 +268,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_end(error_code ec, std::string why) {
         if (stopped_) return;
+        timer_->cancel();
         if (head_.status != 0 && head_.status != 200) return on_refused();
         if (head_.status == 200 && !accepted()) return on_wrong_content();
         if (event_status_) return on_server_error(*event_status_);
@@ -285,7 +294,11 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
             log(LogLevel::debug, "the resource version has expired; listing again");
             return perform(machine_.next(WatchMachine::Expired{}));
         }
-        fail(describe(status, head_, query_.kind));
+        Failure failure = describe(status, head_, query_.kind);
+        if (status.code == 401 && !credentials_problem_.empty()) {
+            failure.message += "; " + credentials_problem_;
+        }
+        fail(std::move(failure));
         if (status.version_too_large) return perform(machine_.next(WatchMachine::VersionTooLarge{}));
         if ((status.code == 400 || status.code == 422) && sent_position_) {
             return perform(machine_.next(WatchMachine::Rejected{}));
@@ -320,23 +333,31 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void finish_list() {
         for (const ObjectChange& removal : store_.finish_list()) report(removal);
+        if (stopped_) return;
         metrics_.lists.fetch_add(1, std::memory_order_relaxed);
-        recover();
-        if (!status_.synced) {
-            status_.synced = true;
-            metrics_.synced_watchers.fetch_add(1, std::memory_order_relaxed);
-            log(LogLevel::info, "listed " + std::to_string(store_.size()) + " objects");
-            observer_->on_status();
-            observer_->on_synced();
-        }
+        if (!failed_watching_) recover();
+        if (!stopped_ && !status_.synced) report_synced();
         if (!stopped_) observer_->on_batch_end();
+    }
+
+    void report_synced() {
+        status_.synced = true;
+        metrics_.synced_watchers.fetch_add(1, std::memory_order_relaxed);
+        log(LogLevel::info, "listed " + std::to_string(store_.size()) + " objects");
+        observer_->on_status();
+        if (!stopped_) observer_->on_synced();
     }
 
     void on_watch_end(error_code ec, std::string why) {
         if (!ec) ec = decoder_.finish();
         const bool answered = head_.status == 200;
         const bool progressed = events_ > 0 || (answered && now() - watch_began_ >= proven);
-        if (ec && (!answered || !progressed)) fail({ec, std::move(why)});
+        if (ec && (!answered || !progressed)) {
+            fail({ec, std::move(why)});
+        } else if (ec) {
+            // Connections break every now and then; it is a failure if the next one fails, too.
+            failure_counter(metrics_, ec).fetch_add(1, std::memory_order_relaxed);
+        }
         if (!answered) return perform(machine_.next(WatchMachine::Failed{}));
         perform(machine_.next(WatchMachine::WatchEnded{{}, progressed, !ec}));
     }
@@ -346,11 +367,10 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     void fail(Failure failure) {
         failure_counter(metrics_, failure.ec).fetch_add(1, std::memory_order_relaxed);
         ++status_.failures;
+        failed_watching_ = watching_;
         const bool changed = status_.error != failure.ec;
-        const std::string text = url() + ": " + failure.message;
-        if (!changed && status_.message == text) return;
         status_.error = failure.ec;
-        status_.message = text;
+        status_.message = url() + ": " + failure.message;
         if (changed) {
             status_.since = now();
             log(LogLevel::warning, failure.message);
@@ -359,7 +379,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     }
     void recover() {
         status_.failures = 0;
-        if (!status_.error) return;
+        if (!status_.error || stopped_) return;
         status_.error = {};
         status_.message.clear();
         status_.since = now();
@@ -391,15 +411,18 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     bool watching_ = false;
     bool sent_position_ = false;  // a version or a continue token
     std::size_t sent_credentials_ = 0;
+    std::string credentials_problem_;  // why older ones were sent
     ResponseHead head_;
     std::string body_;  // of an error
     std::optional<ServerStatus> event_status_;
     std::uint64_t events_ = 0;
     TimePoint watch_began_{};
+    Duration silence_{};  // allowed in a watch without bookmarks
     std::optional<TimePoint> last_bookmark_;
 
-    Duration bookmark_interval_{};  // longest seen; zero: none yet
+    std::optional<Duration> bookmark_interval_;  // longest seen
     std::uint64_t bad_objects_ = 0;
+    bool failed_watching_ = false;  // the error of the status is that of a watch
     bool started_ = false;
     bool stopped_ = false;
 };

@@ -22,6 +22,7 @@ std::shared_ptr<GroupWatcher> WatcherRegistry::acquire(const asio::any_io_execut
     std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
     auto& known = groups_[group_key];
     if (auto group = known.lock()) return group;
+    ++environment_.seed;  // groups that fail together are not to come back together
     const asio::any_io_executor strand = asio::make_strand(executor);
     auto impl = std::make_unique<GroupWatcher::Impl>(strand, group_key, environment_);
     // Watchers own sockets and timers of the strand, so they are destroyed there, whoever drops

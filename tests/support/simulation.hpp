@@ -1,0 +1,99 @@
+#pragma once
+
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// A simulated server, a context whose environment leads to it, and time that the test moves.
+/// Nothing happens but in settle() and advance(). For one thread.
+class Simulation {
+ public:
+    explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {})
+        : server(context.get_executor(), with_clock(std::move(options), clock)),
+          connector(server.connector(faults)) {
+        install(context, environment());
+    }
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    Environment environment() {
+        Environment environment;
+        environment.clock = clock;
+        environment.connector = connector;
+        environment.metrics = metrics;
+        environment.logger.level = LogLevel::warning;
+        environment.logger.write = [log = log_](LogLevel, std::string_view line) {
+            log->emplace_back(line);
+        };
+        environment.seed = 1;
+        return environment;
+    }
+
+    void settle() { test::settle(context); }
+    /// Timers run one after the other, each at its own time.
+    void advance(Duration time) {
+        const TimePoint end = clock->now() + time;
+        settle();
+        while (clock->next_expiry() <= end) {
+            clock->advance(std::max(clock->next_expiry() - clock->now(), Duration{}));
+            settle();
+        }
+        clock->advance(end - clock->now());
+        settle();
+    }
+
+    /// Warnings and errors since the last call.
+    std::vector<std::string> take_log() { return std::exchange(*log_, {}); }
+
+    /// What was asked for since the last call: "LIST /api/v1/pods?limit=500", "WATCH …" with the
+    /// resource version only.
+    std::vector<std::string> take_requests() {
+        std::vector<std::string> texts;
+        for (const sim::RequestRecord& record : server.requests()) {
+            const sim::Request& request = record.request;
+            texts.push_back(request.is_watch()
+                                ? "WATCH " + request.path + " from " +
+                                      std::string(request.param("resourceVersion"))
+                                : "LIST " + request.target);
+        }
+        server.clear_requests();
+        return texts;
+    }
+
+    boost::asio::io_context context;
+    std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+    sim::ApiServer server;
+    std::shared_ptr<Connector> connector;
+    std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
+
+ private:
+    // The server's own clock, where a test gave it one.
+    static sim::ApiServerOptions with_clock(sim::ApiServerOptions options,
+                                            const std::shared_ptr<ManualClock>& clock) {
+        if (!options.clock) options.clock = clock;
+        return options;
+    }
+
+    std::shared_ptr<std::vector<std::string>> log_ = std::make_shared<std::vector<std::string>>();
+};
+
+/// Whether `text` contains `part`.
+inline bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "support/simulation.hpp"
+
+#include "k8s_sd/url_watcher.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// One URLWatcher and what it reports.
+class WatchProbe final : private WatchObserver {
+ public:
+    explicit WatchProbe(Simulation& simulation, WatchQuery query = {}, WatchOptions options = {},
+                        ApiServerConfig server = {})
+        : simulation_(simulation) {
+        if (server.url.empty()) server.url = simulation.server.url();
+        client_ = std::make_shared<ApiClient>(simulation.context.get_executor(), server,
+                                              simulation.environment());
+        watcher_.emplace(client_, std::move(query), options, static_cast<WatchObserver&>(*this));
+    }
+    WatchProbe(const WatchProbe&) = delete;
+    WatchProbe& operator=(const WatchProbe&) = delete;
+
+    void start() {
+        watcher_->start();
+        simulation_.settle();
+    }
+    void destroy() { watcher_.reset(); }
+    bool alive() const { return watcher_.has_value(); }
+    const URLWatcher& watcher() const { return *watcher_; }
+    WatchStatus status() const { return watcher_->status(); }
+
+    /// Names of the objects it has.
+    std::set<std::string> names() const {
+        std::set<std::string> names;
+        watcher_->for_each([&](const ObjectPtr& object) { names.emplace(object->name()); });
+        return names;
+    }
+    /// Changes since the last call: "+a" came, "-a" went, "~a" changed, "!a" was replaced.
+    std::string take_changes() { return std::exchange(changes_, {}); }
+
+    int synced = 0;
+    int batches = 0;
+    int status_changes = 0;
+    std::size_t at_sync = 0;  ///< objects reported before on_synced()
+
+    /// Called at the end of the observer's call of that name.
+    std::function<void()> after_change, after_synced, after_batch, after_status;
+
+ private:
+    void on_change(const ObjectChange& change) override {
+        if (!changes_.empty()) changes_ += ' ';
+        if (!change.before) {
+            changes_ += '+';
+        } else if (!change.after) {
+            changes_ += '-';
+        } else {
+            changes_ += change.before->same_uid(*change.after) ? '~' : '!';
+        }
+        changes_ += (change.after ? change.after : change.before)->name();
+        ++reported_;
+        if (after_change) after_change();
+    }
+    void on_synced() override {
+        ++synced;
+        at_sync = reported_;
+        if (after_synced) after_synced();
+    }
+    void on_batch_end() override {
+        ++batches;
+        if (after_batch) after_batch();
+    }
+    void on_status() override {
+        ++status_changes;
+        if (after_status) after_status();
+    }
+
+    Simulation& simulation_;
+    std::shared_ptr<ApiClient> client_;
+    std::optional<URLWatcher> watcher_;
+    std::string changes_;
+    std::size_t reported_ = 0;
+};
+
+}  // namespace k8s_sd::test
