@@ -88,12 +88,15 @@ class ObjectStore {
         const std::string_view ns = object->ns();
         const std::string_view name = object->name();
         ObjectChange change = put(ObjectPtr(object));
+        // The list may have brought another version of it before.
+        if (change.before) listed_.erase(change.before.get());
         keep_listed(ns, name);
         return change;
     }
     /// The list has the object, if not in a usable form: what is known of it stays.
     void keep_listed(std::string_view ns, std::string_view name) {
-        if (tracking_) listed_.insert(find(ns, name));
+        if (!tracking_) return;
+        if (const Object* known = find(ns, name)) listed_.insert(known);
     }
     /// The list is complete. \returns the removals.
     std::vector<ObjectChange> finish_list() {
