@@ -105,7 +105,11 @@ class WatchMachine {
     }
 
     Step on(const Expired&) {
-        if (!continue_token_.empty()) return whole_list();
+        if (!continue_token_.empty()) {
+            continue_token_.clear();
+            most_recent_ = true;
+            return expired_++ == 0 ? whole_list() : later(backoff_.next());
+        }
         if (!listed_) return most_recent_ ? later(backoff_.next()) : whole_list();
         listed_ = false;
         return expired_++ == 0 ? relist() : later(backoff_.next());
@@ -160,7 +164,6 @@ class WatchMachine {
     }
     // The pages took longer than the server keeps the version they belong to.
     Step whole_list() {
-        continue_token_.clear();
         most_recent_ = true;
         return List{{}, {}, 0};
     }
