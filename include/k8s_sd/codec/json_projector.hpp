@@ -57,6 +57,7 @@ class JsonProjector {
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
+        elements_ = 0;
         if (text_.capacity() > largest_kept_buffer) std::string().swap(text_);
     }
     /// What is wrong with the document around the records; empty: nothing.
@@ -73,6 +74,7 @@ class JsonProjector {
         if (node.type != Type::object && node.type != Type::map) return mismatch("an object");
         void* around = context();
         if (!frames_.empty() && frames_.back().node->type == Type::array) {
+            if (!count_element()) return enter_skipped();
             around = frames_.back().node->begin(around);
         }
         frames_.push_back({&node, node.type == Type::object ? node.begin(around) : around});
@@ -115,18 +117,17 @@ class JsonProjector {
         return true;
     }
     bool on_string_part(std::string_view part, std::size_t, error_code&) {
-        if (!skips()) append(part);
+        if (!skips() && pending_->type == Type::text) append(part);
         return true;
     }
     bool on_string(std::string_view rest, std::size_t, error_code&) {
         if (skips()) return skipped_value();
-        if (pending_->type != Type::text) {
-            text_.clear();
-            return mismatch("a string");
-        }
+        if (pending_->type != Type::text) return mismatch("a string");
         const std::string_view value = keep(whole(rest));
         text_.clear();
-        if (frames_.back().node->type == Type::map) {
+        const Type around = frames_.back().node->type;
+        if (around != Type::object && !count_element()) return skipped_value();
+        if (around == Type::map) {
             frames_.back().node->add_pair(context(), key_, value);
         } else {
             pending_->set_text(context(), value);
@@ -175,6 +176,7 @@ class JsonProjector {
  private:
     using Type = Projection::Type;
     static constexpr std::size_t largest_kept_buffer = 64 * 1024;
+    static constexpr std::size_t element_bytes = 64;  // about what the largest ones take
     struct Frame {
         const Projection* node;
         void* context;
@@ -261,15 +263,22 @@ class JsonProjector {
         if (within_limit(part.size() + text_.size())) text_ += part;
     }
     std::string_view whole(std::string_view rest) {
-        if (text_.empty()) return rest;
+        if (text_.empty()) return within_limit(rest.size()) ? rest : std::string_view();
         append(rest);
         return text_;
     }
     std::string_view keep(std::string_view text) {
         return within_limit(text.size()) ? arena_.keep(text) : std::string_view();
     }
+    // An element of a vector costs memory even if there is no text in it.
+    bool count_element() {
+        if (!within_limit(element_bytes)) return false;
+        ++elements_;
+        return true;
+    }
     bool within_limit(std::size_t more) {
-        if (more <= max_record_bytes_ && arena_.size() <= max_record_bytes_ - more) return true;
+        const std::size_t used = arena_.size() + elements_ * element_bytes;
+        if (more <= max_record_bytes_ && used <= max_record_bytes_ - more) return true;
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
         return false;
@@ -288,6 +297,7 @@ class JsonProjector {
     std::string text_;                     // a string or key that came in several parts
     std::string problem_;
     std::string document_problem_;
+    std::size_t elements_ = 0;  // of arrays and maps, in the current record
     bool too_large_ = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -16,7 +15,7 @@ class TextArena {
     std::string_view keep(std::string_view text) {
         if (text.size() > left_) grow(text.size());
         char* to = next_;
-        std::memcpy(to, text.data(), text.size());
+        text.copy(to, text.size());
         next_ += text.size();
         left_ -= text.size();
         size_ += text.size();

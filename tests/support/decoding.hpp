@@ -1,0 +1,62 @@
+#pragma once
+
+#include "k8s_sd/codec/event.hpp"
+#include "k8s_sd/roles/lookup.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::detail {
+struct ObjectMaker;
+}
+
+namespace k8s_sd::test {
+
+/// What a JsonDecoder made of one body.
+struct Decoded {
+    /// One line for each call of the sink: "added default/p @7", with what the object contributes
+    /// to labels behind it; "bookmark @8", "error 410 Expired: ...", "bad default/p @9: ...".
+    std::vector<std::string> calls;
+    std::vector<ObjectPtr> objects;
+    std::vector<detail::ServerStatus> errors;
+    error_code ec{};  ///< of the first feed() that failed, else of finish()
+    std::string problem{}, resource_version{}, continue_token{};
+
+    friend bool operator==(const Decoded& a, const Decoded& b) {
+        return a.calls == b.calls && a.ec == b.ec && a.resource_version == b.resource_version &&
+               a.continue_token == b.continue_token;
+    }
+};
+
+enum class Document { list, watch };
+
+struct DecodeOptions {
+    std::size_t max_object_bytes = std::size_t{1} << 20;
+    LabelDialect dialect = LabelDialect::prometheus;
+};
+
+/// Feeds one chunk after the other and finishes. The chunks are copied first, so that reading
+/// behind the end of one is an error that a sanitizer sees.
+Decoded decode(Document, Kind, const std::vector<std::string_view>& chunks, DecodeOptions = {});
+inline Decoded decode_list(Kind kind, std::string_view body, DecodeOptions options = {}) {
+    return decode(Document::list, kind, {body}, options);
+}
+inline Decoded decode_watch(Kind kind, std::string_view body, DecodeOptions options = {}) {
+    return decode(Document::watch, kind, {body}, options);
+}
+/// Decodes several bodies with one decoder, as a watcher does; the results are in order.
+std::vector<Decoded> decode_in_a_row(Kind, const std::vector<std::pair<Document, std::string>>&,
+                                     DecodeOptions = {});
+
+/// One object as JSON; throws std::runtime_error with the reason if it cannot be used.
+ObjectPtr decode_object(Kind, detail::ObjectMaker&, std::string_view json);
+
+/// Everything of an object that reaches a label, in words.
+std::string describe(const Object&, LabelDialect);
+
+/// A file of tests/data/decoder.
+std::string decoder_data(const std::string& name);
+
+}  // namespace k8s_sd::test
