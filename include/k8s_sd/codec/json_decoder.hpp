@@ -6,7 +6,9 @@
 #include "k8s_sd/roles/make_object.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -240,8 +242,10 @@ inline error_code JsonDecoder::finish() {
     if (!parser_.done()) return fail(errc::truncated_response, "the body ended in the list");
     const std::string& problem = parser_.handler().document_problem();
     if (!problem.empty()) return fail(errc::malformed_response, problem);
-    if (!list_.kind.empty() && !list_.kind.ends_with("List")) {
-        return fail(errc::malformed_response, "the body is a " + list_.kind + ", not a list");
+    const std::string expected = std::string(resource_of(kind_).kind) + "List";
+    if (!list_.kind.empty() && list_.kind != expected) {
+        return fail(errc::malformed_response,
+                    "the body is a " + list_.kind.substr(0, 64) + ", not a " + expected);
     }
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
@@ -304,10 +308,11 @@ inline void JsonDecoder::emit_bookmark() {
 inline void JsonDecoder::emit_error_event() {
     const model::Status& status = scratch_->meta().status;
     ServerStatus error;
-    error.code = static_cast<unsigned>(status.code);
+    error.code = static_cast<unsigned>(std::max<std::int64_t>(status.code, 0));
     error.reason = status.reason;
     error.message = status.message;
-    error.retry_after_seconds = static_cast<unsigned>(status.retry_after_seconds);
+    error.retry_after_seconds =
+        static_cast<unsigned>(std::max<std::int64_t>(status.retry_after_seconds, 0));
     error.version_too_large = says_version_too_large(status);
     sink_.on_error_event(error);
 }
