@@ -5,13 +5,13 @@
 #include "server.hpp"
 
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/target_state.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,32 +132,6 @@ Result measure_floor(unsigned short port, bool parse) {
     return result;
 }
 
-/// A host that keeps what it is told.
-class Host {
- public:
-    void apply(const k8s_sd::TargetGroupDiff& diff) {
-        if (diff.full) groups_.clear();
-        for (const auto& change : diff.updated) {
-            // The key is part of the group.
-            groups_.erase(change.group->source());
-            groups_.emplace(change.group->source(), change.group);
-        }
-        for (const auto& group : diff.removed) groups_.erase(group->source());
-        changes_ += diff.updated.size();
-    }
-    std::size_t groups() const { return groups_.size(); }
-    std::size_t changes() const { return changes_; }
-    std::size_t targets() const {
-        std::size_t n = 0;
-        for (const auto& [source, group] : groups_) n += group->size();
-        return n;
-    }
-
- private:
-    boost::unordered_flat_map<std::string_view, k8s_sd::TargetGroupPtr> groups_;
-    std::size_t changes_ = 0;
-};
-
 Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     asio::io_context context;
     k8s_sd::DiscoveryConfig config;
@@ -169,7 +143,8 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     const double cpu = cpu_seconds();
     std::chrono::steady_clock::time_point burst_start;
     double burst_cpu = 0;
-    Host host;
+    k8s_sd::TargetState host;
+    std::size_t changes = 0;
     char last[16];
     std::snprintf(last, sizeof last, "%09zu", events);
     const auto begin_burst = [&] {
@@ -183,6 +158,7 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     k8s_sd::Discoverer discoverer(
         context.get_executor(), config, [&](const k8s_sd::TargetGroupDiff& diff) {
             host.apply(diff);
+            if (!diff.full) changes += diff.updated.size();
             if (diff.full) {
                 result.sync_cpu = cpu_seconds() - cpu;
                 result.sync_wall = Seconds(std::chrono::steady_clock::now() - start).count();
@@ -200,9 +176,9 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     result.burst_cpu = cpu_seconds() - burst_cpu;
     result.burst_wall = Seconds(std::chrono::steady_clock::now() - burst_start).count();
     result.burst_peak_mb = memory_mb("VmHWM");
-    result.groups = static_cast<double>(host.groups());
-    result.targets = static_cast<double>(host.targets());
-    result.changes = static_cast<double>(host.changes()) - result.groups;
+    result.groups = static_cast<double>(host.group_count());
+    result.targets = static_cast<double>(host.target_count());
+    result.changes = static_cast<double>(changes);
     return result;
 }
 

@@ -22,11 +22,15 @@ errc code_for(unsigned status) {
 }
 
 // How to mend it, where that is known.
-std::string advice(unsigned status, Kind kind) {
+std::string advice(const ServerStatus& status, Kind kind) {
     const std::string resource(to_string(kind));
-    switch (status) {
+    switch (status.code) {
         case 400:
-        case 422: return "the server does not accept the selectors for " + resource;
+        case 422:
+            // An API server gives a reason; something else may not even speak the same protocol.
+            return status.reason.empty()
+                       ? "is this the URL of a Kubernetes API server, with the right scheme?"
+                       : "check the selectors for " + resource;
         case 401: return "check the credentials: the token may have expired, or be of another cluster";
         case 403: return "grant the verbs list and watch on " + resource + " (RBAC)";
         case 404: return "the server has no such API, or the path in the server's URL is wrong";
@@ -84,12 +88,12 @@ ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     const auto value = head.content_type == "application/json" ? boost::json::parse(body, ec)
                                                                : boost::json::value();
     if (ec || !value.is_object()) {
-        status.message = printable(body);
+        status.message = body;
         return status;
     }
     const auto& object = value.get_object();
-    status.reason = printable(text_at(object, "reason"));
-    status.message = printable(text_at(object, "message"));
+    status.reason = text_at(object, "reason");
+    status.message = text_at(object, "message");
     status.version_too_large = says_version_too_large(object);
     if (const auto* details = object.if_contains("details"); details && details->is_object()) {
         status.retry_after_seconds = number_at(details->get_object(), "retryAfterSeconds");
@@ -99,11 +103,11 @@ ServerStatus read_status(const ResponseHead& head, std::string_view body) {
 
 Failure describe(const ServerStatus& status, const ResponseHead& head, Kind kind) {
     Failure failure{code_for(status.code), "HTTP " + std::to_string(status.code)};
-    if (!status.message.empty()) failure.message += ": " + status.message;
+    if (!status.message.empty()) failure.message += ": " + printable(status.message);
     if (status.code == 401 && !head.date.empty()) {
         failure.message += "; the server's clock says " + printable(head.date);
     }
-    const std::string help = advice(status.code, kind);
+    const std::string help = advice(status, kind);
     if (!help.empty()) failure.message += "; " + help;
     return failure;
 }

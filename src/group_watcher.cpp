@@ -38,6 +38,7 @@ GroupWatcher::Impl::Impl(asio::any_io_executor ex, GroupKey key, const Environme
     maker_->options.dialect = key_.dialect;
     maker_->options.attach = key_.attach_metadata;
     maker_->options.by_namespace = !key_.namespaces.empty();
+    maker_->options.max_targets = key_.watch.max_targets_per_object;
 }
 
 GroupWatcher::Impl::~Impl() = default;
@@ -247,7 +248,16 @@ TargetGroupPtr GroupWatcher::Impl::generate(Entry& entry) {
         entry.dependencies = std::make_unique<Graph::Dependencies>();
     }
     if (entry.dependencies) graph_.set_dependencies(entry, *entry.dependencies, asked_);
-    return group;
+    if (!builder_.overfull()) return group;
+    const Logger& logger = environment.logger;
+    if (logger.enabled(LogLevel::warning)) {
+        logger.log(LogLevel::warning,
+                   std::string(to_string(main_kind(entry.role))) + " " + std::string(entry.ns()) +
+                       "/" + std::string(entry.name()) + " has more than " +
+                       std::to_string(key_.watch.max_targets_per_object) +
+                       " targets (max_targets_per_object); it keeps those that it had");
+    }
+    return entry.group;
 }
 
 void GroupWatcher::Impl::notify(RoleState& state, const GroupChange& change) {
@@ -316,7 +326,8 @@ GroupWatcher::Subscription GroupWatcher::subscribe(Role role, std::weak_ptr<Subs
     subscription.group_ = shared_from_this();
     subscription.subscriber_ = subscriber;
     subscription.role_ = role;
-    asio::dispatch(impl_->strand, [self = shared_from_this(), role, subscriber] {
+    // By post, because a subscriber may subscribe another one while it is told of something.
+    asio::post(impl_->strand, [self = shared_from_this(), role, subscriber] {
         self->impl_->owner = self;
         self->impl_->subscribe(role, subscriber);
     });

@@ -1,6 +1,7 @@
 #include "k8s_sd/url_watcher.hpp"
 
 #include "api_client_impl.hpp"
+#include "config_rules.hpp"
 #include "failure.hpp"
 #include "query.hpp"
 
@@ -29,7 +30,22 @@ constexpr Duration watch_margin = std::chrono::seconds(10);
 constexpr Duration proven = std::chrono::seconds(1);
 constexpr double bookmark_patience = 2.5;
 // Bookmarks that a proxy held back come together, and the last of a watch follows soon.
-constexpr Duration least_patience = std::chrono::seconds(10);
+constexpr Duration least_patience = std::chrono::seconds(90);
+
+WatchQuery checked(WatchQuery query) {
+    if (query.ns.empty() || is_namespace_name(query.ns)) return query;
+    throw ConfigError("namespace", "\"" + printable(query.ns) + "\" is not a name of a namespace");
+}
+
+// Versions are decimal numbers since Kubernetes 1.35 (KEP-5504); other ones are not compared.
+bool is_older(std::string_view a, std::string_view b) {
+    const auto comparable = [](std::string_view version) {
+        return !version.empty() && version.front() != '0' &&
+               version.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    if (!comparable(a) || !comparable(b)) return false;
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
 
 }  // namespace
 
@@ -112,6 +128,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
             append_query(path, "continue", list.continue_token);
         } else {
             store_.begin_list();
+            bad_objects_ = 0;
         }
         if (!list.resource_version.empty()) {
             append_query(path, "resourceVersion", list.resource_version);
@@ -235,7 +252,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
                        error_code ec, std::string_view problem) override {
         if (stopped_) return;
         if (watching_) {
-            progress(version);
+            if (!version.empty()) progress(version);
         } else if (store_.find(ns, name) != nullptr) {
             store_.keep_listed(ns, name);
         }
@@ -326,6 +343,12 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
             fail({ec, std::move(why)});
             return perform(machine_.next(WatchMachine::Failed{}));
         }
+        if (is_older(decoder_.resource_version(), machine_.resource_version())) {
+            log(LogLevel::warning, "the list is older than what was seen before (" +
+                                       printable(decoder_.resource_version()) + " after " +
+                                       printable(machine_.resource_version()) +
+                                       "); was the cluster restored, or is it another one?");
+        }
         const WatchMachine::PageListed page{decoder_.resource_version(), decoder_.continue_token()};
         if (page.continue_token.empty()) finish_list();
         perform(machine_.next(page));
@@ -350,6 +373,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_watch_end(error_code ec, std::string why) {
         if (!ec) ec = decoder_.finish();
+        if (ec == errc::idle_timeout) bookmark_interval_.reset();  // it may have been misjudged
         const bool answered = head_.status == 200;
         const bool progressed = events_ > 0 || (answered && now() - watch_began_ >= proven);
         if (ec && (!answered || !progressed)) {
@@ -434,7 +458,7 @@ URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
 URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                        const WatchOptions& options, WatchObserver& observer,
                        std::shared_ptr<ObjectMaker> maker)
-    : state_(std::make_shared<State>(std::move(client), std::move(query), options, observer,
+    : state_(std::make_shared<State>(std::move(client), checked(std::move(query)), options, observer,
                                      std::move(maker))) {}
 URLWatcher::~URLWatcher() { state_->stop(); }
 

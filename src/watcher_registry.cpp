@@ -3,13 +3,33 @@
 #include "api_client_impl.hpp"
 #include "group_watcher_impl.hpp"
 
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <utility>
 
 namespace k8s_sd {
 
 namespace detail {
+
+namespace {
+
+// A group must not share the strand of a host: a callback that blocks there would stall the
+// watches of everybody in the group.
+asio::any_io_executor without_strand(asio::any_io_executor executor) {
+    using Io = asio::io_context::executor_type;
+    using Pool = asio::thread_pool::executor_type;
+    if (const auto* io = executor.target<asio::strand<Io>>()) return io->get_inner_executor();
+    if (const auto* pool = executor.target<asio::strand<Pool>>()) return pool->get_inner_executor();
+    if (const auto* any = executor.target<asio::strand<asio::any_io_executor>>()) {
+        return without_strand(any->get_inner_executor());
+    }
+    return executor;
+}
+
+}  // namespace
 
 asio::execution_context::id WatcherRegistry::id;
 
@@ -23,7 +43,7 @@ std::shared_ptr<GroupWatcher> WatcherRegistry::acquire(const asio::any_io_execut
     auto& known = groups_[group_key];
     if (auto group = known.lock()) return group;
     ++environment_.seed;  // groups that fail together are not to come back together
-    const asio::any_io_executor strand = asio::make_strand(executor);
+    const asio::any_io_executor strand = asio::make_strand(without_strand(executor));
     auto impl = std::make_unique<GroupWatcher::Impl>(strand, group_key, environment_);
     // Watchers own sockets and timers of the strand, so they are destroyed there, whoever drops
     // the last reference.

@@ -76,6 +76,9 @@ struct WatchOptions {
     Duration watch_timeout_max = std::chrono::seconds(600);  ///< [min, max] for each watch
     Duration backoff_min = std::chrono::milliseconds(800);
     Duration backoff_max = std::chrono::seconds(30);
+    /// An Endpoints object has a target for each pair of address and port, so a small object can
+    /// ask for very many. One that exceeds this keeps the targets it had.
+    std::size_t max_targets_per_object = 100'000;
     std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
     auto operator<=>(const WatchOptions&) const = default;
 };

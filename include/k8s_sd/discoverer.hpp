@@ -69,7 +69,7 @@ class Discoverer {
     /// Stops; idempotent, prompt. A cancelled discoverer cannot be run again.
     void cancel() noexcept;
 
-    /// A copy of the present status. Before async_run() nothing is synced and nothing has failed.
+    /// A copy of the present status. Before async_run() and after cancel() it has no watches.
     DiscovererStatus status() const;
 
  private:

@@ -83,7 +83,8 @@ struct Environment {
     InClusterFiles in_cluster{};           ///< for configurations that name no server
 };
 
-/// Sets the environment of `context`; call it before the first Discoverer on it is made.
+/// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
+/// metrics_of().
 /// \throws asio::service_already_exists when it comes too late.
 void install(asio::execution_context& context, Environment);
 

@@ -38,7 +38,8 @@ class GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
     };
 
     /// Keeps a subscriber subscribed. May be dropped on any thread; the last one of a group stops
-    /// its watchers. Once dropped on the group's strand, the subscriber is not called any more.
+    /// its watchers. The subscriber may still be called until the group's strand has come to it; a
+    /// subscriber that no longer exists is not called.
     class Subscription {
      public:
         Subscription() = default;
@@ -56,7 +57,9 @@ class GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
         Role role_ = Role::pod;
     };
 
-    /// The group of that key on the executor's context, a new one if there is none.
+    /// The group of that key on the executor's context, a new one if there is none. It works on a
+    /// strand of its own; where `executor` is a strand itself, on the executor underneath.
+    /// \throws ConfigError for a server or namespace that cannot be one
     static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const GroupKey&);
 
     Subscription subscribe(Role, std::weak_ptr<Subscriber>);

@@ -110,6 +110,7 @@ class Labels {
         }
         return std::nullopt;
     }
+    /// With the labels that have an empty value.
     LabelMap to_map() const {
         LabelMap map;
         for (const auto [name, value] : *this) map.emplace(name, value);
@@ -122,7 +123,8 @@ class Labels {
         }
         return sum;
     }
-    /// Equal when made of equal parts, as label sets of one generator are.
+    /// Equal when made of equal parts, as the label sets of one source are. Two sets of different
+    /// origin can have the same labels and yet be unequal; compare their maps then.
     friend bool operator==(const Labels& a, const Labels& b) noexcept {
         if (a.last_ - a.first_ != b.last_ - b.first_) return false;
         for (const auto *x = a.first_, *y = b.first_; x != a.last_; ++x, ++y) {

@@ -8,7 +8,8 @@ namespace k8s_sd {
 enum class LogLevel { off, error, warning, info, debug };
 
 /// Where the library's few log lines go. An empty `write` means standard error.
-/// `write` may be called from any thread that runs the execution context; it must not block.
+/// `write` may be called from any thread that runs the execution context; it must neither block
+/// nor throw.
 struct Logger {
     LogLevel level = LogLevel::warning;
     std::function<void(LogLevel, std::string_view)> write{};

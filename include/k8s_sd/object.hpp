@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 namespace k8s_sd {
 
@@ -23,6 +24,13 @@ class Object : public boost::intrusive_ref_counter<Object> {
     Kind kind() const noexcept { return kind_; }
     std::string_view ns() const noexcept { return ns_; }
     std::string_view name() const noexcept { return name_; }
+    /// All that the object itself contributes to labels: its name, addresses, labels, annotations
+    /// and so on; not what differs from target to target, such as ports.
+    LabelMap labels() const {
+        std::vector<detail::LabelBlockPtr> blocks;
+        collect(blocks);
+        return Labels(blocks.data(), blocks.data() + blocks.size()).to_map();
+    }
     /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; none
     /// for kinds of which only the owner is kept.
     virtual Labels metadata_labels() const noexcept { return {}; }
@@ -32,6 +40,9 @@ class Object : public boost::intrusive_ref_counter<Object> {
     virtual bool same_content(const Object& other) const noexcept = 0;
 
  protected:
+    /// Appends the blocks behind labels(); null blocks count as empty.
+    virtual void collect(std::vector<detail::LabelBlockPtr>& blocks) const = 0;
+
     Object(Kind kind, std::string_view uid) noexcept
         : kind_(kind), uid_hash_(std::hash<std::string_view>{}(uid)) {}
     void set_key(std::string_view ns, std::string_view name) noexcept {

@@ -17,7 +17,7 @@ constexpr std::string_view to_string(Role role) noexcept {
     return role_names[static_cast<std::size_t>(role)];
 }
 
-/// Exact, lower-case names only; see `parse_role` of the YAML reader for vmagent's alias.
+/// Exact, lower-case names only; see parse_role() in config_yaml.hpp for vmagent's alias.
 constexpr std::optional<Role> role_from_string(std::string_view name) noexcept {
     for (std::size_t i = 0; i < role_names.size(); ++i) {
         if (role_names[i] == name) return static_cast<Role>(i);
@@ -33,6 +33,13 @@ enum class LabelDialect : std::uint8_t {
 
 constexpr std::string_view to_string(LabelDialect dialect) noexcept {
     return dialect == LabelDialect::prometheus ? "prometheus" : "victoriametrics";
+}
+
+constexpr std::optional<LabelDialect> dialect_from_string(std::string_view name) noexcept {
+    for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+        if (to_string(dialect) == name) return dialect;
+    }
+    return std::nullopt;
 }
 
 }  // namespace k8s_sd

@@ -36,6 +36,7 @@ class WatchObserver {
     virtual void on_batch_end() = 0;
     /// status() has changed in more than the number of objects.
     virtual void on_status() = 0;
+    // None of these may throw.
 
  protected:
     ~WatchObserver() = default;
@@ -48,7 +49,8 @@ class WatchObserver {
 /// \par Thread safety  all members must be called on the client's executor.
 class URLWatcher {
  public:
-    /// The client must outlive the watcher. Nothing happens before start().
+    /// The observer must outlive the watcher. Nothing happens before start().
+    /// \throws ConfigError for a namespace that cannot be one
     URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&);
     /// For watchers that share label blocks, see GroupWatcher.
     URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,

@@ -95,7 +95,7 @@ class JsonDecoder final : private JsonProjector::Records {
     void emit_bad_object(std::string_view problem);
     void emit_error_event();
     void emit_bookmark();
-    std::string_view object_problem() const;
+    std::string_view object_problem(EventType type) const;
 
     Kind kind_;
     ObjectMaker& maker_;
@@ -109,6 +109,7 @@ class JsonDecoder final : private JsonProjector::Records {
     boost::json::basic_parser<JsonProjector> parser_;
     bool watching_ = false;
     bool in_document_ = false;
+    bool no_event_ = false;
     std::string problem_;
 };
 
@@ -178,6 +179,7 @@ inline void JsonDecoder::start(const Projection& root, void* aggregate,
     parser_.reset();
     parser_.handler().start(root, aggregate, records);
     in_document_ = false;
+    no_event_ = false;
     problem_.clear();
 }
 
@@ -229,6 +231,7 @@ inline error_code JsonDecoder::feed_watch(std::string_view bytes) {
         error_code ec;
         const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
         if (ec) return fail(errc::malformed_response, "the event is not JSON: " + ec.message());
+        if (no_event_) return fail(errc::malformed_response, "the body is JSON, but not events");
         bytes.remove_prefix(used);
         in_document_ = !parser_.done();
     }
@@ -243,9 +246,12 @@ inline error_code JsonDecoder::finish() {
     const std::string& problem = parser_.handler().document_problem();
     if (!problem.empty()) return fail(errc::malformed_response, problem);
     const std::string expected = std::string(resource_of(kind_).kind) + "List";
-    if (!list_.kind.empty() && list_.kind != expected) {
+    if (!list_.kind.empty() && list_.kind != expected && list_.kind != "List") {
         return fail(errc::malformed_response,
                     "the body is a " + list_.kind.substr(0, 64) + ", not a " + expected);
+    }
+    if (!parser_.handler().has_records()) {
+        return fail(errc::malformed_response, "the list has no items");
     }
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
@@ -266,6 +272,8 @@ inline void JsonDecoder::on_record() {
         emit_bookmark();
     } else if (watch_.type == "ERROR") {
         emit_error_event();
+    } else if (watch_.type.empty()) {
+        no_event_ = true;
     } else {
         emit_bad_object("an event of the unknown type \"" + std::string(watch_.type.substr(0, 32)) + "\"");
     }
@@ -274,10 +282,11 @@ inline void JsonDecoder::on_record() {
     parser_.handler().clear_problem();
 }
 
-inline std::string_view JsonDecoder::object_problem() const {
+inline std::string_view JsonDecoder::object_problem(EventType type) const {
     const model::ObjectMeta& meta = scratch_->meta();
     const std::string& problem = parser_.handler().problem();
-    if (!problem.empty()) return problem;
+    // Of a deleted object only the name is needed.
+    if (!problem.empty() && type != EventType::deleted) return problem;
     if (!meta.kind.empty() && meta.kind != resource_of(kind_).kind) return "an object of another kind";
     if (meta.name.empty()) return "an object without a name";
     if (meta.ns.empty() && resource_of(kind_).namespaced) return "an object without a namespace";
@@ -285,7 +294,7 @@ inline std::string_view JsonDecoder::object_problem() const {
 }
 
 inline void JsonDecoder::emit(EventType type) {
-    const std::string_view problem = object_problem();
+    const std::string_view problem = object_problem(type);
     if (!problem.empty()) return emit_bad_object(problem);
     sink_.on_object(type, scratch_->make(kind_, maker_), scratch_->meta().resource_version);
 }

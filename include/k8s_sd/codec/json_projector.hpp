@@ -40,11 +40,11 @@ class JsonProjector {
 
     /// Before each document. `records` is an array node under `root`, or null.
     void start(const Projection& root, void* aggregate, const Projection* records) {
-        root_ = &root;
         aggregate_ = aggregate;
         records_ = records;
         frames_.clear();
         pending_ = &root;
+        has_records_ = false;
         skipping_ = 0;
         clear_problem();
         document_problem_.clear();
@@ -54,6 +54,8 @@ class JsonProjector {
     /// What is wrong with the current record; empty: nothing.
     const std::string& problem() const noexcept { return problem_; }
     bool too_large() const noexcept { return too_large_; }
+    /// True once the document has a member for the records, be it null.
+    bool has_records() const noexcept { return has_records_; }
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
@@ -112,6 +114,7 @@ class JsonProjector {
             pending_ = &map_value();
         } else {
             pending_ = frame.node->member(key);
+            has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);
         }
         text_.clear();
         return true;
@@ -287,7 +290,6 @@ class JsonProjector {
     TextArena& arena_;
     std::size_t max_record_bytes_;
     Records& sink_;
-    const Projection* root_ = nullptr;
     void* aggregate_ = nullptr;
     const Projection* records_ = nullptr;
     std::vector<Frame> frames_;
@@ -299,6 +301,7 @@ class JsonProjector {
     std::string document_problem_;
     std::size_t elements_ = 0;  // of arrays and maps, in the current record
     bool too_large_ = false;
+    bool has_records_ = false;
 };
 
 }  // namespace k8s_sd::detail

@@ -94,14 +94,19 @@ class LabelFactory {
         if (pairs.empty()) return nullptr;
         sort_unique(pairs);
         names_.clear();
-        packed_.clear();
         raw_keys_.clear();
         for (const auto& [key, value] : pairs) {
             names_.push_back(key);
             pack_value(raw_keys_, key);
-            pack_value(packed_, value);
         }
-        return shared_block(family_shape(family));
+        const LabelShapePtr shape = family_shape(family);
+        packed_.clear();
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            // A value without a name is not a label; it must not make two blocks differ.
+            const bool hidden = shape->entries()[i].name.empty();
+            pack_value(packed_, hidden ? std::string_view() : pairs[i].second);
+        }
+        return shared_block(shape);
     }
 
     /// A copy of `block` with one value replaced; `index` counts the entries of its shape.
@@ -116,6 +121,9 @@ class LabelFactory {
     }
 
  private:
+    // What is larger hardly repeats, and the caches are not to hold on to much.
+    static constexpr std::size_t largest_shared = 1024;
+
     struct FamilyShape : boost::intrusive_ref_counter<FamilyShape, boost::thread_unsafe_counter> {
         const char* prefix;
         std::string raw_keys;
@@ -149,6 +157,7 @@ class LabelFactory {
     }
 
     LabelShapePtr family_shape(FamilyName family) {
+        if (raw_keys_.size() > largest_shared) return new LabelShape(family, names_);
         const char* prefix = family.prefix.text.data();
         const std::size_t hash = std::hash<std::string_view>{}(raw_keys_) ^
                                  reinterpret_cast<std::uintptr_t>(prefix) * 0x9E3779B97F4A7C15U;
@@ -165,6 +174,7 @@ class LabelFactory {
     }
 
     LabelBlockPtr shared_block(LabelShapePtr shape) {
+        if (packed_.size() > largest_shared) return LabelBlock::make(std::move(shape), packed_);
         const std::size_t hash = std::hash<std::string_view>{}(packed_) ^
                                  reinterpret_cast<std::uintptr_t>(shape.get());
         const auto equal = [&](const LabelBlock& block) {

@@ -82,6 +82,7 @@ class BackingPods {
         for (const auto& [pod, covered] : pods_) {
             if (pod->ip().empty()) continue;
             for (const PodPort& port : pod->ports) {
+                if (g.group.overfull()) return;
                 if (!port.declared || !is_endpoint_port(port, g.options)) continue;
                 if (std::find(covered.begin(), covered.end(), port.number) != covered.end()) continue;
                 g.group.begin_target()

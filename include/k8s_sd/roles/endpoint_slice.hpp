@@ -56,6 +56,10 @@ class EndpointSliceObject final : public Object {
     std::vector<Port> ports;
 
  private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, slice_name, address_type});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
     static std::size_t text_size(const model::EndpointSlice& slice);
     OwnedText text_;
 };
@@ -213,6 +217,7 @@ inline void endpointslice_targets(const EndpointSliceObject& slice, Generation& 
     for (const EndpointSliceObject::Endpoint& endpoint : slice.endpoints) {
         for (const EndpointSliceObject::Port& port : slice.ports) {
             for (const std::string_view address : endpoint.addresses) {
+                if (g.group.overfull()) return;
                 slice_target(address, endpoint, port, pods, g);
             }
         }

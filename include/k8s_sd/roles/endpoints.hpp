@@ -58,6 +58,10 @@ class EndpointsObject final : public Object {
     bool over_capacity = false;
 
  private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, endpoints_name});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
     static std::size_t text_size(const model::Endpoints& endpoints);
     OwnedText text_;
 };
@@ -186,9 +190,11 @@ inline void endpoints_targets(const EndpointsObject& endpoints, Generation& g) {
     for (const EndpointsObject::Subset& subset : endpoints.subsets) {
         for (const EndpointsObject::Port& port : subset.ports) {
             for (const auto& address : subset.ready) {
+                if (g.group.overfull()) return;
                 endpoint_target(address, port, endpoints.ready, pods, g);
             }
             for (const auto& address : subset.not_ready) {
+                if (g.group.overfull()) return;
                 endpoint_target(address, port, endpoints.not_ready, pods, g);
             }
         }

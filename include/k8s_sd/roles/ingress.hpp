@@ -6,7 +6,9 @@
 #include "k8s_sd/roles/metadata.hpp"
 #include "k8s_sd/roles/namespace.hpp"
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,27 +34,28 @@ class IngressObject final : public Object {
     LabelBlockPtr class_name;  // null where there is none
     Metadata metadata;
     std::vector<LabelBlockPtr> paths;  // one for each target
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, ingress_name, class_name});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
 };
+
+using TlsHosts = boost::unordered_flat_set<std::string_view>;
 
 /// A wildcard stands for exactly one DNS label. A lone "*" matches a host of one label with
 /// Prometheus and nothing with vmagent.
-inline bool tls_host_matches(std::string_view pattern, std::string_view host,
-                             const LabelOptions& options) {
-    if (pattern == host) return true;
-    const std::size_t dot = host.find('.');
-    if (pattern == "*") return options.prometheus() && dot == std::string_view::npos;
-    if (!pattern.starts_with("*.") || dot == std::string_view::npos) return false;
-    return pattern.substr(1) == host.substr(dot);
-}
-
-inline std::string_view ingress_scheme(const model::Ingress& ingress, std::string_view host,
+inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_view host,
                                        const LabelOptions& options) {
-    for (const model::IngressTls& tls : ingress.tls) {
-        for (const std::string_view pattern : tls.hosts) {
-            if (tls_host_matches(pattern, host, options)) return "https";
-        }
+    const std::size_t dot = host.find('.');
+    bool tls = tls_hosts.contains(host);
+    if (dot != std::string_view::npos) {
+        tls = tls || tls_hosts.contains("*" + std::string(host.substr(dot)));
+    } else if (options.prometheus()) {
+        tls = tls || tls_hosts.contains("*");
     }
-    return "http";
+    return tls ? "https" : "http";
 }
 
 inline IngressObject::IngressObject(const model::Ingress& ingress, const LabelOptions& options,
@@ -66,13 +69,17 @@ inline IngressObject::IngressObject(const model::Ingress& ingress, const LabelOp
         class_name =
             factory.row().add("__meta_kubernetes_ingress_class_name", *ingress.class_name).shared();
     }
+    TlsHosts tls_hosts;
+    for (const model::IngressTls& tls : ingress.tls) {
+        tls_hosts.insert(tls.hosts.begin(), tls.hosts.end());
+    }
     for (const model::IngressRule& rule : ingress.rules) {
+        const std::string_view scheme = ingress_scheme(tls_hosts, rule.host, options);
         const auto add = [&](std::string_view path) {
             paths.push_back(
                 factory.row()
                     .add(address_name, rule.host)
-                    .add("__meta_kubernetes_ingress_scheme",
-                         ingress_scheme(ingress, rule.host, options))
+                    .add("__meta_kubernetes_ingress_scheme", scheme)
                     .add("__meta_kubernetes_ingress_host", rule.host)
                     .add("__meta_kubernetes_ingress_path", path.empty() ? "/" : path)
                     .own());

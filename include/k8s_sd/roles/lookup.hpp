@@ -30,6 +30,7 @@ struct LabelOptions {
     /// Namespaces are configured by name. Prometheus then has one cache for each of them and
     /// never finds a pod of another namespace.
     bool by_namespace = false;
+    std::size_t max_targets = 100'000;  ///< of one object
 
     bool prometheus() const noexcept { return dialect == LabelDialect::prometheus; }
     bool victoriametrics() const noexcept { return dialect == LabelDialect::victoriametrics; }

@@ -4,6 +4,7 @@
 #include "k8s_sd/roles/metadata.hpp"
 
 #include <string>
+#include <vector>
 
 namespace k8s_sd::detail {
 
@@ -27,6 +28,9 @@ class NamespaceObject final : public Object {
     Metadata metadata;
 
  private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
     std::string own_name_;
 };
 

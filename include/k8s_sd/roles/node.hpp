@@ -36,6 +36,12 @@ class NodeObject final : public Object {
     LabelBlockPtr address;    // null: no address of a known type, hence no target
     LabelBlockPtr addresses;  // one label for each type of address
     Metadata metadata;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {node_name, provider, address, addresses});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
 };
 
 /// The first address of the best type; Prometheus' order of preference. An empty InternalIP

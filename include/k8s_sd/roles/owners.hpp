@@ -3,6 +3,7 @@
 #include "k8s_sd/roles/lookup.hpp"
 
 #include <string>
+#include <vector>
 
 namespace k8s_sd::detail {
 
@@ -26,6 +27,7 @@ class OwnerObject final : public Object {
     std::string controller_name;
 
  private:
+    void collect(std::vector<LabelBlockPtr>&) const override {}
     std::string own_ns_;
     std::string own_name_;
 };

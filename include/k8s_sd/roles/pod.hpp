@@ -60,6 +60,10 @@ class PodObject final : public Object {
     std::vector<PodPort> ports;
 
  private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, info});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
     void add_containers(const std::vector<model::Container>& containers,
                         const std::vector<model::ContainerStatus>& statuses, bool init,
                         LabelFactory& factory);

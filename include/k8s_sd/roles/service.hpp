@@ -36,6 +36,12 @@ class ServiceObject final : public Object {
     LabelBlockPtr load_balancer;  // null where there is no such label
     Metadata metadata;
     std::vector<LabelBlockPtr> ports;  // address and port labels
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, service_name, type, load_balancer});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
 };
 
 inline LabelBlockPtr service_type(const model::Service& service, LabelFactory& factory) {
