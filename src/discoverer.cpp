@@ -130,11 +130,8 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
         operation_ = std::move(operation);
         timer_ = clock_->make_timer(strand_);
         subscription_ = group_->subscribe(role_, weak_from_this());
-        {
-            const std::lock_guard lock(status_mutex_);
-            status_group_ = group_.get();
-        }
-        deliver();  // the group may have been ready
+        const std::lock_guard lock(status_mutex_);
+        status_group_ = group_.get();
     }
 
     void stop() {

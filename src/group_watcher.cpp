@@ -61,7 +61,16 @@ void GroupWatcher::Impl::unsubscribe(Role role, const std::weak_ptr<Subscriber>&
     const auto it = std::find_if(state.subscribers.begin(), state.subscribers.end(), same);
     if (it == state.subscribers.end()) return;
     state.subscribers.erase(it);
-    if (state.subscribers.empty()) deactivate(role);
+    deactivate_unused();
+}
+
+// Not while a subscriber is on the way, who may need the same watchers.
+void GroupWatcher::Impl::deactivate_unused() {
+    if (coming != 0) return;
+    for (std::size_t i = 0; i < roles_.size(); ++i) {
+        const bool active = !roles_[i].needed.empty();
+        if (active && roles_[i].subscribers.empty()) deactivate(static_cast<Role>(i));
+    }
 }
 
 void GroupWatcher::Impl::activate(Role role) {
@@ -327,9 +336,12 @@ GroupWatcher::Subscription GroupWatcher::subscribe(Role role, std::weak_ptr<Subs
     subscription.subscriber_ = subscriber;
     subscription.role_ = role;
     // By post, because a subscriber may subscribe another one while it is told of something.
+    ++impl_->coming;
     asio::post(impl_->strand, [self = shared_from_this(), role, subscriber] {
         self->impl_->owner = self;
+        --self->impl_->coming;
         self->impl_->subscribe(role, subscriber);
+        self->impl_->deactivate_unused();
     });
     return subscription;
 }
@@ -354,7 +366,7 @@ GroupWatcher::Subscription& GroupWatcher::Subscription::operator=(Subscription&&
 
 void GroupWatcher::Subscription::reset() noexcept {
     if (!group_) return;
-    // By post: a subscriber that comes right after this one finds the watchers still running.
+    // By post: a subscriber that comes right after this one is counted before this one goes.
     const auto strand = group_->get_executor();
     asio::post(strand, [group = std::move(group_), subscriber = std::move(subscriber_), role = role_] {
         group->impl_->unsubscribe(role, subscriber);

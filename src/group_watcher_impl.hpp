@@ -9,6 +9,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,7 +19,7 @@
 
 namespace k8s_sd {
 
-/// Strand-confined, but status().
+/// Strand-confined, but what is marked otherwise and status().
 class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
  public:
     Impl(asio::any_io_executor strand, GroupKey key, const Environment& environment);
@@ -26,12 +27,15 @@ class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
 
     void subscribe(Role, std::weak_ptr<Subscriber>);
     void unsubscribe(Role, const std::weak_ptr<Subscriber>&);
+    void deactivate_unused();
     std::vector<WatchStatus> status(Role) const;
     void for_each_group(Role, const std::function<void(const TargetGroupPtr&)>&) const;
 
     asio::any_io_executor strand;
     Environment environment;
     std::weak_ptr<GroupWatcher> owner;
+    /// Subscribers on their way to the strand. Any thread.
+    std::atomic<int> coming = 0;
 
  private:
     struct Entry;

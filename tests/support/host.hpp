@@ -94,7 +94,7 @@ class Host {
     void update(const GroupChange& change) {
         const std::string source(change.group->source());
         TargetGroupPtr& known = groups[source];
-        if (change.previous != known) complain(source, "`previous` is not what the host had");
+        if (!same(change.previous, known)) complain(source, "`previous` is not what the host had");
         if (change.group->size() == 0) complain(source, "a group without targets");
         if (known && !change.replaced && merged(*known) == merged(*change.group)) {
             complain(source, "unchanged");
@@ -105,8 +105,12 @@ class Host {
         const std::string source(group->source());
         const auto known = groups.find(source);
         if (known == groups.end()) return complain(source, "removed but was not there");
-        if (known->second != group) complain(source, "removed another group than the host had");
+        if (!same(known->second, group)) complain(source, "removed another group than the host had");
         groups.erase(known);
+    }
+    // Of equal groups a host may be told of another one than it has.
+    static bool same(const TargetGroupPtr& a, const TargetGroupPtr& b) {
+        return a == b || (a && b && merged(*a) == merged(*b));
     }
     void complain(const std::string& source, const std::string& problem) {
         complaints += source + ": " + problem + "\n";

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "property/random_cluster.hpp"
+#include "support/host.hpp"
+
+#include "k8s_sd/codec/json_decoder.hpp"
+#include "k8s_sd/roles/generate.hpp"
+#include "k8s_sd/roles/make_object.hpp"
+#include "k8s_sd/selector.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace k8s_sd::test {
+
+/// The targets of a configuration, made of all the server's objects at once: no watches, no
+/// dependencies, no differences.
+class ExpectedTargets final : private detail::Lookup, private detail::EventSink {
+ public:
+    ExpectedTargets(const sim::ApiServer& server, const DiscoveryConfig& config) : config_(config) {
+        maker_.options = {config.dialect, config.attach_metadata, !config.namespaces.empty()};
+        for (const Kind kind : detail::needed_kinds(config.role, config.attach_metadata)) {
+            for (const auto& [ns, name] : RandomCluster::names(kind)) {
+                const auto object = server.get(to_string(kind), ns, name);
+                if (object && is_selected(kind, ns, name, *object)) decode(kind, *object);
+            }
+        }
+    }
+
+    TargetState state() {
+        TargetState state;
+        detail::GroupBuilder builder;
+        for (const auto& [key, object] : objects_) {
+            if (std::get<0>(key) != main_kind(config_.role)) continue;
+            detail::Generation generation{maker_.options, maker_.factory, *this, builder};
+            const TargetGroupPtr group = detail::generate(config_.role, *object, generation);
+            if (group) state.emplace(group->source(), merged(*group));
+        }
+        return state;
+    }
+
+ private:
+    bool is_selected(Kind kind, const std::string& ns, const std::string& name,
+                     const boost::json::object& object) const {
+        const auto& namespaces = config_.namespaces;
+        if (resource_of(kind).namespaced && !namespaces.empty() &&
+            std::find(namespaces.begin(), namespaces.end(), ns) == namespaces.end()) {
+            return false;
+        }
+        const auto text = [](const boost::json::value* value) -> std::optional<std::string_view> {
+            if (value == nullptr) return std::nullopt;
+            return std::string_view(value->get_string());
+        };
+        return std::all_of(config_.selectors.begin(), config_.selectors.end(), [&](const Selector& s) {
+            if (main_kind(s.role) != kind) return true;
+            const auto* labels = object.at("metadata").as_object().if_contains("labels");
+            return LabelSelector::parse(s.label).matches([&](std::string_view key) {
+                return labels ? text(labels->get_object().if_contains(key)) : std::nullopt;
+            }) && FieldSelector::parse(s.field).matches([&](std::string_view path) {
+                if (path == "metadata.name") return std::optional<std::string_view>(name);
+                return text(object.at("spec").as_object().if_contains("nodeName"));
+            });
+        });
+    }
+
+    void decode(Kind kind, const boost::json::object& object) {
+        detail::JsonDecoder decoder(kind, maker_, std::size_t{1} << 20, *this);
+        decoder.expect_list();
+        decoder.feed(R"({"metadata":{"resourceVersion":"1"},"items":[)" +
+                     boost::json::serialize(object) + "]}");
+    }
+
+    const Object* find(Kind kind, std::string_view ns, std::string_view name) override {
+        const auto it = objects_.find(std::tuple(kind, std::string(ns), std::string(name)));
+        return it == objects_.end() ? nullptr : it->second.get();
+    }
+    void on_object(detail::EventType, ObjectPtr object, std::string_view) override {
+        const std::tuple key(object->kind(), std::string(object->ns()), std::string(object->name()));
+        objects_.emplace(key, std::move(object));
+    }
+    void on_bookmark(std::string_view, bool) override {}
+    void on_error_event(const detail::ServerStatus&) override {}
+    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
+                       std::string_view) override {}
+
+    DiscoveryConfig config_;
+    detail::ObjectMaker maker_;
+    std::map<std::tuple<Kind, std::string, std::string>, ObjectPtr> objects_;
+};
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,141 @@
+#pragma once
+
+#include "support/objects.hpp"
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/resource.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// Draws everything from one seed.
+class Random {
+ public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+    /// 0 … limit - 1
+    unsigned below(unsigned limit) { return static_cast<unsigned>(engine_() % limit); }
+    bool one_in(unsigned n) { return below(n) == 0; }
+    template <class T>
+    T pick(const std::vector<T>& values) {
+        return values[below(static_cast<unsigned>(values.size()))];
+    }
+    std::string numbered(const std::string& prefix, unsigned limit) {
+        return prefix + std::to_string(below(limit));
+    }
+
+ private:
+    std::mt19937_64 engine_;
+};
+
+/// Objects that refer to each other, from small sets of names, so that they often meet.
+class RandomCluster {
+ public:
+    RandomCluster(Random& random, sim::ApiServer& server) : random_(random), server_(server) {}
+
+    /// Applies or removes one object of any kind.
+    void change() {
+        const auto kind = static_cast<Kind>(random_.below(kind_count));
+        const boost::json::object object = make(kind);
+        if (!random_.one_in(3)) {
+            server_.apply(object);
+            return;
+        }
+        const auto& meta = object.at("metadata").as_object();
+        const auto* ns = meta.if_contains("namespace");
+        server_.remove(to_string(kind), ns ? std::string_view(ns->get_string()) : std::string_view(),
+                       meta.at("name").get_string());
+    }
+
+    /// Every name that change() can draw for a kind, with its namespace.
+    static std::vector<std::pair<std::string, std::string>> names(Kind kind) {
+        if (kind == Kind::namespace_) return {{"", "a"}, {"", "b"}};
+        std::vector<std::pair<std::string, std::string>> all;
+        const Pool pool = pool_of(kind);
+        for (unsigned i = 0; i < pool.size; ++i) {
+            const std::string name = pool.prefix + std::to_string(i);
+            if (!resource_of(kind).namespaced) {
+                all.emplace_back("", name);
+                continue;
+            }
+            for (const char* ns : {"a", "b"}) all.emplace_back(ns, name);
+        }
+        return all;
+    }
+
+ private:
+    struct Pool {
+        std::string prefix;
+        unsigned size;
+    };
+    static Pool pool_of(Kind kind) {
+        switch (kind) {
+            case Kind::node: return {"n", 3};
+            case Kind::pod: return {"p", 6};
+            case Kind::endpointslice: return {"slice", 4};
+            case Kind::replicaset: return {"r", 2};
+            case Kind::job: return {"j", 2};
+            case Kind::ingress: return {"i", 2};
+            default: return {"s", 3};
+        }
+    }
+
+    std::string ns() { return random_.pick<std::string>({"a", "b"}); }
+    std::string ip() { return "10.0.0." + std::to_string(1 + random_.below(9)); }
+    Strings labels() {
+        Strings labels;
+        for (const char* key : {"app", "tier", "a.b/c"}) {
+            if (random_.one_in(2)) labels[key] = random_.pick<std::string>({"x", "y", ""});
+        }
+        return labels;
+    }
+    std::vector<Address> addresses() {
+        std::vector<Address> addresses(random_.below(4));
+        for (Address& address : addresses) {
+            address = {ip(), random_.one_in(4) ? "" : random_.numbered("p", 6), random_.numbered("n", 3)};
+        }
+        return addresses;
+    }
+    boost::json::object make_pod() {
+        PodSpec spec;
+        spec.name = random_.numbered("p", 6);
+        spec.ns = ns();
+        spec.ip = random_.one_in(5) ? "" : ip();
+        spec.node = random_.numbered("n", 3);
+        spec.labels = labels();
+        spec.phase = random_.pick<std::string>({"Running", "Pending", "Succeeded"});
+        spec.probe_time = std::to_string(random_.below(100));
+        boost::json::object object = pod(spec);
+        if (random_.one_in(3)) return with_controller(object, "ReplicaSet", random_.numbered("r", 2));
+        if (random_.one_in(2)) return with_controller(object, "Job", random_.numbered("j", 2));
+        return object;
+    }
+    boost::json::object make(Kind kind) {
+        const Pool pool = pool_of(kind);
+        const std::string name = random_.numbered(pool.prefix, pool.size);
+        switch (kind) {
+            case Kind::node: return node(name, labels(), std::to_string(random_.below(100)));
+            case Kind::pod: return make_pod();
+            case Kind::service: return service(name, labels(), ns());
+            case Kind::endpoints: return endpoints(name, addresses(), ns());
+            case Kind::endpointslice:
+                return slice(name, random_.numbered("s", 3), addresses(), ns());
+            case Kind::ingress: return ingress(name, random_.numbered("host", 3), ns());
+            case Kind::namespace_: return namespace_object(ns(), labels());
+            case Kind::replicaset:
+                return replica_set(name, random_.pick<std::string>({"", "d1", "d2"}), ns());
+            case Kind::job: return job(name, random_.pick<std::string>({"", "c1", "c2"}), ns());
+        }
+        return {};
+    }
+
+    Random& random_;
+    sim::ApiServer& server_;
+};
+
+}  // namespace k8s_sd::test
