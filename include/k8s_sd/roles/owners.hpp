@@ -1,9 +1,9 @@
 #pragma once
 
+#include "k8s_sd/model/meta.hpp"
 #include "k8s_sd/roles/lookup.hpp"
 
 #include <string>
-#include <vector>
 
 namespace k8s_sd::detail {
 
@@ -27,7 +27,6 @@ class OwnerObject final : public Object {
     std::string controller_name;
 
  private:
-    void collect(std::vector<LabelBlockPtr>&) const override {}
     std::string own_ns_;
     std::string own_name_;
 };
