@@ -61,6 +61,7 @@ class World final : private detail::Lookup {
         objects_.erase({kind, ns, name});
         return *this;
     }
+    void set_max_targets(std::size_t n) { maker_.options.max_targets = n; }
     const Object& object(Kind kind, const std::string& ns, const std::string& name) const {
         return *objects_.at({kind, ns, name});
     }

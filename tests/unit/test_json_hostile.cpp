@@ -1,5 +1,4 @@
-#include "k8s_sd/codec/text_arena.hpp"
-#include "support/decoding.hpp"
+#include "support/json_documents.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -9,51 +8,9 @@
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
+using namespace k8s_sd::test::json_documents;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
-using Calls = std::vector<std::string>;
-
-namespace {
-
-std::string list(const std::string& items, const std::string& kind = "PodList") {
-    return R"({"kind":")" + kind + R"(","metadata":{"resourceVersion":"100"},"items":[)" + items +
-           "]}";
-}
-std::string event(const std::string& type, const std::string& object) {
-    return R"({"type":")" + type + R"(","object":)" + object + "}\n";
-}
-std::string meta(const std::string& name) {
-    return R"("metadata":{"name":")" + name + R"(","namespace":"n","resourceVersion":"7"})";
-}
-std::string pod(const std::string& name, const std::string& more = "") {
-    return "{" + meta(name) + (more.empty() ? "" : ",") + more + "}";
-}
-std::string many(std::size_t times, const std::string& text) {
-    std::string all;
-    all.reserve(times * text.size());
-    while (times-- > 0) all += text;
-    return all;
-}
-/// The object between two good ones; what becomes of it.
-std::string between_neighbours(Kind kind, const std::string& object, DecodeOptions options = {}) {
-    const std::string one = R"({"metadata":{"name":"one","namespace":"n"}})";
-    const std::string two = R"({"metadata":{"name":"two","namespace":"n"}})";
-    const std::string list_kind = std::string(resource_of(kind).kind) + "List";
-    const Decoded decoded =
-        decode_list(kind, list(one + "," + object + "," + two, list_kind), options);
-    CHECK_FALSE(decoded.ec);
-    CHECK(decoded.resource_version == "100");
-    if (decoded.calls.size() != 3) return "not three calls";
-    CHECK_THAT(decoded.calls[0], StartsWith("added ") && ContainsSubstring("/one @"));
-    CHECK_THAT(decoded.calls[2], StartsWith("added ") && ContainsSubstring("/two @"));
-    const Decoded watched = decode_watch(
-        kind, event("ADDED", one) + event("ADDED", object) + event("ADDED", two), options);
-    CHECK_FALSE(watched.ec);
-    CHECK(watched.calls.size() == 3);
-    return decoded.calls[1];
-}
-
-}  // namespace
 
 TEST_CASE(
     "JsonDecoder: a value of the wrong type makes its object bad and leaves its neighbours alone") {
@@ -198,18 +155,43 @@ TEST_CASE("JsonDecoder: repeated keys end with the last value and break nothing"
     CHECK_THAT(watched.calls.at(0), StartsWith("added n/p"));
 }
 
-TEST_CASE(
-    "JsonDecoder: events of an unknown type are bad, with a bounded text, and the stream goes on") {
+TEST_CASE("JsonDecoder: events of an unknown type are bad, briefly, and the stream goes on") {
     const Decoded decoded =
         decode_watch(Kind::pod, event("added", pod("p")) + event(std::string(5000, 'X'), pod("q")) +
-                                    R"({"object":)" + pod("r") + "}" +
-                                    R"({"type":null,"object":null}{})" + event("ADDED", pod("s")));
+                                    event(" ", "null") + event("ADDED", pod("s")));
     CHECK_FALSE(decoded.ec);
-    REQUIRE(decoded.calls.size() == 6);
-    for (std::size_t i = 0; i < 5; ++i)
+    REQUIRE(decoded.calls.size() == 4);
+    for (std::size_t i = 0; i < 3; ++i) {
         CHECK_THAT(decoded.calls[i], StartsWith("bad ") && ContainsSubstring("unknown type"));
+    }
     CHECK(decoded.calls[1].size() < 200);
-    CHECK_THAT(decoded.calls[5], StartsWith("added n/s"));
+    CHECK_THAT(decoded.calls[3], StartsWith("added n/s"));
+}
+
+TEST_CASE("JsonDecoder: JSON without the type of an event ends the stream") {
+    for (const std::string& document :
+         {std::string("{}"), std::string("[]"), std::string("null "), std::string("1 "),
+          std::string("\"x\""), "{\"object\":" + pod("r") + "}",
+          std::string(R"({"type":null,"object":null})"), std::string(R"({"type":1})"),
+          std::string(R"({"kind":"Status","code":410})"), list(pod("a"))}) {
+        CAPTURE(document);
+        const Decoded decoded =
+            decode_watch(Kind::pod, event("ADDED", pod("p")) + document + event("ADDED", pod("q")));
+        CHECK(decoded.ec == errc::malformed_response);
+        CHECK_THAT(decoded.problem, ContainsSubstring("not events"));
+        CHECK(decoded.calls.size() == 1);
+    }
+}
+
+TEST_CASE("JsonDecoder: of a deleted object only the name is needed") {
+    const Decoded decoded =
+        decode_watch(Kind::pod, event("DELETED", pod("p", R"("spec":1)")) +
+                                    event("DELETED", R"({"metadata":{"namespace":"n"}})") +
+                                    event("DELETED", R"({"kind":"Service",)" + pod("s").substr(1)));
+    REQUIRE(decoded.calls.size() == 3);
+    CHECK_THAT(decoded.calls[0], StartsWith("deleted n/p @7"));
+    CHECK_THAT(decoded.calls[1], StartsWith("bad n/"));
+    CHECK_THAT(decoded.calls[2], StartsWith("bad n/s"));
 }
 
 TEST_CASE("JsonDecoder: events without a usable object are bad and the stream goes on") {
@@ -236,104 +218,6 @@ TEST_CASE("JsonDecoder: ERROR events with nonsense in them are still ERROR event
         REQUIRE(decoded.errors.size() == 1);
         CHECK(decoded.errors[0].code == 0);
         CHECK(decoded.errors[0].retry_after_seconds == 0);
-    }
-}
-
-TEST_CASE("JsonDecoder: nesting is limited, where it is skipped as well") {
-    const auto nested = [](std::size_t depth) {
-        return list(pod("p", R"("x":)" + many(depth, "[") + many(depth, "]")));
-    };
-    CHECK(decode_list(Kind::pod, nested(200)).objects.size() == 1);
-    for (const std::size_t depth : {300U, 1000000U}) {
-        const Decoded decoded = decode_list(Kind::pod, nested(depth));
-        CHECK(decoded.ec == errc::malformed_response);
-        CHECK_THAT(decoded.problem, ContainsSubstring("not JSON"));
-    }
-    CHECK(decode_list(Kind::pod, many(1000000, R"({"a":)")).ec == errc::malformed_response);
-    CHECK(decode_watch(Kind::pod, many(1000000, "[")).ec == errc::malformed_response);
-}
-
-TEST_CASE("JsonDecoder: an object that is too large is skipped and the list goes on") {
-    const DecodeOptions options{.max_object_bytes = 4000};
-    const std::string huge(5000, 'x');
-    for (const std::string& member :
-         {R"("status":{"podIP":")" + huge + "\"}", R"("spec":{"nodeName":"\n)" + huge + "\"}",
-          R"("spec":{"containers":[)" + many(100, R"({"name":")" + std::string(50, 'c') + "\"},") +
-              "{}]}",
-          R"("metadata":{"labels":{")" + huge + R"(":"v"}})",
-          R"("metadata":{"annotations":{"k":")" + huge + "\"}}",
-          R"("metadata":{"labels":{)" + many(100, "\"" + std::string(50, 'k') + "\":\"v\",") +
-              R"("a":"b"}})"}) {
-        CAPTURE(member.substr(0, 60));
-        CHECK_THAT(between_neighbours(Kind::pod, pod("big", member), options),
-                   StartsWith("large n/big @7: ") && ContainsSubstring("larger than 4000 bytes"));
-    }
-}
-
-TEST_CASE("JsonDecoder: many empty elements count towards the size of an object") {
-    const DecodeOptions options{.max_object_bytes = 4000};
-    for (const std::string& member :
-         {R"("spec":{"containers":[)" + many(1000, "{},") + "{}]}",
-          R"("status":{"conditions":[)" + many(1000, "{},") + "{}]}",
-          R"("metadata":{"labels":{)" + many(1000, R"("":"",)") + R"("a":""}})",
-          R"("metadata":{"ownerReferences":[)" + many(1000, "{},") + "{}]}"}) {
-        CAPTURE(member.substr(0, 60));
-        CHECK_THAT(between_neighbours(Kind::pod, pod("big", member), options),
-                   StartsWith("large n/big @7: "));
-    }
-    CHECK_THAT(between_neighbours(
-                   Kind::endpointslice,
-                   pod("big", R"("endpoints":[{"addresses":[)" + many(1000, "\"\",") + "\"\"]}]"),
-                   options),
-               StartsWith("large n/big @7: "));
-}
-
-TEST_CASE("JsonDecoder: what becomes of a large object does not depend on chunks") {
-    const DecodeOptions options{.max_object_bytes = 300};
-    const std::string huge(320, 'x');
-    for (const std::string& member :
-         {R"("status":{"podIP":")" + huge + "\"}", "\"" + huge + R"(":1)",
-          R"("spec":{")" + huge + R"(":{}})", R"("spec":")" + huge + "\"",
-          R"("metadata":{"labels":{")" + huge + R"(":"v"}})", R"("x":")" + huge + "\""}) {
-        const std::string text = list(pod("a") + "," + pod("big", member) + "," + pod("b"));
-        const Decoded whole = decode_list(Kind::pod, text, options);
-        CAPTURE(member.substr(0, 40));
-        CHECK(whole.calls.size() == 3);
-        for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-            const std::string_view view(text);
-            if (!(decode(Document::list, Kind::pod, {view.substr(0, cut), view.substr(cut)},
-                         options) == whole)) {
-                FAIL("split at " << cut);
-            }
-        }
-    }
-}
-
-TEST_CASE("JsonDecoder: what reaches no label is never kept, however large it is") {
-    const DecodeOptions options{.max_object_bytes = 500};
-    const std::string fields = R"({"manager":"m","fieldsV1":{)" +
-                               many(20000, R"("f:a":{"f:b":{},".":{}},)") + R"("f:c":{}}})";
-    const std::string object =
-        R"({"metadata":{"name":"p","namespace":"n","managedFields":[)" + fields +
-        R"(],"selfLink":")" + std::string(100000, 's') + R"("},"spec":{"volumes":[)" +
-        many(10000, R"({"name":"v"},)") +
-        R"({}],"containers":[{"name":"c","env":[{"name":"E","value":")" + std::string(100000, 'e') +
-        R"("}]}]},"status":{"podIP":"1.1.1.1","images":[)" + many(10000, R"("i",)") + R"("j"]}})";
-    const Decoded decoded = decode_list(Kind::pod, list(object), options);
-    CHECK_FALSE(decoded.ec);
-    REQUIRE(decoded.calls.size() == 1);
-    CHECK_THAT(decoded.calls[0],
-               StartsWith("added n/p") && ContainsSubstring("__address__=1.1.1.1"));
-}
-
-TEST_CASE("JsonDecoder: labels of replicasets and jobs are not kept") {
-    const std::string labels = many(1000, "\"" + std::string(50, 'k') + "\":\"v\",");
-    const std::string object =
-        R"({"metadata":{"name":"r","namespace":"n","labels":{)" + labels + R"("a":"b"}}})";
-    for (const Kind kind : {Kind::replicaset, Kind::job}) {
-        const Decoded decoded =
-            decode_watch(kind, event("ADDED", object), {.max_object_bytes = 100});
-        CHECK(decoded.objects.size() == 1);
     }
 }
 
@@ -409,11 +293,23 @@ TEST_CASE("JsonDecoder: what is no list of the kind is no list") {
     }
 }
 
+TEST_CASE("JsonDecoder: a list without items is no empty list") {
+    for (const char* body : {"{}", R"({"kind":"PodList","metadata":{"resourceVersion":"5"}})",
+                             R"({"metadata":{"resourceVersion":"5","items":[]}})",
+                             R"({"metadata":{"resourceVersion":"5"},"Items":[]})"}) {
+        CAPTURE(body);
+        const Decoded decoded = decode_list(Kind::pod, body);
+        CHECK(decoded.ec == errc::malformed_response);
+        CHECK_THAT(decoded.problem, ContainsSubstring("no items"));
+    }
+}
+
 TEST_CASE("JsonDecoder: a list without a resource version is no basis for a watch") {
-    for (const char* body : {"{}", R"({"kind":"PodList","items":[]})",
-                             R"({"kind":"PodList","metadata":{},"items":[]})",
-                             R"({"kind":"PodList","metadata":null,"items":[]})",
-                             R"({"kind":"PodList","metadata":{"resourceVersion":""}})"}) {
+    for (const char* body :
+         {R"({"items":[]})", R"({"kind":"PodList","items":[]})",
+          R"({"kind":"PodList","metadata":{},"items":[]})",
+          R"({"kind":"PodList","metadata":null,"items":[]})",
+          R"({"kind":"PodList","metadata":{"resourceVersion":""},"items":[]})"}) {
         CAPTURE(body);
         CHECK(decode_list(Kind::pod, body).ec == errc::missing_resource_version);
     }
@@ -461,25 +357,4 @@ TEST_CASE("JsonDecoder: random damage never does more than spoil an object or en
         const std::size_t cut = random() % (text.size() + 1);
         CHECK(decode(document, kind, {view.substr(0, cut), view.substr(cut)}) == whole);
     }
-}
-
-TEST_CASE("TextArena: texts stay where they are until the reset, however large they are") {
-    detail::TextArena arena;
-    CHECK(arena.size() == 0);
-    CHECK(arena.keep("").empty());
-    std::vector<std::string_view> kept;
-    std::size_t size = 0;
-    for (const std::size_t length :
-         {1U, 100U, 16383U, 16384U, 3U, 16385U, 100000U, 0U, 7U, 12000U, 9000U}) {
-        kept.push_back(arena.keep(std::string(length, static_cast<char>('a' + kept.size()))));
-        size += length;
-        CHECK(arena.size() == size);
-    }
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        CHECK(kept[i] == std::string(kept[i].size(), static_cast<char>('a' + i)));
-    }
-    arena.reset();
-    CHECK(arena.size() == 0);
-    CHECK(arena.keep("again") == "again");
-    CHECK(arena.size() == 5);
 }

@@ -135,6 +135,26 @@ TEST_CASE("LabelFactory: collisions in the middle, at the start and at the end h
     CHECK(std::distance(labels.begin(), labels.end()) == 10);
 }
 
+TEST_CASE("LabelFactory: the value of a hidden key makes no difference") {
+    LabelFactory factory;
+    const auto one = make_family(factory, family, {{"a-b", "1"}, {"a.b", "x"}});
+    const auto two = make_family(factory, family, {{"a-b", "2"}, {"a.b", "x"}});
+    CHECK(*one == *two);
+}
+
+TEST_CASE("LabelFactory: large blocks are equal without being one") {
+    LabelFactory factory;
+    const std::string large(5000, 'x');
+    const auto a = factory.row().add("a", large).shared(),
+               b = factory.row().add("a", large).shared();
+    CHECK(a != b);
+    CHECK(*a == *b);
+    const auto c = make_family(factory, family, {{large, "v"}});
+    const auto d = make_family(factory, family, {{large, "v"}});
+    CHECK(*c == *d);
+    CHECK(map_of(c) == LabelMap{{"label_" + large, "v"}, {"labelpresent_" + large, "true"}});
+}
+
 TEST_CASE("LabelFactory: of a repeated key the last value counts") {
     LabelFactory factory;
     const auto block =

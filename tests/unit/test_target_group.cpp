@@ -107,6 +107,22 @@ TEST_CASE("TargetGroup: groups are equal when targets, labels and order are") {
     CHECK_FALSE(*group_of({"a"}, "p") == *group_of({"a"}, "q"));
 }
 
+TEST_CASE("GroupBuilder: an object with more targets than it may have gives no group") {
+    GroupBuilder builder;
+    builder.begin("pod/", "ns", "p", 2);
+    builder.begin_target().begin_target();
+    CHECK(builder.full());
+    CHECK_FALSE(builder.overfull());
+    CHECK(builder.finish()->size() == 2);
+    builder.begin("pod/", "ns", "p", 2);
+    builder.begin_target().begin_target().begin_target();
+    CHECK(builder.overfull());
+    CHECK(builder.finish() == nullptr);
+    builder.begin("pod/", "ns", "p");
+    CHECK_FALSE(builder.overfull());
+    CHECK(builder.begin_target().begin_target().begin_target().finish()->size() == 3);
+}
+
 TEST_CASE("compare_targets: without a previous group everything is added") {
     const TargetChanges changes = compare_targets(nullptr, group_of({"a", "a", "b"}));
     CHECK(changes.added == Indices{0, 1, 2});
