@@ -1,0 +1,60 @@
+#include "line_writer.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <system_error>
+
+namespace discover {
+
+namespace {
+
+/// A line of JSON may hold a whole cluster; it is not collected.
+constexpr std::size_t buffer_size = std::size_t{64} << 10;
+
+[[noreturn]] void throw_error() {
+    if (errno == EPIPE) throw OutputEnded("the reader has gone");
+    throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
+}
+
+/// Waits for the reader by poll(), which a signal interrupts; write() could go on after it.
+void wait_writable() {
+    pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
+    if (::poll(&descriptor, 1, -1) >= 0) return;
+    if (errno == EINTR) throw OutputEnded("interrupted while waiting for the reader");
+    throw_error();
+}
+
+}  // namespace
+
+LineWriter& LineWriter::operator<<(std::string_view text) {
+    buffer_ += text;
+    if (buffer_.size() >= buffer_size) write_out();
+    return *this;
+}
+
+void LineWriter::end_line() {
+    buffer_ += '\n';
+    write_out();
+}
+
+void LineWriter::write_out() {
+    std::string_view rest = buffer_;
+    while (!rest.empty()) {
+        wait_writable();
+        // What fits into PIPE_BUF is written without waiting once poll() has said so.
+        const ssize_t n =
+            ::write(STDOUT_FILENO, rest.data(), std::min<std::size_t>(rest.size(), PIPE_BUF));
+        if (n >= 0) {
+            rest.remove_prefix(static_cast<std::size_t>(n));
+        } else if (errno != EINTR && errno != EAGAIN) {
+            throw_error();
+        }
+    }
+    buffer_.clear();
+}
+
+}  // namespace discover

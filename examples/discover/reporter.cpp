@@ -1,0 +1,20 @@
+#include "reporter.hpp"
+
+#include <iostream>
+
+namespace discover {
+
+void Reporter::comment(const std::string& text) { std::cerr << "# " << text << std::endl; }
+
+std::unique_ptr<Reporter> make_reporter(LineWriter& out, const Options& options,
+                                        const std::string& server) {
+    switch (options.output) {
+        case Output::text: return make_text_reporter(out, options, server);
+        case Output::json: return make_json_reporter(out);
+        case Output::targets: return make_targets_reporter(out, options.jobs);
+        case Output::quiet: return make_quiet_reporter(out, options.jobs);
+    }
+    return nullptr;
+}
+
+}  // namespace discover

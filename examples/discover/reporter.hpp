@@ -1,0 +1,33 @@
+#pragma once
+
+#include "k8s_sd/target_group.hpp"
+#include "line_writer.hpp"
+#include "options.hpp"
+
+#include <memory>
+#include <string>
+
+namespace discover {
+
+/// Prints what the discoverers deliver.
+class Reporter {
+ public:
+    virtual ~Reporter() = default;
+    virtual void diff(unsigned job, const k8s_sd::TargetGroupDiff&) = 0;
+    /// Every job has delivered its complete state.
+    virtual void synced() {}
+    /// Something worth knowing that is no result, such as what the simulated cluster did.
+    virtual void comment(const std::string& text);
+};
+
+/// \param server  URL of the server, for people
+std::unique_ptr<Reporter> make_text_reporter(LineWriter&, const Options&,
+                                             const std::string& server);
+std::unique_ptr<Reporter> make_json_reporter(LineWriter&);
+std::unique_ptr<Reporter> make_targets_reporter(LineWriter&, unsigned jobs);
+std::unique_ptr<Reporter> make_quiet_reporter(LineWriter&, unsigned jobs);
+
+/// The one for the options' format.
+std::unique_ptr<Reporter> make_reporter(LineWriter&, const Options&, const std::string& server);
+
+}  // namespace discover

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "k8s_sd/discoverer.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "reporter.hpp"
+#include "support/simulated_cluster.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace discover {
+
+enum ExitStatus { exit_fine = 0, exit_failed = 1, exit_unusable = 2, exit_not_synced = 3 };
+
+/// One run of the program: makes the discoverers and stops them when the options, a signal or the
+/// time say so. Everything happens on the one thread that runs the context.
+class Session {
+ public:
+    /// \throws k8s_sd::ConfigError for a configuration that cannot be used
+    Session(boost::asio::io_context&, Options, LineWriter&);
+
+    /// Runs the context. \throws OutputEnded, std::system_error
+    ExitStatus run();
+
+ private:
+    void find_server();
+    void make_discoverers();
+    void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
+    void on_synced();
+    void on_timeout();
+    void stop(ExitStatus);
+
+    boost::asio::io_context& io_;
+    Options options_;
+    std::optional<SimulatedCluster> simulation_;
+    std::unique_ptr<Reporter> reporter_;
+    boost::asio::signal_set signals_;
+    boost::asio::steady_timer timeout_;
+    std::vector<k8s_sd::Discoverer> discoverers_;
+    std::optional<Progress> progress_;
+    unsigned synced_jobs_ = 0;
+    bool stopped_ = false;
+    ExitStatus status_ = exit_fine;
+};
+
+}  // namespace discover

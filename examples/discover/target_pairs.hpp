@@ -1,0 +1,28 @@
+#pragma once
+
+#include "k8s_sd/target_group.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace discover {
+
+/// How people see the change of a group: a target keeps its identity as long as it keeps its
+/// address, whatever its other labels do.
+struct TargetPairs {
+    std::vector<std::size_t> added;                            ///< indices in the new group
+    std::vector<std::size_t> removed;                          ///< indices in the previous group
+    std::vector<std::pair<std::size_t, std::size_t>> changed;  ///< previous, new: own labels differ
+    std::size_t kept = 0;                                      ///< with the same own labels
+    bool group_labels_changed = false;                         ///< which changes those, too
+
+    std::size_t updated() const { return changed.size() + (group_labels_changed ? kept : 0); }
+};
+
+TargetPairs pair_targets(const k8s_sd::GroupChange&);
+
+std::string_view address_of(const k8s_sd::TargetGroup&, std::size_t target);
+
+}  // namespace discover

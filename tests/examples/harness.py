@@ -1,0 +1,92 @@
+"""Runs the example programs. The folder with them is in $K8S_SD_EXAMPLES."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+import threading
+
+FOLDER = os.environ["K8S_SD_EXAMPLES"]
+PATIENCE = 60  # seconds; only a failing test waits that long
+
+
+def environment():
+    """Nothing that could lead a program to a real cluster."""
+    hidden = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "HOME": "/nonexistent"}
+
+
+def command(program, arguments):
+    return [os.path.join(FOLDER, program), *map(str, arguments)]
+
+
+def run(program, *arguments):
+    """Runs it to its end. Returns what subprocess.run() does."""
+    return subprocess.run(command(program, arguments), env=environment(), text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+
+
+class Running:
+    """A program that runs until it is told to end; its lines are read as they come."""
+
+    def __init__(self, program, *arguments):
+        self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.watchdog = threading.Timer(PATIENCE, self.process.kill)
+        self.watchdog.start()
+
+    def line(self):
+        """The next line of standard output."""
+        text = self.process.stdout.readline()
+        if not text:
+            raise AssertionError("ended: " + self.process.stderr.read())
+        return text.rstrip("\n")
+
+    def line_with(self, pattern):
+        """The first match of the pattern in the lines to come."""
+        while True:
+            match = re.search(pattern, self.line())
+            if match:
+                return match
+
+    def error_line(self):
+        return self.process.stderr.readline().rstrip("\n")
+
+    def signal(self, number):
+        """Sends the signal and returns the exit status."""
+        self.process.send_signal(number)
+        self.process.communicate()
+        return self.process.returncode
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+        self.watchdog.cancel()
+
+
+@contextlib.contextmanager
+def running(program, *arguments):
+    instance = Running(program, *arguments)
+    try:
+        yield instance
+    finally:
+        instance.close()
+
+
+@contextlib.contextmanager
+def simulated_cluster():
+    """The URL of a simulated cluster that changes about once a second."""
+    with running("discover", "--sim", "--output", "quiet") as cluster:
+        yield cluster.error_line().rpartition(" ")[2]
+
+
+@contextlib.contextmanager
+def file_with(text, name="sd.yaml"):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        yield path

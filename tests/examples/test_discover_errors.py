@@ -1,0 +1,180 @@
+"""What discover says and returns when it cannot do its work."""
+
+import contextlib
+import http.server
+import json
+import os
+import socket
+import threading
+import unittest
+
+from harness import file_with, run
+
+
+@contextlib.contextmanager
+def closed_port():
+    """A port that nobody listens on: it is bound, so nobody else gets it."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield reserved.getsockname()[1]
+
+
+@contextlib.contextmanager
+def silent_port():
+    """Accepts connections, never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@contextlib.contextmanager
+def forbidding_port():
+    """Answers everything with 403."""
+    body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
+                       "reason": "Forbidden", "message": "pods is forbidden: no"}).encode()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(403)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+class NotSynced(unittest.TestCase):
+    def unsynced(self, port, *arguments):
+        result = run("discover", "--once", "--timeout", "2", "--output", "quiet",
+                     "--api-server", f"http://127.0.0.1:{port}", *arguments)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertIn("discover: not synced after 2 s:\n", result.stderr)
+        return result.stderr
+
+    def test_an_unreachable_server_is_named_with_the_reason(self):
+        with closed_port() as port:
+            errors = self.unsynced(port)
+        self.assertRegex(errors, rf"\n  pods: .*127\.0\.0\.1:{port}.* connection refused")
+        self.assertRegex(errors, "k8s_sd: warning: ")
+
+    def test_the_log_can_be_turned_off(self):
+        with closed_port() as port:
+            self.assertNotIn("warning", self.unsynced(port, "--log-level", "off"))
+
+    def test_every_watch_is_named(self):
+        with closed_port() as port:
+            errors = self.unsynced(port, "--role", "endpoints", "--namespace", "a",
+                                   "--namespace", "b")
+        for kind in ("pods", "services", "endpoints"):
+            for namespace in "ab":
+                self.assertIn(f"\n  {kind} in namespace {namespace}: ", errors)
+
+    def test_a_silent_server_is_still_listed_from(self):
+        with silent_port() as port:
+            self.assertIn("\n  pods: still listing, 0 objects so far\n", self.unsynced(port))
+
+    def test_a_missing_permission_is_told(self):
+        with forbidding_port() as port:
+            self.assertRegex(self.unsynced(port), "\n  pods: .*forbidden")
+
+    def test_without_once_the_timeout_is_the_same(self):
+        with closed_port() as port:
+            result = run("discover", "--timeout", "0.5", "--api-server", f"http://127.0.0.1:{port}")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("not synced after 0.5 s", result.stderr)
+
+
+class Unusable(unittest.TestCase):
+    def refused(self, *arguments):
+        result = run("discover", "--once", "--timeout", "5", *arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stdout, "")
+        return result.stderr
+
+    def test_options(self):
+        cases = [
+            (["--bogus"], "unknown option --bogus; --help"),
+            (["-x"], "unknown option -x"),
+            (["cluster"], "unexpected argument cluster"),
+            (["--role"], "--role needs a value"),
+            (["--namespace"], "--namespace needs a value"),
+            (["--api-server="], "--api-server needs a value"),
+            (["--sim=yes"], "--sim takes no value"),
+            (["--role", "pods"], "--role: "),
+            (["--dialect", "vm"], '--dialect: "vm" is not allowed; allowed are prometheus, '),
+            (["--output", "xml"], "--output: "),
+            (["--log-level", "loud"], "--log-level: "),
+            (["--jobs", "0"], "--jobs: "),
+            (["--jobs", "-1"], "--jobs: "),
+            (["--jobs", "2x"], "--jobs: "),
+            (["--timeout", "nan"], "--timeout: "),
+            (["--timeout", "soon"], "--timeout: "),
+            (["--timeout", "0"], "--timeout: "),
+            (["--attach", "node,pods"], '--attach: "pods" is not allowed'),
+            (["--selector", "pod"], "--selector: "),
+            (["--selector", "pod:label"], "--selector: "),
+            (["--selector", "pod:name:x"], "--selector: "),
+            (["--selector", "pot:label:a=b"], "--selector: "),
+            (["--selector", "pod:label:a=b,="], "--selector: "),
+            (["--sim", "--selector", "service:label:a=b"], "--selector: "),
+            (["--sim", "--namespace", "Shop!"], "--namespace: "),
+            (["--sim", "--own-namespace"], "--own-namespace: "),
+            (["--api-server", "ftp://127.0.0.1"], "--api-server: "),
+            (["--token-file", "/nonexistent"], "--token-file: cannot read the file /nonexistent"),
+            (["--ca-file", "/nonexistent"], "--ca-file: "),
+            (["--kubeconfig", "/nonexistent"], "/nonexistent"),
+            (["--sim", "--api-server", "http://127.0.0.1:1"], "--sim: "),
+            (["--sd-config", "/nonexistent"], "/nonexistent"),
+        ]
+        for arguments, message in cases:
+            with self.subTest(arguments):
+                self.assertIn("discover: ", self.refused(*arguments))
+                self.assertIn(message, self.refused(*arguments))
+
+    def test_targets_needs_once(self):
+        result = run("discover", "--sim", "--output", "targets")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--output: targets needs --once", result.stderr)
+
+    def test_without_a_server_everything_that_was_tried_is_listed(self):
+        errors = self.refused()
+        for place in ("$KUBECONFIG", "in-cluster", ".kube/config"):
+            self.assertIn(place, errors)
+
+    def test_an_unknown_yaml_key_is_named_with_its_line(self):
+        with file_with("role: pod\nnamespaces:\n  namez: [shop]\n") as path:
+            errors = self.refused("--sim", "--sd-config", path)
+            self.assertIn(os.path.basename(path) + ":3: ", errors)
+            self.assertIn("namez", errors)
+
+    def test_a_bad_yaml_value_is_named_with_its_line(self):
+        with file_with("role: pod\nselectors:\n- role: pod\n  label: '=='\n") as path:
+            errors = self.refused("--sim", "--sd-config", path)
+            self.assertIn("sd.yaml:4: selectors[0].label", errors)
+
+    def test_a_server_in_the_file_is_not_replaced_by_the_simulation(self):
+        with file_with("role: pod\napi_server: http://127.0.0.1:1\n") as path:
+            self.assertIn("--sim: ", self.refused("--sim", "--sd-config", path))
+
+
+class Informing(unittest.TestCase):
+    def test_help_and_version_come_on_standard_output(self):
+        for arguments in (["--help"], ["--role", "pod", "--help"]):
+            result = run("discover", *arguments)
+            self.assertEqual(result.returncode, 0)
+            for option in ("--sim", "--sd-config", "--selector", "--attach", "--timeout"):
+                self.assertIn(option, result.stdout)
+        result = run("discover", "--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^discover \(k8s_sd\) \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

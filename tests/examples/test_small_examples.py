@@ -1,0 +1,58 @@
+"""The small example programs run and end."""
+
+import signal
+import unittest
+
+from harness import run, running, simulated_cluster
+
+
+class SmallExamples(unittest.TestCase):
+    def test_minimal_prints_addresses_and_changes(self):
+        with simulated_cluster() as url, running("minimal", url) as program:
+            program.line_with(r"^\d+\.\d+\.\d+\.\d+:\d+$")
+            program.line_with("^pod/.* went$")
+
+    def test_minimal_tells_its_usage(self):
+        self.assertEqual(run("minimal").returncode, 2)
+
+    def ends_after_changes(self, program, *patterns):
+        result = run(program, "--diffs", 4)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        for pattern in patterns:
+            self.assertRegex(result.stdout, pattern)
+
+    def test_existing_app(self):
+        self.ends_after_changes("existing_app", r"(?m)^\d+ groups changed, \d+ went, \d+ are there$",
+                                "k8s_sd_diffs_delivered_total 4", "discovery ended: ")
+
+    def test_coroutine(self):
+        self.ends_after_changes("coroutine", r"(?m)^\d+ pods$", "discovery ended: ")
+
+    def test_watch_url(self):
+        self.ends_after_changes("watch_url", r"(?m)^\d+ running pods; changes from now on:$",
+                                "(?m)^[-~] shop/|^[-~+] ")
+
+    def test_signals_end_them(self):
+        for program in ("existing_app", "coroutine", "watch_url"):
+            with self.subTest(program), running(program) as instance:
+                instance.line()
+                self.assertEqual(instance.signal(signal.SIGTERM), 0)
+
+    def test_trouble_is_no_end(self):
+        with running("existing_app", "http://127.0.0.1:1") as program:
+            program.line_with("^discovery has trouble: .*connection refused")
+            self.assertEqual(program.signal(signal.SIGINT), 0)
+
+    def test_wrong_arguments(self):
+        for program in ("existing_app", "coroutine", "watch_url"):
+            for arguments in (["--diffs"], ["--diffs", "x"], ["--what"], ["a", "b"]):
+                with self.subTest(program=program, arguments=arguments):
+                    result = run(program, *arguments)
+                    self.assertEqual(result.returncode, 2)
+                    self.assertIn("usage: ", result.stderr)
+            self.assertEqual(run(program, "ftp://127.0.0.1").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
