@@ -2,15 +2,14 @@
 // stay reachable. Prints CPU and memory of the measured process, and the floors: reading the same
 // bytes from the socket, and a pass of the JSON parser over them with a handler that does nothing.
 
-#include "server.hpp"
-
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_state.hpp"
+#include "server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -202,18 +201,21 @@ int main(int argc, char** argv) {
 
     const double bytes = static_cast<double>(server.list_bytes);
     const double pods = result.groups;
-    std::printf("list of %.0f pods, %.0f MB of JSON, %.0f targets\n", pods, bytes / 1e6, result.targets);
+    std::printf("list of %.0f pods, %.0f MB of JSON, %.0f targets\n", pods, bytes / 1e6,
+                result.targets);
     std::printf("floor: socket            %6.2f s CPU\n", socket.sync_cpu);
     std::printf("floor: socket and parser %6.2f s CPU\n", parse.sync_cpu);
-    std::printf("initial sync             %6.2f s CPU  (%.2f times the parser's floor), %.2f s in all\n",
-                result.sync_cpu, result.sync_cpu / parse.sync_cpu, result.sync_wall);
+    std::printf(
+        "initial sync             %6.2f s CPU  (%.2f times the parser's floor), %.2f s in all\n",
+        result.sync_cpu, result.sync_cpu / parse.sync_cpu, result.sync_wall);
     std::printf("memory: before %.1f MB, peak %.1f MB, afterwards %.1f MB\n", result.base_mb,
                 result.peak_mb, result.steady_mb);
     std::printf("memory a pod, all targets reachable: %.0f bytes\n",
                 (result.steady_mb - result.base_mb) * 1024 * 1024 / pods);
-    std::printf("burst of %zu MODIFIED events: %.2f s CPU, %.0f events per CPU second, %.2f s in all, "
-                "peak %.1f MB, %.0f changes delivered\n",
-                events, result.burst_cpu, static_cast<double>(events) / result.burst_cpu,
-                result.burst_wall, result.burst_peak_mb, result.changes);
+    std::printf(
+        "burst of %zu MODIFIED events: %.2f s CPU, %.0f events per CPU second, %.2f s in all, "
+        "peak %.1f MB, %.0f changes delivered\n",
+        events, result.burst_cpu, static_cast<double>(events) / result.burst_cpu, result.burst_wall,
+        result.burst_peak_mb, result.changes);
     return 0;
 }

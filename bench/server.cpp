@@ -2,8 +2,8 @@
 
 #include "cluster.hpp"
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
@@ -32,8 +32,9 @@ std::string chunk_header(std::size_t size) {
 }
 
 void send_list(tcp::socket& socket, const Cluster& cluster) {
-    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-                             std::to_string(cluster.list_bytes()) + "\r\n\r\n";
+    const std::string head =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+        std::to_string(cluster.list_bytes()) + "\r\n\r\n";
     asio::write(socket, asio::buffer(head));
     for (const std::string& part : cluster.parts()) asio::write(socket, asio::buffer(part));
 }
@@ -65,7 +66,8 @@ void answer(tcp::socket socket, const Cluster& cluster, std::size_t events, int 
         const std::size_t n = asio::read_until(socket, buffer, "\r\n\r\n", ec);
         if (ec) return;
         const std::string request(asio::buffers_begin(buffer.data()),
-                                  asio::buffers_begin(buffer.data()) + static_cast<std::ptrdiff_t>(n));
+                                  asio::buffers_begin(buffer.data()) +
+                                      static_cast<std::ptrdiff_t>(n));
         buffer.consume(n);
         if (request.find("watch=1") == std::string::npos) {
             send_list(socket, cluster);

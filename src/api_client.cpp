@@ -19,14 +19,17 @@ Environment with_defaults(Environment environment) {
 }
 
 ApiClient::Impl::Impl(asio::any_io_executor ex, const ApiServerConfig& server, Environment env)
-    : executor(std::move(ex)), environment(with_defaults(std::move(env))),
+    : executor(std::move(ex)),
+      environment(with_defaults(std::move(env))),
       url_(detail::parse_server_url(server.url, server.tls != TlsConfig{})),
-      base_(detail::to_string(url_)), credentials_(server.auth) {
+      base_(detail::to_string(url_)),
+      credentials_(server.auth) {
     target.host = url_.host;
     target.port = url_.port;
     if (url_.tls) target.tls = server.tls;
     header_ = " HTTP/1.1\r\nHost: " + detail::authority(url_) +
-              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
+              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
+              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
 }
 
 ApiClient::Impl::Request ApiClient::Impl::make_request(std::string_view path, error_code& ec,

@@ -2,10 +2,9 @@
 
 #include "credentials.hpp"
 #include "http_connection.hpp"
-#include "server_url.hpp"
-
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "server_url.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -7,9 +7,8 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
-
-#include <charconv>
 #include <netinet/tcp.h>
+#include <charconv>
 #include <utility>
 
 namespace k8s_sd::detail {

@@ -4,7 +4,6 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-
 #include <memory>
 #include <optional>
 #include <string>

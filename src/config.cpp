@@ -27,18 +27,12 @@ bool is_namespace_name(std::string_view name) noexcept {
 
 std::vector<Role> selector_roles(Role role) {
     switch (role) {
-        case Role::node:
-            return {Role::node};
-        case Role::pod:
-            return {Role::pod, Role::node};
-        case Role::service:
-            return {Role::service};
-        case Role::endpoints:
-            return {Role::pod, Role::service, Role::endpoints};
-        case Role::endpointslice:
-            return {Role::pod, Role::service, Role::endpointslice};
-        case Role::ingress:
-            return {Role::ingress};
+        case Role::node: return {Role::node};
+        case Role::pod: return {Role::pod, Role::node};
+        case Role::service: return {Role::service};
+        case Role::endpoints: return {Role::pod, Role::service, Role::endpoints};
+        case Role::endpointslice: return {Role::pod, Role::service, Role::endpointslice};
+        case Role::ingress: return {Role::ingress};
     }
     return {};
 }
@@ -80,9 +74,9 @@ void check_auth(const AuthConfig& auth) {
     check_at_most_one({{"api_server.auth.password", !auth.password.empty()},
                        {"api_server.auth.password_file", !auth.password_file.empty()}});
     if (password && auth.username.empty()) {
-        throw ConfigError(
-            auth.password.empty() ? "api_server.auth.password_file" : "api_server.auth.password",
-            "needs username");
+        throw ConfigError(auth.password.empty() ? "api_server.auth.password_file"
+                                                : "api_server.auth.password",
+                          "needs username");
     }
     if (auth.username.find(':') != std::string::npos) {
         throw ConfigError("api_server.auth.username", "must not contain a colon");

@@ -3,8 +3,8 @@
 #include "config_rules.hpp"
 #include "text.hpp"
 
-#include <chrono>
 #include <openssl/evp.h>
+#include <chrono>
 
 namespace k8s_sd::detail {
 

@@ -1,10 +1,9 @@
 #include "k8s_sd/discoverer.hpp"
 
-#include "pending_changes.hpp"
-#include "watcher_registry.hpp"
-
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "pending_changes.hpp"
+#include "watcher_registry.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -43,11 +42,11 @@ class RunOperation {
         const auto host = operation->host_;
         const auto executor = operation->executor_;
         asio::post(host, asio::bind_executor(executor, [op = std::move(operation), ec]() mutable {
-            op->slot().clear();
-            RunHandler handler = std::move(op->handler_);
-            op.reset();
-            std::move(handler)(ec);
-        }));
+                       op->slot().clear();
+                       RunHandler handler = std::move(op->handler_);
+                       op.reset();
+                       std::move(handler)(ec);
+                   }));
     }
 
  private:
@@ -71,11 +70,15 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
                                public std::enable_shared_from_this<Impl> {
  public:
     Impl(executor_type executor, const DiscoveryConfig& config, Callback callback)
-        : executor_(std::move(executor)), delivery_(asio::make_strand(executor_)),
-          role_(config.role), min_update_interval_(config.min_update_interval),
+        : executor_(std::move(executor)),
+          delivery_(asio::make_strand(executor_)),
+          role_(config.role),
+          min_update_interval_(config.min_update_interval),
           group_(acquire_group(executor_, config)),
-          strand_(group_->get_executor()), clock_(group_->environment().clock),
-          metrics_(group_->environment().metrics), callback_(std::move(callback)) {}
+          strand_(group_->get_executor()),
+          clock_(group_->environment().clock),
+          metrics_(group_->environment().metrics),
+          callback_(std::move(callback)) {}
 
     const executor_type& executor() const noexcept { return executor_; }
 

@@ -6,48 +6,29 @@ namespace {
 
 const char* describe(errc value) noexcept {
     switch (value) {
-        case errc::invalid_config:
-            return "the configuration cannot work";
+        case errc::invalid_config: return "the configuration cannot work";
         case errc::credentials_unavailable:
             return "a token, password, certificate or key cannot be read";
-        case errc::bad_request:
-            return "the server rejects a parameter of the request (400, 422)";
-        case errc::unauthorized:
-            return "the server does not accept the credentials (401)";
-        case errc::forbidden:
-            return "the credentials lack a permission (403)";
-        case errc::not_found:
-            return "the server does not have this API or path (404)";
-        case errc::expired:
-            return "the resource version is too old (410)";
-        case errc::version_too_large:
-            return "the server has not reached this resource version yet";
-        case errc::too_many_requests:
-            return "the server limits the number of requests (429)";
-        case errc::server_error:
-            return "the server failed (5xx)";
-        case errc::unexpected_status:
-            return "the server answered with an unexpected HTTP status";
-        case errc::unexpected_content_type:
-            return "the body of the answer is not JSON";
+        case errc::bad_request: return "the server rejects a parameter of the request (400, 422)";
+        case errc::unauthorized: return "the server does not accept the credentials (401)";
+        case errc::forbidden: return "the credentials lack a permission (403)";
+        case errc::not_found: return "the server does not have this API or path (404)";
+        case errc::expired: return "the resource version is too old (410)";
+        case errc::version_too_large: return "the server has not reached this resource version yet";
+        case errc::too_many_requests: return "the server limits the number of requests (429)";
+        case errc::server_error: return "the server failed (5xx)";
+        case errc::unexpected_status: return "the server answered with an unexpected HTTP status";
+        case errc::unexpected_content_type: return "the body of the answer is not JSON";
         case errc::malformed_response:
             return "the answer is not valid JSON, or not a list or event";
-        case errc::truncated_response:
-            return "the connection ended in the middle of a list";
-        case errc::missing_resource_version:
-            return "the list has no resource version";
-        case errc::bad_object:
-            return "an object has the wrong shape";
-        case errc::object_too_large:
-            return "an object is larger than max_object_bytes";
-        case errc::header_too_large:
-            return "the header of the answer is larger than 64 KiB";
-        case errc::connect_timeout:
-            return "no connection within connect_timeout";
-        case errc::response_timeout:
-            return "no progress of the answer within response_timeout";
-        case errc::idle_timeout:
-            return "the watch was silent for too long";
+        case errc::truncated_response: return "the connection ended in the middle of a list";
+        case errc::missing_resource_version: return "the list has no resource version";
+        case errc::bad_object: return "an object has the wrong shape";
+        case errc::object_too_large: return "an object is larger than max_object_bytes";
+        case errc::header_too_large: return "the header of the answer is larger than 64 KiB";
+        case errc::connect_timeout: return "no connection within connect_timeout";
+        case errc::response_timeout: return "no progress of the answer within response_timeout";
+        case errc::idle_timeout: return "the watch was silent for too long";
     }
     return "unknown error of k8s_sd";
 }

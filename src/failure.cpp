@@ -31,7 +31,8 @@ std::string advice(const ServerStatus& status, Kind kind) {
             return status.reason.empty()
                        ? "is this the URL of a Kubernetes API server, with the right scheme?"
                        : "check the selectors for " + resource;
-        case 401: return "check the credentials: the token may have expired, or be of another cluster";
+        case 401:
+            return "check the credentials: the token may have expired, or be of another cluster";
         case 403: return "grant the verbs list and watch on " + resource + " (RBAC)";
         case 404: return "the server has no such API, or the path in the server's URL is wrong";
         default: return {};
@@ -57,11 +58,12 @@ bool says_version_too_large(const boost::json::object& status) {
     if (details == nullptr || !details->is_object()) return false;
     const auto* causes = details->get_object().if_contains("causes");
     if (causes == nullptr || !causes->is_array()) return false;
-    return std::any_of(causes->get_array().begin(), causes->get_array().end(), [&](const auto& cause) {
-        if (!cause.is_object()) return false;
-        return text_at(cause.get_object(), "reason") == "ResourceVersionTooLarge" ||
-               text_at(cause.get_object(), "message").find(text) != std::string::npos;
-    });
+    return std::any_of(
+        causes->get_array().begin(), causes->get_array().end(), [&](const auto& cause) {
+            if (!cause.is_object()) return false;
+            return text_at(cause.get_object(), "reason") == "ResourceVersionTooLarge" ||
+                   text_at(cause.get_object(), "message").find(text) != std::string::npos;
+        });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "http_connection.hpp"
-
 #include "k8s_sd/codec/event.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/resource.hpp"

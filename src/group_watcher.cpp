@@ -32,7 +32,9 @@ std::string joined(const std::vector<Selector>& selectors, Kind kind,
 }  // namespace
 
 GroupWatcher::Impl::Impl(asio::any_io_executor ex, GroupKey key, const Environment& env)
-    : strand(std::move(ex)), environment(env), key_(std::move(key)),
+    : strand(std::move(ex)),
+      environment(env),
+      key_(std::move(key)),
       client_(std::make_shared<ApiClient>(strand, key_.api_server, environment)),
       maker_(std::make_shared<ObjectMaker>()) {
     maker_->options.dialect = key_.dialect;
@@ -236,8 +238,8 @@ void GroupWatcher::Impl::regenerate(RoleState& state, Entry& entry) {
     // Nothing of a deleted object lives on, even if one of its name comes before a host is told.
     GroupChange change{nullptr, entry.group, std::exchange(entry.replaced, false) || entry.gone};
     if (!entry.gone) change.group = generate(entry);
-    const bool equal = change.group && change.previous && !change.replaced &&
-                       *change.group == *change.previous;
+    const bool equal =
+        change.group && change.previous && !change.replaced && *change.group == *change.previous;
     if (!equal) {
         entry.group = change.group;
         if (state.ready && (change.group || change.previous)) notify(state, change);
@@ -313,9 +315,10 @@ std::vector<WatchStatus> GroupWatcher::Impl::status(Role role) const {
     const auto needed = needed_kinds(role, key_.attach_metadata);
     std::vector<WatchStatus> status;
     const std::lock_guard lock(status_mutex_);
-    std::copy_if(status_.begin(), status_.end(), std::back_inserter(status), [&](const auto& watch) {
-        return std::find(needed.begin(), needed.end(), watch.kind) != needed.end();
-    });
+    std::copy_if(status_.begin(), status_.end(), std::back_inserter(status),
+                 [&](const auto& watch) {
+                     return std::find(needed.begin(), needed.end(), watch.kind) != needed.end();
+                 });
     return status;
 }
 
@@ -330,7 +333,8 @@ std::shared_ptr<GroupWatcher> GroupWatcher::acquire(const asio::any_io_executor&
     return asio::use_service<WatcherRegistry>(context).acquire(executor, key);
 }
 
-GroupWatcher::Subscription GroupWatcher::subscribe(Role role, std::weak_ptr<Subscriber> subscriber) {
+GroupWatcher::Subscription GroupWatcher::subscribe(Role role,
+                                                   std::weak_ptr<Subscriber> subscriber) {
     Subscription subscription;
     subscription.group_ = shared_from_this();
     subscription.subscriber_ = subscriber;
@@ -368,9 +372,8 @@ void GroupWatcher::Subscription::reset() noexcept {
     if (!group_) return;
     // By post: a subscriber that comes right after this one is counted before this one goes.
     const auto strand = group_->get_executor();
-    asio::post(strand, [group = std::move(group_), subscriber = std::move(subscriber_), role = role_] {
-        group->impl_->unsubscribe(role, subscriber);
-    });
+    asio::post(strand, [group = std::move(group_), subscriber = std::move(subscriber_),
+                        role = role_] { group->impl_->unsubscribe(role, subscriber); });
     group_ = nullptr;
 }
 

@@ -58,7 +58,8 @@ class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
     struct RoleState {
         std::vector<std::weak_ptr<Subscriber>> subscribers;
         std::vector<Kind> needed;  // empty: the role is not active
-        boost::unordered_flat_set<std::unique_ptr<Entry>, detail::KeyHash, detail::KeyEqual> entries;
+        boost::unordered_flat_set<std::unique_ptr<Entry>, detail::KeyHash, detail::KeyEqual>
+            entries;
         std::vector<Entry*> dirty;
         bool ready = false;
     };
@@ -96,7 +97,8 @@ class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
     std::shared_ptr<detail::ObjectMaker> maker_;
     std::array<RoleState, role_names.size()> roles_;
     /// By namespace; one with the key "" where all namespaces are watched together.
-    std::array<std::map<std::string, std::unique_ptr<URLWatcher>, std::less<>>, kind_count> watchers_;
+    std::array<std::map<std::string, std::unique_ptr<URLWatcher>, std::less<>>, kind_count>
+        watchers_;
     Graph graph_;
     Graph::Dependencies asked_;
     detail::GroupBuilder builder_;

@@ -84,10 +84,13 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
  public:
     State(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
           std::shared_ptr<Clock> clock)
-        : executor_(std::move(executor)), connector_(std::move(connector)),
-          clock_(std::move(clock)), timer_(clock_->make_timer(executor_)) {}
+        : executor_(std::move(executor)),
+          connector_(std::move(connector)),
+          clock_(std::move(clock)),
+          timer_(clock_->make_timer(executor_)) {}
 
-    void get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink, Handler handler) {
+    void get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
+             Handler handler) {
         target_ = target;
         request_ = std::move(request);
         sink_ = &sink;
@@ -198,7 +201,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     void adapt_buffer(bool filled, std::size_t n) {
         if (filled && buffer_.size() < most_buffer) {
             buffer_.resize(buffer_.size() * 2);
-        } else if (n < buffer_.size() / 16 && buffered_ < least_buffer && buffer_.size() > least_buffer) {
+        } else if (n < buffer_.size() / 16 && buffered_ < least_buffer &&
+                   buffer_.size() > least_buffer) {
             buffer_.resize(std::max(buffer_.size() / 2, least_buffer));
             buffer_.shrink_to_fit();
         }
@@ -284,7 +288,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
 
 HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
                                std::shared_ptr<Clock> clock)
-    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock))) {}
+    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock))) {
+}
 
 HttpConnection::~HttpConnection() { state_->close(); }
 

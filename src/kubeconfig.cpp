@@ -108,9 +108,8 @@ void read_cluster(const Entry& cluster, ApiServerConfig& server) {
     server.tls.server_name = body["tls-server-name"].string();
     server.tls.insecure_skip_verify = body["insecure-skip-tls-verify"].boolean();
     if (server.tls.insecure_skip_verify && !(server.tls.ca.empty() && server.tls.ca_file.empty())) {
-        body["insecure-skip-tls-verify"].fail(
-            "must not be set together with a "
-            "certificate-authority");
+        body["insecure-skip-tls-verify"].fail("must not be set together with a "
+                                              "certificate-authority");
     }
 }
 

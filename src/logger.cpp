@@ -33,16 +33,11 @@ void Logger::log(LogLevel l, std::string_view text) const {
 
 std::string_view to_string(LogLevel level) noexcept {
     switch (level) {
-        case LogLevel::off:
-            return "off";
-        case LogLevel::error:
-            return "error";
-        case LogLevel::warning:
-            return "warning";
-        case LogLevel::info:
-            return "info";
-        case LogLevel::debug:
-            return "debug";
+        case LogLevel::off: return "off";
+        case LogLevel::error: return "error";
+        case LogLevel::warning: return "warning";
+        case LogLevel::info: return "info";
+        case LogLevel::debug: return "debug";
     }
     return "unknown";
 }

@@ -20,7 +20,8 @@ class PendingChanges {
             changes_.emplace(source, change);
             return;
         }
-        GroupChange merged{change.group, it->second.previous, it->second.replaced || change.replaced};
+        GroupChange merged{change.group, it->second.previous,
+                           it->second.replaced || change.replaced};
         changes_.erase(it);
         if (is_change(merged)) {
             const auto& alive = merged.group ? merged.group : merged.previous;

@@ -1,10 +1,9 @@
 #include "secret.hpp"
 
 #include <boost/system/error_code.hpp>
-
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
+#include <cerrno>
 
 namespace k8s_sd::detail {
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <openssl/crypto.h>
 #include <cstddef>
 #include <memory>
-#include <openssl/crypto.h>
 #include <optional>
 #include <string>
 #include <string_view>

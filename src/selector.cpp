@@ -106,7 +106,9 @@ class LabelParser {
             case '>': return Token::greater;
             case '<': return Token::less;
             case '=': position_ += equal_follows; return Token::equal;
-            case '!': position_ += equal_follows; return equal_follows ? Token::not_equal : Token::not_;
+            case '!':
+                position_ += equal_follows;
+                return equal_follows ? Token::not_equal : Token::not_;
             default: return Token::bad;
         }
     }
@@ -130,7 +132,8 @@ class LabelParser {
         const std::size_t slash = text.find('/');
         const bool prefixed = slash != std::string_view::npos;
         if (prefixed && !is_dns_subdomain(text.substr(0, slash))) {
-            fail("the prefix of a label key must be a lower-case DNS name of at most 253 characters");
+            fail("the prefix of a label key must be a lower-case DNS name of at most 253 "
+                 "characters");
         }
         if (!is_name(prefixed ? text.substr(slash + 1) : text)) {
             fail("a label key has 1 to 63 letters, digits, '-', '_' or '.' and begins and ends "
@@ -206,8 +209,8 @@ class LabelParser {
 };
 
 [[noreturn]] void fail_field(std::size_t offset, const std::string& problem) {
-    throw ConfigError("field selector",
-                      "cannot be parsed at character " + std::to_string(offset + 1) + ": " + problem);
+    throw ConfigError("field selector", "cannot be parsed at character " +
+                                            std::to_string(offset + 1) + ": " + problem);
 }
 
 /// The end of the term that begins at `begin`: the next comma that is not escaped.
@@ -222,8 +225,8 @@ std::string unescape(std::string_view value, std::size_t offset) {
     for (std::size_t i = 0; i < value.size(); ++i) {
         if (value[i] == '=') fail_field(offset + i, "'=' in a value must be written '\\='");
         if (value[i] == '\\') {
-            const bool valid = i + 1 < value.size() &&
-                               std::string_view("\\,=").find(value[i + 1]) != std::string_view::npos;
+            const bool valid = i + 1 < value.size() && std::string_view("\\,=").find(
+                                                           value[i + 1]) != std::string_view::npos;
             if (!valid) fail_field(offset + i, "a backslash must be followed by '\\', ',' or '='");
             ++i;
         }

@@ -4,7 +4,6 @@
 #include "text.hpp"
 
 #include <boost/asio/ip/address_v6.hpp>
-
 #include <algorithm>
 
 namespace k8s_sd::detail {

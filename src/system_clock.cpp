@@ -1,7 +1,6 @@
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/steady_timer.hpp>
-
 #include <utility>
 
 namespace k8s_sd {

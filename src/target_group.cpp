@@ -18,7 +18,8 @@ TargetChanges compare_targets(const TargetGroupPtr& previous, const TargetGroupP
         bool kept = false;
         if (it != by_hash.end()) {
             auto& candidates = it->second;
-            for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate) {
+            for (auto candidate = candidates.rbegin(); candidate != candidates.rend();
+                 ++candidate) {
                 if ((*previous)[*candidate] != target) continue;
                 used[*candidate] = kept = true;
                 candidates.erase(std::next(candidate).base());

@@ -2,12 +2,12 @@
 
 #include "secret.hpp"
 
-#include <chrono>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <chrono>
 #include <string>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 #include "k8s_sd/config.hpp"
 
 #include <boost/asio/ssl/context.hpp>
-
 #include <array>
 #include <cstdint>
 #include <filesystem>

@@ -1,10 +1,9 @@
 #include "tls_peer.hpp"
 
 #include <boost/asio/ip/address.hpp>
-
+#include <openssl/x509v3.h>
 #include <cstring>
 #include <memory>
-#include <openssl/x509v3.h>
 #include <string_view>
 #include <vector>
 
@@ -70,10 +69,8 @@ bool is_about_trust(int error) {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-        case X509_V_ERR_CERT_UNTRUSTED:
-            return true;
-        default:
-            return false;
+        case X509_V_ERR_CERT_UNTRUSTED: return true;
+        default: return false;
     }
 }
 
@@ -89,8 +86,8 @@ bool expect_address(X509_VERIFY_PARAM* param, const ip::address& address) {
 
 bool expect_peer(SSL* ssl, std::string name) {
     X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
-    X509_VERIFY_PARAM_set_hostflags(
-        param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     boost::system::error_code not_an_address;
     const auto address = ip::make_address(name, not_an_address);
     if (!not_an_address) return expect_address(param, address);

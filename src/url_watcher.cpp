@@ -3,11 +3,10 @@
 #include "api_client_impl.hpp"
 #include "config_rules.hpp"
 #include "failure.hpp"
-#include "query.hpp"
-
 #include "k8s_sd/codec/json_decoder.hpp"
 #include "k8s_sd/watch/object_store.hpp"
 #include "k8s_sd/watch/watch_machine.hpp"
+#include "query.hpp"
 
 #include <algorithm>
 #include <random>
@@ -57,10 +56,15 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
  public:
     State(std::shared_ptr<ApiClient> client, WatchQuery query, const WatchOptions& options,
           WatchObserver& observer, std::shared_ptr<ObjectMaker> maker)
-        : client_(std::move(client)), api_(client_->impl()), query_(std::move(query)),
-          options_(options), observer_(&observer), maker_(std::move(maker)),
+        : client_(std::move(client)),
+          api_(client_->impl()),
+          query_(std::move(query)),
+          options_(options),
+          observer_(&observer),
+          maker_(std::move(maker)),
           decoder_(query_.kind, *maker_, options.max_object_bytes, *this),
-          machine_(options, api_.next_seed()), random_(api_.next_seed()),
+          machine_(options, api_.next_seed()),
+          random_(api_.next_seed()),
           connection_(api_.make_connection()),
           timer_(api_.environment.clock->make_timer(api_.executor)),
           metrics_(api_.environment.metrics->of(query_.kind)) {
@@ -116,8 +120,10 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     std::string collection() const {
         std::string path = collection_path(query_.kind, query_.ns);
-        if (!query_.label_selector.empty()) append_query(path, "labelSelector", query_.label_selector);
-        if (!query_.field_selector.empty()) append_query(path, "fieldSelector", query_.field_selector);
+        if (!query_.label_selector.empty())
+            append_query(path, "labelSelector", query_.label_selector);
+        if (!query_.field_selector.empty())
+            append_query(path, "fieldSelector", query_.field_selector);
         return path;
     }
 
@@ -167,9 +173,9 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     // A server that was seen to send bookmarks is dead when they stay away.
     Duration patience() const noexcept {
         if (!bookmark_interval_) return silence_;
-        const auto quiet = std::max(
-            std::chrono::duration_cast<Duration>(*bookmark_interval_ * bookmark_patience),
-            least_patience);
+        const auto quiet =
+            std::max(std::chrono::duration_cast<Duration>(*bookmark_interval_ * bookmark_patience),
+                     least_patience);
         return silence_ <= Duration{} ? quiet : std::min(silence_, quiet);
     }
 
@@ -259,8 +265,9 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         metrics_.bad_objects.fetch_add(1, std::memory_order_relaxed);
         // One line for the first of them; the metric counts the rest.
         if (bad_objects_++ > 0) return;
-        log(LogLevel::warning, "skipped the object " + printable(std::string(ns) + "/" + std::string(name)) +
-                                   ": " + ec.message() + ": " + printable(problem));
+        log(LogLevel::warning, "skipped the object " +
+                                   printable(std::string(ns) + "/" + std::string(name)) + ": " +
+                                   ec.message() + ": " + printable(problem));
     }
 
     void progress(std::string_view version) {
@@ -271,7 +278,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void report(const ObjectChange& change) {
         if (stopped_ || (!change.before && !change.after)) return;
-        auto& counter = !change.before ? metrics_.added
+        auto& counter = !change.before  ? metrics_.added
                         : !change.after ? metrics_.removed
                                         : metrics_.updated;
         counter.fetch_add(1, std::memory_order_relaxed);
@@ -289,7 +296,8 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         if (head_.status != 0 && head_.status != 200) return on_refused();
         if (head_.status == 200 && !accepted()) return on_wrong_content();
         if (event_status_) return on_server_error(*event_status_);
-        if (ec && ec.category() == category() && !decoder_.problem().empty()) why = decoder_.problem();
+        if (ec && ec.category() == category() && !decoder_.problem().empty())
+            why = decoder_.problem();
         if (ec == errc::malformed_response && watching_) {
             fail({ec, std::move(why)});
             return perform(machine_.on_malformed());
@@ -316,7 +324,8 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
             failure.message += "; " + credentials_problem_;
         }
         fail(std::move(failure));
-        if (status.version_too_large) return perform(machine_.next(WatchMachine::VersionTooLarge{}));
+        if (status.version_too_large)
+            return perform(machine_.next(WatchMachine::VersionTooLarge{}));
         if ((status.code == 400 || status.code == 422) && sent_position_) {
             return perform(machine_.next(WatchMachine::Rejected{}));
         }
@@ -458,8 +467,8 @@ URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
 URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                        const WatchOptions& options, WatchObserver& observer,
                        std::shared_ptr<ObjectMaker> maker)
-    : state_(std::make_shared<State>(std::move(client), checked(std::move(query)), options, observer,
-                                     std::move(maker))) {}
+    : state_(std::make_shared<State>(std::move(client), checked(std::move(query)), options,
+                                     observer, std::move(maker))) {}
 URLWatcher::~URLWatcher() { state_->stop(); }
 
 void URLWatcher::start() { state_->start(); }

@@ -34,7 +34,8 @@ asio::any_io_executor without_strand(asio::any_io_executor executor) {
 asio::execution_context::id WatcherRegistry::id;
 
 WatcherRegistry::WatcherRegistry(asio::execution_context& context, Environment environment)
-    : asio::execution_context::service(context), environment_(with_defaults(std::move(environment))) {}
+    : asio::execution_context::service(context),
+      environment_(with_defaults(std::move(environment))) {}
 
 std::shared_ptr<GroupWatcher> WatcherRegistry::acquire(const asio::any_io_executor& executor,
                                                        const GroupKey& group_key) {

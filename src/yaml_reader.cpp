@@ -3,11 +3,11 @@
 #include "k8s_sd/error.hpp"
 #include "utf8.hpp"
 
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/yaml.h>
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/yaml.h>
 
 namespace k8s_sd::detail {
 

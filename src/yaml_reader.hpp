@@ -2,12 +2,12 @@
 
 #include "text.hpp"
 
+#include <yaml-cpp/yaml.h>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-#include <yaml-cpp/yaml.h>
 
 namespace k8s_sd::detail {
 

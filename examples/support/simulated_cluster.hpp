@@ -6,7 +6,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-
 #include <chrono>
 #include <functional>
 #include <memory>

@@ -83,7 +83,8 @@ class Discoverer {
         executor_type get_executor() const noexcept { return executor_of(*impl_); }
         template <class Handler>
         void operator()(Handler&& handler) const {
-            run(impl_, asio::any_completion_handler<void(error_code)>(std::forward<Handler>(handler)));
+            run(impl_,
+                asio::any_completion_handler<void(error_code)>(std::forward<Handler>(handler)));
         }
 
      private:

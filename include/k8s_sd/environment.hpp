@@ -67,7 +67,8 @@ struct ConnectTarget {
 class Connector {
  public:
     virtual ~Connector() = default;
-    virtual std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) = 0;
+    virtual std::unique_ptr<ByteStream> make_stream(asio::any_io_executor,
+                                                    const ConnectTarget&) = 0;
 };
 
 std::shared_ptr<Clock> system_clock();          ///< steady clock, Asio timers
@@ -75,12 +76,12 @@ std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
-    std::shared_ptr<Clock> clock{};        ///< null: system_clock()
+    std::shared_ptr<Clock> clock{};          ///< null: system_clock()
     std::shared_ptr<Connector> connector{};  ///< null: system_connector()
-    std::shared_ptr<Metrics> metrics{};    ///< null: a private instance
+    std::shared_ptr<Metrics> metrics{};      ///< null: a private instance
     Logger logger{};
-    std::uint64_t seed = 0;                ///< for jitter; 0: from std::random_device
-    InClusterFiles in_cluster{};           ///< for configurations that name no server
+    std::uint64_t seed = 0;       ///< for jitter; 0: from std::random_device
+    InClusterFiles in_cluster{};  ///< for configurations that name no server
 };
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before

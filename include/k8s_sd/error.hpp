@@ -12,27 +12,27 @@ using boost::system::error_code;
 /// Conditions that k8s_sd decides itself. Transport errors keep the categories of Asio and
 /// OpenSSL.
 enum class errc {
-    invalid_config = 1,       ///< the configuration contradicts itself
-    credentials_unavailable,  ///< a token, password, certificate or key file cannot be read
-    bad_request,              ///< HTTP 400 or 422: the server rejects a selector or parameter
-    unauthorized,             ///< HTTP 401: credentials missing, expired or unknown
-    forbidden,                ///< HTTP 403: a permission (RBAC) is missing
-    not_found,                ///< HTTP 404: the API or path does not exist on this server
-    expired,                  ///< HTTP 410 or an ERROR event with code 410: list again
-    version_too_large,        ///< the resource version is from the future of this server
-    too_many_requests,        ///< HTTP 429
-    server_error,             ///< HTTP 5xx
-    unexpected_status,        ///< any other HTTP status
-    unexpected_content_type,  ///< the body is not the JSON that was asked for
-    malformed_response,       ///< the body is not valid JSON or not a list or watch event
-    truncated_response,       ///< the connection ended in the middle of a list
-    missing_resource_version, ///< a list without metadata.resourceVersion
-    bad_object,               ///< one object of a list or event has the wrong shape
-    object_too_large,         ///< one object exceeds WatchOptions::max_object_bytes
-    header_too_large,         ///< a response header exceeds 64 KiB
-    connect_timeout,          ///< no connection (TCP and TLS) in WatchOptions::connect_timeout
-    response_timeout,         ///< no progress of a response in WatchOptions::response_timeout
-    idle_timeout,             ///< a watch was silent for longer than it may be
+    invalid_config = 1,        ///< the configuration contradicts itself
+    credentials_unavailable,   ///< a token, password, certificate or key file cannot be read
+    bad_request,               ///< HTTP 400 or 422: the server rejects a selector or parameter
+    unauthorized,              ///< HTTP 401: credentials missing, expired or unknown
+    forbidden,                 ///< HTTP 403: a permission (RBAC) is missing
+    not_found,                 ///< HTTP 404: the API or path does not exist on this server
+    expired,                   ///< HTTP 410 or an ERROR event with code 410: list again
+    version_too_large,         ///< the resource version is from the future of this server
+    too_many_requests,         ///< HTTP 429
+    server_error,              ///< HTTP 5xx
+    unexpected_status,         ///< any other HTTP status
+    unexpected_content_type,   ///< the body is not the JSON that was asked for
+    malformed_response,        ///< the body is not valid JSON or not a list or watch event
+    truncated_response,        ///< the connection ended in the middle of a list
+    missing_resource_version,  ///< a list without metadata.resourceVersion
+    bad_object,                ///< one object of a list or event has the wrong shape
+    object_too_large,          ///< one object exceeds WatchOptions::max_object_bytes
+    header_too_large,          ///< a response header exceeds 64 KiB
+    connect_timeout,           ///< no connection (TCP and TLS) in WatchOptions::connect_timeout
+    response_timeout,          ///< no progress of a response in WatchOptions::response_timeout
+    idle_timeout,              ///< a watch was silent for longer than it may be
 };
 
 /// The category "k8s_sd"; one object per process.

@@ -16,13 +16,13 @@ struct Metrics {
     using Gauge = std::atomic<std::int64_t>;
 
     struct PerKind {
-        Counter lists{0};           ///< complete LISTs
-        Counter watches{0};         ///< WATCH requests that were accepted
-        Counter events{0};          ///< ADDED, MODIFIED and DELETED events
+        Counter lists{0};    ///< complete LISTs
+        Counter watches{0};  ///< WATCH requests that were accepted
+        Counter events{0};   ///< ADDED, MODIFIED and DELETED events
         Counter bookmarks{0};
         Counter added{0}, updated{0}, removed{0};  ///< true changes of objects
-        Counter bad_objects{0};     ///< objects of the wrong shape, skipped
-        Counter expired{0};         ///< 410 answers and events
+        Counter bad_objects{0};                    ///< objects of the wrong shape, skipped
+        Counter expired{0};                        ///< 410 answers and events
         Counter unauthorized{0}, forbidden{0}, not_found{0}, too_many_requests{0};
         Counter server_errors{0};   ///< 5xx answers
         Counter malformed{0};       ///< bodies that are not what was asked for

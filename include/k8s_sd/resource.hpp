@@ -12,7 +12,15 @@ namespace k8s_sd {
 
 /// What can be watched. The first six are the main kinds of the roles of the same name.
 enum class Kind : std::uint8_t {
-    node, pod, service, endpoints, endpointslice, ingress, namespace_, replicaset, job,
+    node,
+    pod,
+    service,
+    endpoints,
+    endpointslice,
+    ingress,
+    namespace_,
+    replicaset,
+    job,
 };
 inline constexpr std::size_t kind_count = 9;
 
@@ -20,10 +28,10 @@ constexpr Kind main_kind(Role role) noexcept { return static_cast<Kind>(role); }
 
 /// How the API server calls a kind.
 struct Resource {
-    std::string_view kind;      ///< "Pod"
-    std::string_view group;     ///< "" for the core group
-    std::string_view version;   ///< "v1"
-    std::string_view plural;    ///< "pods"
+    std::string_view kind;     ///< "Pod"
+    std::string_view group;    ///< "" for the core group
+    std::string_view version;  ///< "v1"
+    std::string_view plural;   ///< "pods"
     bool namespaced = true;
 };
 

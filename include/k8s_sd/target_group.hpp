@@ -54,8 +54,8 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,
                                                         std::span<detail::LabelBlockPtr> blocks,
                                                         std::span<const std::uint32_t> ends) {
-        const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() +
-                                  source.size();
+        const std::size_t bytes =
+            sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() + source.size();
         return new (::operator new(bytes)) TargetGroup(source, blocks, ends);
     }
     ~TargetGroup() { std::destroy_n(blocks(), ends()[targets_]); }
@@ -117,9 +117,9 @@ struct GroupChange {
 /// What changed since the previous diff. Applied to the previous state it gives the current one;
 /// nothing unchanged is in it.
 struct TargetGroupDiff {
-    bool full = false;                   ///< the complete state: forget everything else
-    std::vector<GroupChange> updated;    ///< came or changed
-    std::vector<TargetGroupPtr> removed; ///< went: what the host had
+    bool full = false;                    ///< the complete state: forget everything else
+    std::vector<GroupChange> updated;     ///< came or changed
+    std::vector<TargetGroupPtr> removed;  ///< went: what the host had
     bool empty() const noexcept { return !full && updated.empty() && removed.empty(); }
 };
 

@@ -111,9 +111,7 @@ void ApiServer::replay(std::string_view resource, std::string_view event_json) {
 }
 
 void ApiServer::compact() { impl_->store().compact(); }
-std::string ApiServer::resource_version() const {
-    return std::to_string(impl_->store().version());
-}
+std::string ApiServer::resource_version() const { return std::to_string(impl_->store().version()); }
 
 std::optional<json::object> ApiServer::get(std::string_view resource, std::string_view ns,
                                            std::string_view name) const {

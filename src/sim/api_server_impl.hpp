@@ -19,8 +19,7 @@ namespace k8s_sd::sim {
 
 /// The server behind ApiServer. Connections live on the strand; the content is the Store's and
 /// has its own lock; what tests set from any thread is under `mutex_`.
-class ApiServer::Impl final : public std::enable_shared_from_this<Impl>,
-                              public Connection::Server {
+class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public Connection::Server {
  public:
     Impl(asio::any_io_executor, ApiServerOptions);
 

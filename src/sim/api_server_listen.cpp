@@ -1,7 +1,6 @@
-#include "sim/api_server_impl.hpp"
-
 #include "byte_stream.hpp"
 #include "k8s_sd/error.hpp"
+#include "sim/api_server_impl.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>

@@ -42,11 +42,10 @@ void Connection::close() {
 }
 
 void Connection::read() {
-    stream_->async_read_some(
-        asio::buffer(*input_), [weak = weak_from_this(), input = input_](error_code ec,
-                                                                        std::size_t size) {
-            if (const auto self = weak.lock()) self->on_read(ec, size);
-        });
+    stream_->async_read_some(asio::buffer(*input_), [weak = weak_from_this(), input = input_](
+                                                        error_code ec, std::size_t size) {
+        if (const auto self = weak.lock()) self->on_read(ec, size);
+    });
 }
 
 void Connection::on_read(error_code ec, std::size_t size) {
@@ -60,7 +59,7 @@ void Connection::on_read(error_code ec, std::size_t size) {
     reader_.append({input_->data(), size});
     if (!busy_) next_request();
     if (closed_) return;
-    reader_.buffered() > max_pipelined && busy_ ? close() : read();
+    reader_.buffered() > max_pipelined&& busy_ ? close() : read();
 }
 
 void Connection::next_request() {
@@ -149,10 +148,10 @@ void Connection::pump() {
 void Connection::write(std::string bytes) {
     writing_ = true;
     const auto out = std::make_shared<const std::string>(std::move(bytes));
-    stream_->async_write(asio::buffer(*out), [weak = weak_from_this(), out](error_code ec,
-                                                                           std::size_t) {
-        if (const auto self = weak.lock()) self->on_written(ec);
-    });
+    stream_->async_write(asio::buffer(*out),
+                         [weak = weak_from_this(), out](error_code ec, std::size_t) {
+                             if (const auto self = weak.lock()) self->on_written(ec);
+                         });
 }
 
 void Connection::on_written(error_code ec) {

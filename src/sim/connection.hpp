@@ -59,8 +59,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     /// connection lives. The same goes for the bytes of a write.
     std::shared_ptr<Input> input_ = std::make_shared<Input>();
     RequestReader reader_;
-    bool client_closes_ = false;     ///< "Connection: close", or no more bytes will come
-    bool busy_ = false;              ///< a request is being answered
+    bool client_closes_ = false;  ///< "Connection: close", or no more bytes will come
+    bool busy_ = false;           ///< a request is being answered
     bool writing_ = false;
     bool close_when_written_ = false;
     bool closed_ = false;

@@ -13,9 +13,9 @@ namespace json = boost::json;
 namespace {
 
 json::object version() {
-    return {{"major", "1"},           {"minor", "32"},      {"gitVersion", "v1.32.0+k8s-sd-sim"},
-            {"gitCommit", ""},        {"gitTreeState", ""}, {"buildDate", ""},
-            {"goVersion", ""},        {"compiler", "gcc"},  {"platform", "linux/amd64"}};
+    return {{"major", "1"},    {"minor", "32"},      {"gitVersion", "v1.32.0+k8s-sd-sim"},
+            {"gitCommit", ""}, {"gitTreeState", ""}, {"buildDate", ""},
+            {"goVersion", ""}, {"compiler", "gcc"},  {"platform", "linux/amd64"}};
 }
 
 json::object core_versions() {
@@ -42,8 +42,10 @@ json::object resource_list(std::string_view group_version) {
     json::array resources;
     for (const ResourceType& type : resource_types()) {
         if (type.api_version() != group_version) continue;
-        json::object entry{{"name", type.plural},         {"singularName", type.singular},
-                           {"namespaced", type.namespaced}, {"kind", type.kind},
+        json::object entry{{"name", type.plural},
+                           {"singularName", type.singular},
+                           {"namespaced", type.namespaced},
+                           {"kind", type.kind},
                            {"verbs", json::array{"get", "list", "watch"}}};
         if (!type.short_name.empty()) entry["shortNames"] = json::array{type.short_name};
         resources.push_back(std::move(entry));

@@ -11,7 +11,8 @@ constexpr std::string_view continue_expired =
     "The provided continue parameter is too old to display a consistent list result. You can start "
     "a new list without the continue parameter, or use the continue token in this response to "
     "retrieve the remainder of the results. Continuing with the provided token results in an "
-    "inconsistent list - objects that were created, modified, or deleted between the time the first "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first "
     "chunk was returned and now may show up in the list.";
 
 /// The state a LIST shows, and where in it to begin.
@@ -60,10 +61,9 @@ std::string list(const Store& store, const Route& route, const ListOptions& opti
     const Source from = source(store, route, options);
     const std::vector<ObjectPtr>& all = from.snapshot.objects;
     const std::uint64_t limit = from.paged && options.limit != 0 ? options.limit : all.size() + 1;
-    auto i = std::lower_bound(all.begin(), all.end(), std::string_view(from.start),
-                              [](const ObjectPtr& o, std::string_view key) {
-                                  return o->key() < key;
-                              });
+    auto i =
+        std::lower_bound(all.begin(), all.end(), std::string_view(from.start),
+                         [](const ObjectPtr& o, std::string_view key) { return o->key() < key; });
     std::vector<ObjectPtr> page;
     for (; i != all.end() && page.size() < limit; ++i) {
         if ((*i)->matches(options.labels, options.fields)) page.push_back(*i);

@@ -47,11 +47,13 @@ ListOptions::Match match_param(const Request& request) {
 void check_fields(const FieldSelector& selector, const ResourceType& type, const Request& request) {
     for (const FieldSelector::Requirement& r : selector.requirements()) {
         if (r.path == "metadata.name" || r.path == "metadata.namespace") continue;
-        if (std::find(type.fields.begin(), type.fields.end(), r.path) != type.fields.end()) continue;
+        if (std::find(type.fields.begin(), type.fields.end(), r.path) != type.fields.end())
+            continue;
         const std::string group = type.group.empty() ? "/v1" : type.api_version();
         bad_request("Unable to find \"" + group + ", Resource=" + std::string(type.plural) +
-                    "\" that match label selector \"" + std::string(request.param("labelSelector")) +
-                    "\", field selector \"" + std::string(request.param("fieldSelector")) +
+                    "\" that match label selector \"" +
+                    std::string(request.param("labelSelector")) + "\", field selector \"" +
+                    std::string(request.param("fieldSelector")) +
                     "\": field label not supported: " + r.path);
     }
 }

@@ -18,8 +18,7 @@ void Listener::listen(unsigned short port) {
 }
 
 void Listener::start() {
-    acceptor_.async_accept(executor_, [weak = weak_from_this()](error_code ec,
-                                                                tcp::socket socket) {
+    acceptor_.async_accept(executor_, [weak = weak_from_this()](error_code ec, tcp::socket socket) {
         const auto self = weak.lock();
         if (!self || !self->acceptor_.is_open()) return;
         if (!ec) self->accept_(std::move(socket));

@@ -116,7 +116,8 @@ class Pipe {
         while (fill(from) || drain(side, from, to)) {
         }
         if (from.writer && (broken_ || from.closed || to.closed)) {
-            complete_write(side, broken_ ? asio::error::connection_reset : asio::error::broken_pipe);
+            complete_write(side,
+                           broken_ ? asio::error::connection_reset : asio::error::broken_pipe);
         } else if (from.writer && from.source.size() == 0) {
             complete_write(side, {});
         }
@@ -131,8 +132,8 @@ class Pipe {
     }
 
     bool fill(End& from) {
-        const std::size_t room = shared_->faults.buffer - std::min(shared_->faults.buffer,
-                                                                   from.sent.size());
+        const std::size_t room =
+            shared_->faults.buffer - std::min(shared_->faults.buffer, from.sent.size());
         const std::size_t size = from.writer ? std::min(room, from.source.size()) : 0;
         if (size == 0) return false;
         from.sent.append(static_cast<const char*>(from.source.data()), size);
@@ -171,8 +172,7 @@ class Pipe {
         if (end.writer) post(end, std::exchange(end.writer, nullptr), ec, end.written);
     }
     static void post(End& end, ByteStream::IoHandler handler, error_code ec, std::size_t size) {
-        asio::post(end.executor,
-                   [handler = std::move(handler), ec, size] { handler(ec, size); });
+        asio::post(end.executor, [handler = std::move(handler), ec, size] { handler(ec, size); });
     }
 
     std::shared_ptr<MemoryConnector::Shared> shared_;
@@ -241,9 +241,8 @@ class ClientEnd final : public ByteStream {
  private:
     bool usable(IoHandler& handler) {
         if (pipe_) return true;
-        asio::post(executor_, [handler = std::move(handler)] {
-            handler(asio::error::not_connected, 0);
-        });
+        asio::post(executor_,
+                   [handler = std::move(handler)] { handler(asio::error::not_connected, 0); });
         return false;
     }
 

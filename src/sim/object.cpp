@@ -94,7 +94,8 @@ Object::Object(const ResourceType& type, json::object value, std::uint64_t versi
 }
 
 std::string_view Object::ns() const {
-    return name_begin_ == 0 ? std::string_view() : std::string_view(key_).substr(0, name_begin_ - 1);
+    return name_begin_ == 0 ? std::string_view()
+                            : std::string_view(key_).substr(0, name_begin_ - 1);
 }
 
 std::string_view Object::name() const { return std::string_view(key_).substr(name_begin_); }

@@ -89,10 +89,10 @@ std::string render_list(const ResourceType& type, const ListMetadata& metadata,
         out = type_meta("Table", meta_version) + list_metadata(metadata) +
               ",\"columnDefinitions\":" + table_columns(type) + ",\"rows\":[";
     } else {
-        const std::string kind = form == Form::metadata ? "PartialObjectMetadataList"
-                                                        : std::string(type.kind) + "List";
-        out += type_meta(kind, form == Form::metadata ? std::string(meta_version)
-                                                      : type.api_version());
+        const std::string kind =
+            form == Form::metadata ? "PartialObjectMetadataList" : std::string(type.kind) + "List";
+        out += type_meta(kind,
+                         form == Form::metadata ? std::string(meta_version) : type.api_version());
         out += list_metadata(metadata) + ",\"items\":[";
     }
     bool first = true;

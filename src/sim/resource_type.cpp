@@ -6,10 +6,15 @@
 namespace k8s_sd::sim {
 namespace {
 
-constexpr std::array<std::string_view, 9> pod_fields{
-    "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-    "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs",
-    "status.nominatedNodeName"};
+constexpr std::array<std::string_view, 9> pod_fields{"spec.nodeName",
+                                                     "spec.restartPolicy",
+                                                     "spec.schedulerName",
+                                                     "spec.serviceAccountName",
+                                                     "spec.hostNetwork",
+                                                     "status.phase",
+                                                     "status.podIP",
+                                                     "status.podIPs",
+                                                     "status.nominatedNodeName"};
 constexpr std::array<std::string_view, 1> node_fields{"spec.unschedulable"};
 constexpr std::array<std::string_view, 2> service_fields{"spec.clusterIP", "spec.type"};
 constexpr std::array<std::string_view, 1> namespace_fields{"status.phase"};
@@ -36,20 +41,48 @@ constexpr std::array<ResourceType, 15> table{{
     {"Endpoints", "", "v1", "endpoints", "endpoints", "ep", true, {}, ""},
     {"ConfigMap", "", "v1", "configmaps", "configmap", "cm", true, {}, ""},
     {"Secret", "", "v1", "secrets", "secret", "", true, secret_fields, ""},
-    {"EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", "endpointslice", "", true, {},
+    {"EndpointSlice",
+     "discovery.k8s.io",
+     "v1",
+     "endpointslices",
+     "endpointslice",
+     "",
+     true,
+     {},
      R"(,"addressType":"","endpoints":null,"ports":null)"},
-    {"Ingress", "networking.k8s.io", "v1", "ingresses", "ingress", "ing", true, {},
+    {"Ingress",
+     "networking.k8s.io",
+     "v1",
+     "ingresses",
+     "ingress",
+     "ing",
+     true,
+     {},
      R"(,"spec":{},"status":{"loadBalancer":{}})"},
     {"Deployment", "apps", "v1", "deployments", "deployment", "deploy", true, {}, template_zero},
     {"ReplicaSet", "apps", "v1", "replicasets", "replicaset", "rs", true, replicaset_fields,
      R"(,"spec":{"selector":null},"status":{"replicas":0})"},
-    {"StatefulSet", "apps", "v1", "statefulsets", "statefulset", "sts", true, {},
+    {"StatefulSet",
+     "apps",
+     "v1",
+     "statefulsets",
+     "statefulset",
+     "sts",
+     true,
+     {},
      R"(,"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},)"
      R"("serviceName":""},"status":{"replicas":0})"},
     {"DaemonSet", "apps", "v1", "daemonsets", "daemonset", "ds", true, {}, template_zero},
     {"Job", "batch", "v1", "jobs", "job", "", true, job_fields,
      R"(,"spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{})"},
-    {"CronJob", "batch", "v1", "cronjobs", "cronjob", "cj", true, {},
+    {"CronJob",
+     "batch",
+     "v1",
+     "cronjobs",
+     "cronjob",
+     "cj",
+     true,
+     {},
      R"(,"spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{}}},"status":{})"},
 }};
 
@@ -71,9 +104,8 @@ const ResourceType* find_by_plural(std::string_view group, std::string_view vers
 }
 
 const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind) {
-    return find([&](const ResourceType& t) {
-        return t.kind == kind && t.api_version() == api_version;
-    });
+    return find(
+        [&](const ResourceType& t) { return t.kind == kind && t.api_version() == api_version; });
 }
 
 const ResourceType* find_by_name(std::string_view name) {

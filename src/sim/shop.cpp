@@ -72,11 +72,10 @@ void Shop::Impl::publish_all(Workload& w) {
 }
 
 void Shop::Impl::add_ingresses() {
-    server_.apply(shop::ingress_object("shop", "storefront", "shop.example.com",
-                                       {{"/", "frontend", "http"},
-                                        {"/cart", "cart", "http"},
-                                        {"/catalog", "catalog", "http"}},
-                                       now()));
+    server_.apply(shop::ingress_object(
+        "shop", "storefront", "shop.example.com",
+        {{"/", "frontend", "http"}, {"/cart", "cart", "http"}, {"/catalog", "catalog", "http"}},
+        now()));
     server_.apply(shop::ingress_object("payments", "checkout", "pay.example.com",
                                        {{"/", "api", "https"}}, now()));
 }

@@ -19,8 +19,8 @@ std::string Shop::Impl::begin_change() {
     using Change = std::string (Impl::*)();
     // What happens more often stands here more often.
     constexpr std::array<Change, 11> changes{
-        &Impl::scale,          &Impl::scale,       &Impl::scale,           &Impl::roll_out,
-        &Impl::lose_readiness, &Impl::crash,       &Impl::crash,           &Impl::relabel_pod,
+        &Impl::scale,          &Impl::scale,        &Impl::scale,          &Impl::roll_out,
+        &Impl::lose_readiness, &Impl::crash,        &Impl::crash,          &Impl::relabel_pod,
         &Impl::run_job,        &Impl::relabel_node, &Impl::toggle_scraping};
     for (;;) {
         const Change change = changes[pick(changes.size())];

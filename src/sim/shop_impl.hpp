@@ -72,7 +72,7 @@ class Shop::Impl {
     std::string now() const;
     std::string free_ip(const Node&);
     void add_replica_set(Workload&);
-    static std::string named(const Workload&);             ///< "deployment shop/cart"
+    static std::string named(const Workload&);              ///< "deployment shop/cart"
     static std::string named(const Workload&, const Pod&);  ///< "pod shop/cart-x"
 
     ApiServer& server_;

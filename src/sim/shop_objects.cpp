@@ -102,10 +102,10 @@ int ready_pods(const Workload& w) {
 json::object pod_template(const Workload& w) {
     const std::string image = "registry.example.com/" + w.name + ":v" + std::to_string(w.version);
     return {{"metadata", json::object{{"labels", strings(app_labels(w))}}},
-            {"spec", json::object{{"containers", json::array{json::object{
-                                                     {"name", w.name},
-                                                     {"image", image},
-                                                     {"ports", container_ports(w)}}}}}}};
+            {"spec", json::object{{"containers",
+                                   json::array{json::object{{"name", w.name},
+                                                            {"image", image},
+                                                            {"ports", container_ports(w)}}}}}}};
 }
 
 json::object target_ref(const Workload& w, const Pod& pod) {
@@ -123,19 +123,19 @@ json::object node_object(const Node& node, const std::string& created) {
     labels["topology.kubernetes.io/zone"] = node.zone;
     const json::array addresses{json::object{{"type", "InternalIP"}, {"address", node.ip}},
                                 json::object{{"type", "Hostname"}, {"address", node.name}}};
-    return {{"kind", "Node"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata("", node.name, "", created, labels)},
-            {"spec", json::object{{"podCIDR", node.pod_subnet + "0/24"},
-                                  {"providerID", "sim://" + node.zone + "/" + node.name}}},
-            {"status",
-             json::object{{"conditions", json::array{condition("Ready", true)}},
-                          {"addresses", addresses},
-                          {"daemonEndpoints",
-                           json::object{{"kubeletEndpoint", json::object{{"Port", 10250}}}}},
-                          {"nodeInfo", json::object{{"kubeletVersion", "v1.32.0"},
-                                                    {"operatingSystem", "linux"},
-                                                    {"architecture", "amd64"}}}}}};
+    return {
+        {"kind", "Node"},
+        {"apiVersion", "v1"},
+        {"metadata", metadata("", node.name, "", created, labels)},
+        {"spec", json::object{{"podCIDR", node.pod_subnet + "0/24"},
+                              {"providerID", "sim://" + node.zone + "/" + node.name}}},
+        {"status", json::object{{"conditions", json::array{condition("Ready", true)}},
+                                {"addresses", addresses},
+                                {"daemonEndpoints",
+                                 json::object{{"kubeletEndpoint", json::object{{"Port", 10250}}}}},
+                                {"nodeInfo", json::object{{"kubeletVersion", "v1.32.0"},
+                                                          {"operatingSystem", "linux"},
+                                                          {"architecture", "amd64"}}}}}};
 }
 
 json::object namespace_object(const std::string& name, const std::string& created) {
@@ -155,12 +155,12 @@ json::object pod_object(const Workload& w, const Pod& pod) {
         meta["deletionTimestamp"] = pod.deleted;
         meta["deletionGracePeriodSeconds"] = 30;
     }
-    json::object spec{{"containers", json::array{json::object{{"name", w.name},
-                                                              {"image", pod.image},
-                                                              {"ports", container_ports(w)}}}},
-                      {"restartPolicy", pod.owner_kind == "Job" ? "Never" : "Always"},
-                      {"serviceAccountName", "default"},
-                      {"schedulerName", "default-scheduler"}};
+    json::object spec{
+        {"containers", json::array{json::object{
+                           {"name", w.name}, {"image", pod.image}, {"ports", container_ports(w)}}}},
+        {"restartPolicy", pod.owner_kind == "Job" ? "Never" : "Always"},
+        {"serviceAccountName", "default"},
+        {"schedulerName", "default-scheduler"}};
     if (pod.node) spec["nodeName"] = pod.node->name;
     if (w.host_network) spec["hostNetwork"] = true;
     if (w.kind == "StatefulSet") {
@@ -289,12 +289,9 @@ json::object endpoint_slice_object(const Workload& w) {
     labels["kubernetes.io/service-name"] = w.name;
     labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io";
     json::object meta = metadata(w.ns, w.name + "-" + w.uid.substr(0, 5), "", w.created, labels);
-    return {{"kind", "EndpointSlice"},
-            {"apiVersion", "discovery.k8s.io/v1"},
-            {"metadata", std::move(meta)},
-            {"addressType", "IPv4"},
-            {"endpoints", std::move(endpoints)},
-            {"ports", std::move(ports)}};
+    return {{"kind", "EndpointSlice"},           {"apiVersion", "discovery.k8s.io/v1"},
+            {"metadata", std::move(meta)},       {"addressType", "IPv4"},
+            {"endpoints", std::move(endpoints)}, {"ports", std::move(ports)}};
 }
 
 json::object ingress_object(const std::string& ns, const std::string& name, const std::string& host,
@@ -308,16 +305,16 @@ json::object ingress_object(const std::string& ns, const std::string& name, cons
                                      {"backend", json::object{{"service", service}}}});
     }
     const json::object http{{"paths", std::move(rules)}};
-    return {{"kind", "Ingress"},
-            {"apiVersion", "networking.k8s.io/v1"},
-            {"metadata", metadata(ns, name, "", created, {{"app.kubernetes.io/part-of", ns}})},
-            {"spec", json::object{{"ingressClassName", "nginx"},
-                                  {"tls", json::array{json::object{
-                                              {"hosts", json::array{json::value(host)}},
-                                              {"secretName", name + "-tls"}}}},
-                                  {"rules", json::array{json::object{{"host", host},
-                                                                     {"http", http}}}}}},
-            {"status", json::object{{"loadBalancer", json::object()}}}};
+    return {
+        {"kind", "Ingress"},
+        {"apiVersion", "networking.k8s.io/v1"},
+        {"metadata", metadata(ns, name, "", created, {{"app.kubernetes.io/part-of", ns}})},
+        {"spec",
+         json::object{{"ingressClassName", "nginx"},
+                      {"tls", json::array{json::object{{"hosts", json::array{json::value(host)}},
+                                                       {"secretName", name + "-tls"}}}},
+                      {"rules", json::array{json::object{{"host", host}, {"http", http}}}}}},
+        {"status", json::object{{"loadBalancer", json::object()}}}};
 }
 
 json::object cron_job_object(const std::string& uid, const std::string& created) {

@@ -8,8 +8,8 @@ namespace json = boost::json;
 
 json::object status_object(unsigned code, std::string_view reason, std::string_view message,
                            json::object details) {
-    json::object status{{"kind", "Status"},        {"apiVersion", "v1"}, {"metadata", json::object()},
-                        {"status", "Failure"},     {"message", message}, {"reason", reason}};
+    json::object status{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
+                        {"status", "Failure"}, {"message", message}, {"reason", reason}};
     if (!details.empty()) status["details"] = std::move(details);
     status["code"] = code;
     return status;
@@ -44,13 +44,13 @@ Response to_response(const StatusError& error) {
 
 StatusError version_too_large(std::uint64_t version, std::uint64_t current) {
     return {504,
-            status_object(504, "Timeout",
-                          "Timeout: Too large resource version: " + std::to_string(version) +
-                              ", current: " + std::to_string(current),
-                          {{"causes", json::array{json::object{
-                                          {"reason", "ResourceVersionTooLarge"},
-                                          {"message", "Too large resource version"}}}},
-                           {"retryAfterSeconds", 1}})};
+            status_object(
+                504, "Timeout",
+                "Timeout: Too large resource version: " + std::to_string(version) +
+                    ", current: " + std::to_string(current),
+                {{"causes", json::array{json::object{{"reason", "ResourceVersionTooLarge"},
+                                                     {"message", "Too large resource version"}}}},
+                 {"retryAfterSeconds", 1}})};
 }
 
 namespace {

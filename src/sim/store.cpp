@@ -70,9 +70,9 @@ std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::obje
     Collection& c = of(type);
     const auto found = c.objects.find(std::string_view(key));
     if (uid_of(value).empty()) {
-        value["metadata"].get_object()["uid"] =
-            found == c.objects.end() ? json::string(make_uid(version_ + 1))
-                                     : uid_of((*found)->value());
+        value["metadata"].get_object()["uid"] = found == c.objects.end()
+                                                    ? json::string(make_uid(version_ + 1))
+                                                    : uid_of((*found)->value());
     }
     if (found != c.objects.end()) {
         const Object unchanged(type, value, (*found)->version());
@@ -191,9 +191,9 @@ std::optional<Store::Position> Store::position_after(const ResourceType& type,
     const std::lock_guard lock(mutex_);
     const Collection& c = of(type);
     if (version < c.forgotten) return std::nullopt;
-    const auto begin = std::upper_bound(
-        c.changes.begin(), c.changes.end(), version,
-        [](std::uint64_t v, const Change& change) { return v < change.version; });
+    const auto begin =
+        std::upper_bound(c.changes.begin(), c.changes.end(), version,
+                         [](std::uint64_t v, const Change& change) { return v < change.version; });
     return Position{c.first + static_cast<std::uint64_t>(begin - c.changes.begin()), c.epoch};
 }
 

@@ -85,7 +85,9 @@ class Store {
         static std::string_view key(const ObjectPtr& o) { return o->key(); }
         static std::string_view key(std::string_view k) { return k; }
         template <class A, class B>
-        bool operator()(const A& a, const B& b) const { return key(a) < key(b); }
+        bool operator()(const A& a, const B& b) const {
+            return key(a) < key(b);
+        }
     };
     using Objects = std::set<ObjectPtr, ByKey>;
     struct Collection {

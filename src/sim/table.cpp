@@ -12,8 +12,11 @@ namespace {
 
 json::object column(std::string_view name, int priority = 0) {
     const std::string_view format = name == "Name" ? "name" : "";
-    return {{"name", name},       {"type", "string"}, {"format", format},
-            {"description", name}, {"priority", priority}};
+    return {{"name", name},
+            {"type", "string"},
+            {"format", format},
+            {"description", name},
+            {"priority", priority}};
 }
 
 const json::value* at(const json::object& root, std::string_view path) {
@@ -49,10 +52,10 @@ std::string age(const json::object& root) {
     if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%2uZ", &y, &mo, &d, &h, &mi, &s) != 6) {
         return "<unknown>";
     }
-    const sys_seconds created = sys_days(year(y) / month(mo) / day(d)) + hours(h) + minutes(mi) +
-                                seconds(s);
-    const auto lived = std::max(0L, static_cast<long>(
-        duration_cast<seconds>(system_clock::now() - created).count()));
+    const sys_seconds created =
+        sys_days(year(y) / month(mo) / day(d)) + hours(h) + minutes(mi) + seconds(s);
+    const auto lived = std::max(
+        0L, static_cast<long>(duration_cast<seconds>(system_clock::now() - created).count()));
     if (lived < 120) return std::to_string(lived) + "s";
     if (lived < 3 * 3600) return std::to_string(lived / 60) + "m";
     if (lived < 48 * 3600) return std::to_string(lived / 3600) + "h";

@@ -50,11 +50,11 @@ class Watch {
 
     std::vector<ObjectPtr> initial_;
     std::size_t initial_sent_ = 0;
-    bool initial_bookmark_ = false;   ///< the end of the initial events is to be marked
+    bool initial_bookmark_ = false;  ///< the end of the initial events is to be marked
     std::uint64_t initial_version_ = 0;
-    std::uint64_t skip_until_ = 0;    ///< changes up to this version do not concern the client
+    std::uint64_t skip_until_ = 0;  ///< changes up to this version do not concern the client
     Store::Position position_;
-    boost::json::object error_;       ///< sent next, then the watch ends
+    boost::json::object error_;  ///< sent next, then the watch ends
     bool first_event_ = true;
     bool bookmark_wanted_ = false;
     std::optional<std::uint64_t> end_at_;  ///< position behind the last change to send

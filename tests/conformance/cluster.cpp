@@ -5,7 +5,6 @@
 #include "support/settle.hpp"
 
 #include <boost/asio/detached.hpp>
-
 #include <set>
 #include <stdexcept>
 

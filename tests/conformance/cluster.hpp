@@ -8,7 +8,6 @@
 #include "support/manual_clock.hpp"
 
 #include <boost/asio/io_context.hpp>
-
 #include <filesystem>
 #include <map>
 #include <memory>

@@ -1,7 +1,6 @@
 #include "conformance/corpus.hpp"
 
 #include <boost/json/parse.hpp>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>

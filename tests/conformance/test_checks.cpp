@@ -3,8 +3,8 @@
 #include "conformance/comparison.hpp"
 #include "conformance/target_model.hpp"
 
-#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>

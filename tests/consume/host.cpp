@@ -1,12 +1,11 @@
 // A host as small as it can be: discovers the pods of a simulated cluster. Built by each of the
 // projects beside it, which differ in how they find the library.
-#include <k8s_sd/discoverer.hpp>
-#include <k8s_sd/sim/api_server.hpp>
-#include <k8s_sd/version.hpp>
-
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <iostream>
+#include <k8s_sd/discoverer.hpp>
+#include <k8s_sd/sim/api_server.hpp>
+#include <k8s_sd/version.hpp>
 #include <string>
 
 int main() {

@@ -48,7 +48,8 @@ class RawClient {
     /// Sends bytes and lets everything that follows from them happen.
     void send(std::string bytes) {
         state_->out = std::move(bytes);
-        stream_->async_write(asio::buffer(state_->out), [state = state_](k8s_sd::error_code, std::size_t) {});
+        stream_->async_write(asio::buffer(state_->out),
+                             [state = state_](k8s_sd::error_code, std::size_t) {});
         settle(context_);
     }
     void get(const std::string& target, const std::string& headers = {}) {
@@ -71,9 +72,12 @@ class RawClient {
     k8s_sd::error_code error() const { return state_->error; }
 
     int status() const {
-        return state_->received.starts_with("HTTP/1.1 ") ? std::stoi(state_->received.substr(9, 3)) : 0;
+        return state_->received.starts_with("HTTP/1.1 ") ? std::stoi(state_->received.substr(9, 3))
+                                                         : 0;
     }
-    std::string header() const { return state_->received.substr(0, state_->received.find("\r\n\r\n")); }
+    std::string header() const {
+        return state_->received.substr(0, state_->received.find("\r\n\r\n"));
+    }
     /// The body so far; chunks are joined.
     std::string body() const {
         const std::size_t end = state_->received.find("\r\n\r\n");
@@ -115,8 +119,8 @@ class RawClient {
         const json::object& metadata = object.at("metadata").as_object();
         const std::string type = string_of(event, "type");
         if (type == "ERROR") return type + " " + std::to_string(object.at("code").to_number<int>());
-        std::string text = type + " " + string_of(metadata, "name") + " " +
-                           string_of(metadata, "resourceVersion");
+        std::string text =
+            type + " " + string_of(metadata, "name") + " " + string_of(metadata, "resourceVersion");
         if (metadata.contains("annotations") &&
             metadata.at("annotations").as_object().contains("k8s.io/initial-events-end")) {
             text += " initial-events-end";
@@ -125,13 +129,13 @@ class RawClient {
     }
 
     static void read(k8s_sd::ByteStream* stream, const std::shared_ptr<State>& state) {
-        stream->async_read_some(
-            asio::buffer(state->input), [stream, state](k8s_sd::error_code ec, std::size_t size) {
-                state->received.append(state->input.data(), size);
-                state->closed = ec.failed();
-                if (ec) state->error = ec;
-                if (!ec && state->reading) read(stream, state);
-            });
+        stream->async_read_some(asio::buffer(state->input),
+                                [stream, state](k8s_sd::error_code ec, std::size_t size) {
+                                    state->received.append(state->input.data(), size);
+                                    state->closed = ec.failed();
+                                    if (ec) state->error = ec;
+                                    if (!ec && state->reading) read(stream, state);
+                                });
     }
 
     /// Handlers share it, as they may be called after the client is gone.
@@ -152,7 +156,8 @@ class RawClient {
 /// A server on a manual clock, and connections to it.
 struct Fixture {
     asio::io_context context;
-    std::shared_ptr<k8s_sd::test::ManualClock> clock = std::make_shared<k8s_sd::test::ManualClock>();
+    std::shared_ptr<k8s_sd::test::ManualClock> clock =
+        std::make_shared<k8s_sd::test::ManualClock>();
     ApiServer server;
 
     explicit Fixture(ApiServerOptions options = {})
@@ -173,9 +178,9 @@ struct Fixture {
     std::string pod(const std::string& name, const std::string& labels = "{}",
                     const std::string& ns = "default", const std::string& node = "n1") {
         const std::string version = server.apply(
-            R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name + R"(","namespace":")" +
-            ns + R"(","labels":)" + labels + R"(},"spec":{"nodeName":")" + node +
-            R"("},"status":{"phase":"Running"}})");
+            R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name +
+            R"(","namespace":")" + ns + R"(","labels":)" + labels + R"(},"spec":{"nodeName":")" +
+            node + R"("},"status":{"phase":"Running"}})");
         settle();
         return version;
     }

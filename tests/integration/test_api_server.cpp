@@ -98,7 +98,8 @@ TEST_CASE("ApiServer: paths that name nothing answer 404") {
 TEST_CASE("ApiServer: writes by HTTP are refused with 405") {
     Fixture f;
     auto client = f.client();
-    client.send("POST /api/v1/namespaces/a/pods HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+    client.send(
+        "POST /api/v1/namespaces/a/pods HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
     CHECK(client.status() == 405);
     CHECK(client.object().at("reason") == "MethodNotAllowed");
 }

@@ -2,6 +2,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/certificates.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -9,7 +10,6 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -113,11 +113,11 @@ TEST_CASE("ApiServer: a certificate that cannot be used is an error of the confi
     const Identity identity = CertificateAuthority().server({"127.0.0.1"});
     const Identity other = CertificateAuthority().server({"127.0.0.1"});
     asio::io_context context;
-    for (const auto& [certificate, key] : std::vector<std::pair<std::string, std::string>>{
-             {"nonsense", identity.key},
-             {identity.certificate, "nonsense"},
-             {identity.certificate, ""},
-             {identity.certificate, other.key}}) {
+    for (const auto& [certificate, key] :
+         std::vector<std::pair<std::string, std::string>>{{"nonsense", identity.key},
+                                                          {identity.certificate, "nonsense"},
+                                                          {identity.certificate, ""},
+                                                          {identity.certificate, other.key}}) {
         ApiServerOptions options;
         options.tls_certificate = certificate;
         options.tls_key = key;

@@ -102,8 +102,7 @@ TEST_CASE("ApiServer: objects enter and leave a watch with a selector") {
     const std::string inside = f.pod("a", R"({"app":"web","x":"1"})");
     const std::string out = f.pod("a", R"({"app":"db","x":"2"})");
     f.pod("a", R"({"app":"db","x":"3"})");
-    CHECK(client.events() ==
-          Strings{"ADDED a " + in, "MODIFIED a " + inside, "DELETED a " + out});
+    CHECK(client.events() == Strings{"ADDED a " + in, "MODIFIED a " + inside, "DELETED a " + out});
     CHECK(client.body().find(R"("x":"2")") == std::string::npos);  // the state before it left
     f.server.remove("pods", "default", "a");
     f.settle();
@@ -123,7 +122,8 @@ TEST_CASE("ApiServer: a watch of a namespace sees only it") {
 TEST_CASE("ApiServer: bookmarks come at their interval and two seconds before the end") {
     Fixture f(ApiServerOptions{.bookmark_interval = 60s});
     auto client = f.client();
-    client.get("/api/v1/nodes?watch=1&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=100");
+    client.get(
+        "/api/v1/nodes?watch=1&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=100");
     auto without = f.client();
     without.get("/api/v1/nodes?watch=1&resourceVersion=1&timeoutSeconds=100");
     f.pod("a");
@@ -308,11 +308,12 @@ TEST_CASE("ApiServer: loading a list anew ends running watches with 410") {
 
 TEST_CASE("ApiServer: recordings of the wrong shape are refused") {
     Fixture f;
-    for (const char* text :
-         {"null", "{}", R"({"kind":"PodList"})", R"({"kind":"Pod","apiVersion":"v1"})",
-          R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"x"}})",
-          R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[1]})",
-          R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[{}]})"}) {
+    for (
+        const char* text :
+        {"null", "{}", R"({"kind":"PodList"})", R"({"kind":"Pod","apiVersion":"v1"})",
+         R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"x"}})",
+         R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[1]})",
+         R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[{}]})"}) {
         INFO(text);
         CHECK_THROWS_AS(f.server.load(text), std::invalid_argument);
     }
@@ -341,8 +342,9 @@ TEST_CASE("ApiServer: a table watch names its columns in the first event only") 
 TEST_CASE("ApiServer: a thousand watches of ten thousand objects share their text") {
     Fixture f;
     for (int i = 0; i < 10'000; ++i) {
-        f.server.apply(R"({"kind":"Service","apiVersion":"v1","metadata":{"namespace":"d","name":")" +
-                       std::to_string(i) + R"("}})");
+        f.server.apply(
+            R"({"kind":"Service","apiVersion":"v1","metadata":{"namespace":"d","name":")" +
+            std::to_string(i) + R"("}})");
     }
     f.settle();
     std::vector<std::unique_ptr<RawClient>> clients;

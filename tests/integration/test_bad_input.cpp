@@ -1,14 +1,13 @@
+#include "k8s_sd/config_yaml.hpp"
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 
-#include "k8s_sd/config_yaml.hpp"
-
-#include <boost/json/serialize.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <boost/json/serialize.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -181,7 +180,8 @@ TEST_CASE("Bad input: a configuration in YAML says where it is wrong") {
     CHECK(contains(error("role: pods\n"), "endpointslice"));  // what is allowed
     CHECK(contains(error("role: pod\nnamespace:\n  names: [a]\n"), "sd.yaml:2: namespace"));
     CHECK(contains(error("role: pod\nselectors: [\n"), "sd.yaml:"));
-    CHECK(contains(error("role: pod\napi_server: http://a\nkubeconfig_file: b\n"), "kubeconfig_file"));
+    CHECK(contains(error("role: pod\napi_server: http://a\nkubeconfig_file: b\n"),
+                   "kubeconfig_file"));
     CHECK(contains(error("role: pod\nselectors:\n- role: pod\n  label: 'a in ('\n"), "label"));
 }
 
@@ -272,7 +272,8 @@ TEST_CASE("Bad input: a list that ends in the middle") {
 
 TEST_CASE("Bad input: an object of the wrong shape among good ones") {
     Trouble t;
-    const std::string bad = R"({"metadata":{"name":"bad","namespace":"default"},"status":"broken"})";
+    const std::string bad =
+        R"({"metadata":{"name":"bad","namespace":"default"},"status":"broken"})";
     t.server.set_intercept([&](const sim::Request& request) -> std::optional<Response> {
         if (request.is_watch()) return std::nullopt;
         Response list;
@@ -302,7 +303,8 @@ TEST_CASE("Bad input: an object of the wrong shape among good ones") {
 TEST_CASE("Bad input: texts of the server do not break the log's lines") {
     Trouble t;
     t.run();
-    t.answer_all(Response::failure(500, "InternalError", "first\nsecond\x1b[31m" + std::string(9000, 'x')));
+    t.answer_all(
+        Response::failure(500, "InternalError", "first\nsecond\x1b[31m" + std::string(9000, 'x')));
     t.advance(2s);
     const std::vector<std::string> log = t.take_log();
     REQUIRE(log.size() == 1);

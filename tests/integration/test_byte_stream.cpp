@@ -1,9 +1,8 @@
 #include "byte_stream.hpp"
 #include "support/loopback.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/post.hpp>
 #include <memory>
 #include <string>
 

@@ -2,11 +2,11 @@
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -45,7 +45,7 @@ class HeldExecutor {
     template <class Function>
     void execute(Function&& function) const {
         auto held = std::make_shared<std::decay_t<Function>>(std::forward<Function>(function));
-        state_->held.push_back([held] { std::move(*held)(); });
+        state_->held.push_back([held] { std::move (*held)(); });
     }
     void release() const {
         for (auto& function : std::exchange(state_->held, {})) {
@@ -222,7 +222,8 @@ TEST_CASE("Discoverer: what happens between two diffs is in one") {
     CHECK(host.complaints.empty());
 }
 
-TEST_CASE("Discoverer: the least interval between two diffs is kept, a first change is not delayed") {
+TEST_CASE(
+    "Discoverer: the least interval between two diffs is kept, a first change is not delayed") {
     Pods p;
     Host host(p.context.get_executor(), p.config(30s));
     std::vector<TimePoint> times;

@@ -2,6 +2,9 @@
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -10,9 +13,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/generators/catch_generators_range.hpp>
 #include <future>
 #include <memory>
 #include <optional>
@@ -154,8 +154,8 @@ TEST_CASE("Discoverer: the operation can be cancelled by a signal") {
     Host host(p.context.get_executor(), p.config());
     asio::cancellation_signal signal;
     std::optional<error_code> ended;
-    host.discoverer->async_run(asio::bind_cancellation_slot(
-        signal.slot(), [&](error_code ec) { ended = ec; }));
+    host.discoverer->async_run(
+        asio::bind_cancellation_slot(signal.slot(), [&](error_code ec) { ended = ec; }));
     p.settle();
     signal.emit(asio::cancellation_type::total);
     p.settle();
@@ -175,8 +175,8 @@ TEST_CASE("Discoverer: a signal before anything ran, and two at once") {
     Host host(p.context.get_executor(), p.config());
     asio::cancellation_signal signal;
     std::optional<error_code> ended;
-    host.discoverer->async_run(asio::bind_cancellation_slot(
-        signal.slot(), [&](error_code ec) { ended = ec; }));
+    host.discoverer->async_run(
+        asio::bind_cancellation_slot(signal.slot(), [&](error_code ec) { ended = ec; }));
     signal.emit(asio::cancellation_type::terminal);
     signal.emit(asio::cancellation_type::terminal);
     p.settle();
@@ -353,9 +353,10 @@ TEST_CASE("Discoverer: the context may be destroyed with everything pending") {
         Pods p;
         std::vector<std::unique_ptr<Discoverer>> discoverers;
         for (int i = 0; i < 3; ++i) {
-            discoverers.push_back(std::make_unique<Discoverer>(
-                p.context.get_executor(), p.config(), [alive](const auto&) {}));
-            discoverers.back()->async_run([alive, &called_back](error_code) { called_back = true; });
+            discoverers.push_back(std::make_unique<Discoverer>(p.context.get_executor(), p.config(),
+                                                               [alive](const auto&) {}));
+            discoverers.back()->async_run(
+                [alive, &called_back](error_code) { called_back = true; });
         }
         for (int i = 0; i < steps; ++i) p.context.poll_one();
         discoverers.clear();

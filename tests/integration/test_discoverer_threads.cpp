@@ -1,14 +1,13 @@
-#include "support/objects.hpp"
-
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/objects.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -56,7 +55,8 @@ struct Threads {
     asio::io_context context;
     sim::ApiServer server;
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
-    asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
+    asio::executor_work_guard<asio::io_context::executor_type> work =
+        asio::make_work_guard(context);
     std::vector<std::thread> threads;
 };
 
@@ -106,7 +106,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
     std::mt19937 random(1);
     const auto below = [&](unsigned limit) { return random() % limit; };
     int overlaps = 0;
-    for (int step = 0; step < 1500; ++step) {
+    for (int step = 0; step < 5000; ++step) {
         const std::string name = "p" + std::to_string(below(20));
         const std::size_t i = below(8);
         switch (below(12)) {

@@ -1,9 +1,8 @@
+#include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/roles/generate.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
-
-#include "k8s_sd/group_watcher.hpp"
-#include "k8s_sd/roles/generate.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -39,11 +38,13 @@ struct Cluster : Simulation {
     }
     static boost::json::object pod_one(const Strings& labels = {{"v", "1"}}) {
         return with_controller(
-            pod({.name = "p1", .ip = "10.0.0.1", .node = "n1", .labels = labels}), "ReplicaSet", "web-1");
+            pod({.name = "p1", .ip = "10.0.0.1", .node = "n1", .labels = labels}), "ReplicaSet",
+            "web-1");
     }
     static boost::json::object pod_two(const Strings& labels = {{"v", "1"}}) {
         return with_controller(
-            pod({.name = "p2", .ip = "10.0.0.2", .node = "n2", .labels = labels}), "Job", "nightly-1");
+            pod({.name = "p2", .ip = "10.0.0.2", .node = "n2", .labels = labels}), "Job",
+            "nightly-1");
     }
     DiscoveryConfig config(Role role, const AttachMetadata& attach = {}) {
         DiscoveryConfig config;
@@ -225,7 +226,8 @@ TEST_CASE("GroupWatcher: objects that appear later reach the groups that missed 
     appears(node("n1", {{"zone", "a"}}), "__meta_kubernetes_node_label_zone");
     appears(namespace_object("default", {{"team", "x"}}), "__meta_kubernetes_namespace_label_team");
     appears(service("web"), "__meta_kubernetes_service_name");
-    appears(with_controller(pod({.name = "p1"}), "ReplicaSet", "web-1"), "__meta_kubernetes_pod_name");
+    appears(with_controller(pod({.name = "p1"}), "ReplicaSet", "web-1"),
+            "__meta_kubernetes_pod_name");
     appears(replica_set("web-1", "web"), "__meta_kubernetes_pod_deployment_name");
     CHECK(host.diffs == 6);
     CHECK(host.complaints.empty());
@@ -236,7 +238,8 @@ TEST_CASE("GroupWatcher: what reaches no label causes nothing") {
     std::vector<std::unique_ptr<Host>> hosts;
     for (const Role role : {Role::node, Role::pod, Role::service, Role::endpoints,
                             Role::endpointslice, Role::ingress}) {
-        hosts.push_back(std::make_unique<Host>(c.context.get_executor(), c.config(role, attach_everything)));
+        hosts.push_back(
+            std::make_unique<Host>(c.context.get_executor(), c.config(role, attach_everything)));
         hosts.back()->run();
     }
     c.settle();
@@ -256,8 +259,9 @@ TEST_CASE("GroupWatcher: what reaches no label causes nothing") {
 
 TEST_CASE("GroupWatcher: each role follows its main objects") {
     Cluster c;
-    const auto check = [&](Role role, const boost::json::object& object, const std::string& resource,
-                           const std::string& ns, const std::string& name, const std::string& source) {
+    const auto check = [&](Role role, const boost::json::object& object,
+                           const std::string& resource, const std::string& ns,
+                           const std::string& name, const std::string& source) {
         CAPTURE(to_string(role));
         Host host(c.context.get_executor(), c.config(role));
         host.run();
@@ -276,8 +280,8 @@ TEST_CASE("GroupWatcher: each role follows its main objects") {
     check(Role::service, service("new"), "services", "default", "new", "svc/default/new");
     check(Role::endpoints, endpoints("new", {{"10.1.1.1"}}), "endpoints", "default", "new",
           "endpoints/default/new");
-    check(Role::endpointslice, slice("new", "s", {{"10.1.1.1"}}), "endpointslices", "default", "new",
-          "endpointslice/default/new");
+    check(Role::endpointslice, slice("new", "s", {{"10.1.1.1"}}), "endpointslices", "default",
+          "new", "endpointslice/default/new");
     check(Role::ingress, ingress("new", "h"), "ingresses", "default", "new", "ingress/default/new");
 }
 
@@ -370,7 +374,8 @@ TEST_CASE("GroupWatcher: configured namespaces are watched one by one") {
     CHECK(host.groups.size() == 2);
     const auto requests = sim.take_requests();
     CHECK(requests.size() == 6);
-    for (const char* path : {"/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods", "/api/v1/nodes"}) {
+    for (const char* path :
+         {"/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods", "/api/v1/nodes"}) {
         CHECK(std::count_if(requests.begin(), requests.end(), [&](const auto& request) {
                   return request.find(path) != std::string::npos;
               }) == 2);

@@ -1,10 +1,10 @@
 #include "k8s_sd/sim/shop.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>

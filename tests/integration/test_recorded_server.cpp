@@ -1,7 +1,7 @@
 #include "api_server_fixture.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <boost/json/serialize.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -37,7 +37,8 @@ std::vector<json::value> events(const std::string& stream) {
     for (std::size_t i = 0; i < stream.size();) {
         const std::size_t end = std::min(stream.find('\n', i), stream.size());
         json::value event = json::parse(stream.substr(i, end - i));
-        const bool initial_end = stream.substr(i, end - i).find("initial-events-end") != stream.npos;
+        const bool initial_end =
+            stream.substr(i, end - i).find("initial-events-end") != stream.npos;
         if (event.at("type") != "BOOKMARK" || initial_end) result.push_back(std::move(event));
         i = end + 1;
     }
@@ -73,8 +74,8 @@ std::vector<Change> changes_of(const fs::path& step, const json::object& request
         for (const json::value& event : events(slurp(step / std::string(file)))) {
             if (event.at("type") == "BOOKMARK") continue;
             const json::value& version = event.at_pointer("/object/metadata/resourceVersion");
-            result.push_back({std::stoull(std::string(version.as_string())), resource,
-                              json::serialize(event)});
+            result.push_back(
+                {std::stoull(std::string(version.as_string())), resource, json::serialize(event)});
         }
     }
     std::stable_sort(result.begin(), result.end(),
@@ -118,9 +119,9 @@ TEST_CASE("ApiServer: it streams what a real API server streamed") {
         fs::path before = directory;
         for (const fs::path& step : sorted_entries(directory / "steps")) {
             // In this step the server forgot what had changed: there are no events to replay.
-            const bool compacted = step.parent_path().parent_path().filename() ==
-                                       "steps-expired-version" &&
-                                   step.filename() == "01-missed-changes";
+            const bool compacted =
+                step.parent_path().parent_path().filename() == "steps-expired-version" &&
+                step.filename() == "01-missed-changes";
             if (!compacted) check_step(before, step);
             before = step;
             ++steps;

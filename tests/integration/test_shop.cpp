@@ -1,8 +1,8 @@
 #include "api_server_fixture.hpp"
 #include "k8s_sd/sim/shop.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <boost/json/serialize.hpp>
 #include <map>
 #include <set>
 

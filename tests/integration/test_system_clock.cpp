@@ -1,9 +1,8 @@
 #include "k8s_sd/environment.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
-
-#include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <string>
 

@@ -42,7 +42,8 @@ struct FrozenServer : Simulation {
     explicit FrozenServer(bool bookmarks, WatchOptions options = {})
         : FrozenServer(bookmarks, options, std::make_shared<ManualClock>()) {}
     FrozenServer(bool bookmarks, WatchOptions options, std::shared_ptr<ManualClock> own)
-        : Simulation(server_options(bookmarks, own)), server_clock(std::move(own)),
+        : Simulation(server_options(bookmarks, own)),
+          server_clock(std::move(own)),
           probe(*this, {}, options) {
         server.apply(pod({.name = "a"}));
         probe.start();

@@ -121,9 +121,8 @@ TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
     CHECK(context.expired());
 }
 
-TEST_CASE(
-    "TlsContexts: looks at files once per second and keeps the old context while they are "
-    "broken") {
+TEST_CASE("TlsContexts: looks at files once per second and keeps the old context while they are "
+          "broken") {
     const TemporaryDirectory directory;
     TlsContexts contexts;
     TimePoint now{1000s};

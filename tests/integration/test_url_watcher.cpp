@@ -73,7 +73,8 @@ TEST_CASE("URLWatcher: a page size of zero asks for one page") {
     ThreePods sim;
     WatchProbe probe(sim, {}, pages_of(0));
     probe.start();
-    CHECK(sim.take_requests() == Texts{"LIST /api/v1/pods", "WATCH /api/v1/pods from " + sim.version});
+    CHECK(sim.take_requests() ==
+          Texts{"LIST /api/v1/pods", "WATCH /api/v1/pods from " + sim.version});
     CHECK(probe.names().size() == 3);
 }
 

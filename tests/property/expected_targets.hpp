@@ -1,12 +1,11 @@
 #pragma once
 
-#include "property/random_cluster.hpp"
-#include "support/host.hpp"
-
 #include "k8s_sd/codec/json_decoder.hpp"
 #include "k8s_sd/roles/generate.hpp"
 #include "k8s_sd/roles/make_object.hpp"
 #include "k8s_sd/selector.hpp"
+#include "property/random_cluster.hpp"
+#include "support/host.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <algorithm>
@@ -57,16 +56,17 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
             if (value == nullptr) return std::nullopt;
             return std::string_view(value->get_string());
         };
-        return std::all_of(config_.selectors.begin(), config_.selectors.end(), [&](const Selector& s) {
-            if (main_kind(s.role) != kind) return true;
-            const auto* labels = object.at("metadata").as_object().if_contains("labels");
-            return LabelSelector::parse(s.label).matches([&](std::string_view key) {
-                return labels ? text(labels->get_object().if_contains(key)) : std::nullopt;
-            }) && FieldSelector::parse(s.field).matches([&](std::string_view path) {
-                if (path == "metadata.name") return std::optional<std::string_view>(name);
-                return text(object.at("spec").as_object().if_contains("nodeName"));
+        return std::all_of(
+            config_.selectors.begin(), config_.selectors.end(), [&](const Selector& s) {
+                if (main_kind(s.role) != kind) return true;
+                const auto* labels = object.at("metadata").as_object().if_contains("labels");
+                return LabelSelector::parse(s.label).matches([&](std::string_view key) {
+                    return labels ? text(labels->get_object().if_contains(key)) : std::nullopt;
+                }) && FieldSelector::parse(s.field).matches([&](std::string_view path) {
+                    if (path == "metadata.name") return std::optional<std::string_view>(name);
+                    return text(object.at("spec").as_object().if_contains("nodeName"));
+                });
             });
-        });
     }
 
     void decode(Kind kind, const boost::json::object& object) {
@@ -81,7 +81,8 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
         return it == objects_.end() ? nullptr : it->second.get();
     }
     void on_object(detail::EventType, ObjectPtr object, std::string_view) override {
-        const std::tuple key(object->kind(), std::string(object->ns()), std::string(object->name()));
+        const std::tuple key(object->kind(), std::string(object->ns()),
+                             std::string(object->name()));
         objects_.emplace(key, std::move(object));
     }
     void on_bookmark(std::string_view, bool) override {}

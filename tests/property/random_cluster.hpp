@@ -1,10 +1,9 @@
 #pragma once
 
-#include "support/objects.hpp"
-
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/resource.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/objects.hpp"
 
 #include <cstdint>
 #include <random>
@@ -48,7 +47,8 @@ class RandomCluster {
         }
         const auto& meta = object.at("metadata").as_object();
         const auto* ns = meta.if_contains("namespace");
-        server_.remove(to_string(kind), ns ? std::string_view(ns->get_string()) : std::string_view(),
+        server_.remove(to_string(kind),
+                       ns ? std::string_view(ns->get_string()) : std::string_view(),
                        meta.at("name").get_string());
     }
 
@@ -97,7 +97,8 @@ class RandomCluster {
     std::vector<Address> addresses() {
         std::vector<Address> addresses(random_.below(4));
         for (Address& address : addresses) {
-            address = {ip(), random_.one_in(4) ? "" : random_.numbered("p", 6), random_.numbered("n", 3)};
+            address = {ip(), random_.one_in(4) ? "" : random_.numbered("p", 6),
+                       random_.numbered("n", 3)};
         }
         return addresses;
     }
@@ -111,7 +112,8 @@ class RandomCluster {
         spec.phase = random_.pick<std::string>({"Running", "Pending", "Succeeded"});
         spec.probe_time = std::to_string(random_.below(100));
         boost::json::object object = pod(spec);
-        if (random_.one_in(3)) return with_controller(object, "ReplicaSet", random_.numbered("r", 2));
+        if (random_.one_in(3))
+            return with_controller(object, "ReplicaSet", random_.numbered("r", 2));
         if (random_.one_in(2)) return with_controller(object, "Job", random_.numbered("j", 2));
         return object;
     }

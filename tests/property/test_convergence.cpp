@@ -22,11 +22,13 @@ namespace {
 class Scenario {
  public:
     explicit Scenario(std::uint64_t seed)
-        : random_(seed), sim_(server_options(random_), transport(random_)),
+        : random_(seed),
+          sim_(server_options(random_), transport(random_)),
           cluster_(random_, sim_.server) {
         for (unsigned i = random_.below(60); i > 0; --i) cluster_.change();
         for (unsigned i = 0; i < 4; ++i) {
-            const DiscoveryConfig config = i == 0 || random_.one_in(2) ? random_config() : configs_[0];
+            const DiscoveryConfig config =
+                i == 0 || random_.one_in(2) ? random_config() : configs_[0];
             add_host(config);
         }
     }
@@ -91,7 +93,8 @@ class Scenario {
         Selector selector;
         selector.role = role;
         if (!random_.one_in(3)) {
-            selector.label = random_.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier"});
+            selector.label =
+                random_.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier"});
         }
         if (random_.one_in(3)) selector.field = "metadata.name!=" + random_.numbered("p", 3);
         if (role == Role::pod && random_.one_in(3)) selector.field = "spec.nodeName=n1";
@@ -101,8 +104,8 @@ class Scenario {
         DiscoveryConfig config;
         config.api_server.url = sim_.server.url();
         config.role = static_cast<Role>(random_.below(6));
-        config.dialect = random_.pick<LabelDialect>({LabelDialect::prometheus,
-                                                     LabelDialect::victoriametrics});
+        config.dialect =
+            random_.pick<LabelDialect>({LabelDialect::prometheus, LabelDialect::victoriametrics});
         config.attach_metadata = {.node = random_.one_in(2),
                                   .namespace_ = random_.one_in(2),
                                   .deployment = random_.one_in(2),
@@ -111,9 +114,11 @@ class Scenario {
         if (random_.one_in(3)) config.namespaces = {"a"};
         if (random_.one_in(6)) config.namespaces = {"b", "a"};
         if (random_.one_in(2)) config.selectors.push_back(random_selector(config.role));
-        const bool behind_service = config.role == Role::endpoints || config.role == Role::endpointslice;
+        const bool behind_service =
+            config.role == Role::endpoints || config.role == Role::endpointslice;
         if (behind_service && random_.one_in(3)) {
-            config.selectors.push_back(random_selector(random_.pick<Role>({Role::pod, Role::service})));
+            config.selectors.push_back(
+                random_selector(random_.pick<Role>({Role::pod, Role::service})));
         }
         config.watch.page_size = random_.below(4);
         if (random_.one_in(3)) config.min_update_interval = 2s;
@@ -127,8 +132,9 @@ class Scenario {
 
     std::optional<Response> fault() {
         if (!random_.one_in(8)) return std::nullopt;
-        Response response = Response::failure(
-            random_.pick<unsigned>({400, 401, 403, 404, 410, 429, 500, 503, 504}), "Reason", "text");
+        Response response =
+            Response::failure(random_.pick<unsigned>({400, 401, 403, 404, 410, 429, 500, 503, 504}),
+                              "Reason", "text");
         switch (random_.below(6)) {
             case 0: return Response::disconnect();
             case 1: return Response::never();
@@ -196,7 +202,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 // K8S_SD_CONVERGENCE_RUNS=20000 for a long run, K8S_SD_CONVERGENCE_SEED=n to begin elsewhere.
 TEST_CASE("Convergence: once faults stop, diffs add up to the cluster's targets") {
     const std::uint64_t first = number_from("K8S_SD_CONVERGENCE_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_CONVERGENCE_RUNS", 40);
+    const std::uint64_t runs = number_from("K8S_SD_CONVERGENCE_RUNS", 60);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {
         INFO("K8S_SD_CONVERGENCE_SEED=" << seed << " K8S_SD_CONVERGENCE_RUNS=1");
         Scenario scenario(seed);

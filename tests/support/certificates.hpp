@@ -2,12 +2,11 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/context.hpp>
-
-#include <memory>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -134,9 +133,9 @@ class CertificateAuthority {
     }
     static std::string pem(EVP_PKEY& key) {
         const BioPtr bio(BIO_new(BIO_s_mem()));
-        require(
-            PEM_write_bio_PrivateKey(bio.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) == 1,
-            "PEM_write_bio_PrivateKey");
+        require(PEM_write_bio_PrivateKey(bio.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) ==
+                    1,
+                "PEM_write_bio_PrivateKey");
         return text(*bio);
     }
 

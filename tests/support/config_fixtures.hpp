@@ -2,13 +2,13 @@
 
 #include "k8s_sd/error.hpp"
 
+#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
 
 namespace k8s_sd::test {
 

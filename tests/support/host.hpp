@@ -105,7 +105,8 @@ class Host {
         const std::string source(group->source());
         const auto known = groups.find(source);
         if (known == groups.end()) return complain(source, "removed but was not there");
-        if (!same(known->second, group)) complain(source, "removed another group than the host had");
+        if (!same(known->second, group))
+            complain(source, "removed another group than the host had");
         groups.erase(known);
     }
     // Of equal groups a host may be told of another one than it has.

@@ -3,7 +3,6 @@
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/post.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>

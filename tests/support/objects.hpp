@@ -29,8 +29,12 @@ inline boost::json::object metadata(const std::string& ns, const std::string& na
 
 inline boost::json::object with_controller(boost::json::object object, const std::string& kind,
                                            const std::string& name) {
-    object["metadata"].as_object()["ownerReferences"] = boost::json::array{boost::json::object{
-        {"apiVersion", "v1"}, {"kind", kind}, {"name", name}, {"uid", kind + name}, {"controller", true}}};
+    object["metadata"].as_object()["ownerReferences"] =
+        boost::json::array{boost::json::object{{"apiVersion", "v1"},
+                                               {"kind", kind},
+                                               {"name", name},
+                                               {"uid", kind + name},
+                                               {"controller", true}}};
     return object;
 }
 
@@ -55,32 +59,34 @@ inline boost::json::object pod(const PodSpec& spec) {
     return {{"kind", "Pod"},
             {"apiVersion", "v1"},
             {"metadata", metadata(spec.ns, spec.name, spec.labels, spec.uid)},
-            {"spec", boost::json::object{
-                         {"nodeName", spec.node},
-                         {"containers", boost::json::array{boost::json::object{
-                                            {"name", "main"},
-                                            {"image", "app:1"},
-                                            {"ports", boost::json::array{boost::json::object{
-                                                          {"name", "http"},
-                                                          {"containerPort", 8080},
-                                                          {"protocol", "TCP"}}}}}}}}},
+            {"spec",
+             boost::json::object{
+                 {"nodeName", spec.node},
+                 {"containers",
+                  boost::json::array{boost::json::object{
+                      {"name", "main"},
+                      {"image", "app:1"},
+                      {"ports",
+                       boost::json::array{boost::json::object{
+                           {"name", "http"}, {"containerPort", 8080}, {"protocol", "TCP"}}}}}}}}},
             {"status", std::move(status)}};
 }
 
 inline boost::json::object node(const std::string& name, const Strings& labels = {},
                                 const std::string& heartbeat = {}) {
-    return {{"kind", "Node"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata("", name, labels)},
-            {"status", boost::json::object{
-                           {"addresses", boost::json::array{boost::json::object{
-                                             {"type", "InternalIP"}, {"address", "192.168.0.1"}}}},
-                           {"conditions", boost::json::array{boost::json::object{
-                                              {"type", "Ready"},
-                                              {"status", "True"},
-                                              {"lastHeartbeatTime", heartbeat}}}},
-                           {"daemonEndpoints", boost::json::object{
-                                {"kubeletEndpoint", boost::json::object{{"Port", 10250}}}}}}}};
+    return {
+        {"kind", "Node"},
+        {"apiVersion", "v1"},
+        {"metadata", metadata("", name, labels)},
+        {"status",
+         boost::json::object{
+             {"addresses", boost::json::array{boost::json::object{{"type", "InternalIP"},
+                                                                  {"address", "192.168.0.1"}}}},
+             {"conditions",
+              boost::json::array{boost::json::object{
+                  {"type", "Ready"}, {"status", "True"}, {"lastHeartbeatTime", heartbeat}}}},
+             {"daemonEndpoints",
+              boost::json::object{{"kubeletEndpoint", boost::json::object{{"Port", 10250}}}}}}}};
 }
 
 inline boost::json::object service(const std::string& name, const Strings& labels = {},
@@ -135,13 +141,14 @@ inline boost::json::object endpoints(const std::string& service,
         if (!address.pod.empty()) entry["targetRef"] = target_ref(address, ns);
         ready.push_back(std::move(entry));
     }
-    return {{"kind", "Endpoints"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata(ns, service)},
-            {"subsets", boost::json::array{boost::json::object{
-                            {"addresses", std::move(ready)},
-                            {"ports", boost::json::array{boost::json::object{
-                                          {"name", "http"}, {"port", 8080}, {"protocol", "TCP"}}}}}}}};
+    return {
+        {"kind", "Endpoints"},
+        {"apiVersion", "v1"},
+        {"metadata", metadata(ns, service)},
+        {"subsets", boost::json::array{boost::json::object{
+                        {"addresses", std::move(ready)},
+                        {"ports", boost::json::array{boost::json::object{
+                                      {"name", "http"}, {"port", 8080}, {"protocol", "TCP"}}}}}}}};
 }
 
 inline boost::json::object ingress(const std::string& name, const std::string& host,
@@ -149,13 +156,14 @@ inline boost::json::object ingress(const std::string& name, const std::string& h
     return {{"kind", "Ingress"},
             {"apiVersion", "networking.k8s.io/v1"},
             {"metadata", metadata(ns, name)},
-            {"spec", boost::json::object{
-                         {"rules", boost::json::array{boost::json::object{
-                                       {"host", host},
-                                       {"http", boost::json::object{
-                                            {"paths", boost::json::array{boost::json::object{
-                                                          {"path", "/"},
-                                                          {"pathType", "Prefix"}}}}}}}}}}}};
+            {"spec",
+             boost::json::object{
+                 {"rules",
+                  boost::json::array{boost::json::object{
+                      {"host", host},
+                      {"http", boost::json::object{
+                                   {"paths", boost::json::array{boost::json::object{
+                                                 {"path", "/"}, {"pathType", "Prefix"}}}}}}}}}}}};
 }
 
 inline boost::json::object namespace_object(const std::string& name, const Strings& labels = {}) {
@@ -167,7 +175,8 @@ inline boost::json::object replica_set(const std::string& name, const std::strin
                                        const std::string& ns = "default") {
     boost::json::object object{
         {"kind", "ReplicaSet"}, {"apiVersion", "apps/v1"}, {"metadata", metadata(ns, name)}};
-    return deployment.empty() ? object : with_controller(std::move(object), "Deployment", deployment);
+    return deployment.empty() ? object
+                              : with_controller(std::move(object), "Deployment", deployment);
 }
 
 /// \param cron_job  the controller; empty: none

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-
 #include <cstddef>
 
 namespace k8s_sd::test {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include "support/manual_clock.hpp"
-#include "support/settle.hpp"
-
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <algorithm>
@@ -65,10 +64,9 @@ class Simulation {
         std::vector<std::string> texts;
         for (const sim::RequestRecord& record : server.requests()) {
             const sim::Request& request = record.request;
-            texts.push_back(request.is_watch()
-                                ? "WATCH " + request.path + " from " +
-                                      std::string(request.param("resourceVersion"))
-                                : "LIST " + request.target);
+            texts.push_back(request.is_watch() ? "WATCH " + request.path + " from " +
+                                                     std::string(request.param("resourceVersion"))
+                                               : "LIST " + request.target);
         }
         server.clear_requests();
         return texts;

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "support/simulation.hpp"
-
 #include "k8s_sd/url_watcher.hpp"
+#include "support/simulation.hpp"
 
 #include <functional>
 #include <memory>

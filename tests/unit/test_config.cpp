@@ -101,9 +101,8 @@ TEST_CASE("validate: credentials and TLS options need the URL of api_server") {
 TEST_CASE("validate: own_namespace needs in-cluster access, except in vmagent's dialect") {
     DiscoveryConfig url = with_url();
     url.own_namespace = true;
-    CHECK(contains(problem(url),
-                   "own_namespace: needs in-cluster access, it must not be set "
-                   "together with the URL of api_server"));
+    CHECK(contains(problem(url), "own_namespace: needs in-cluster access, it must not be set "
+                                 "together with the URL of api_server"));
     DiscoveryConfig kubeconfig;
     kubeconfig.kubeconfig_file = "kc";
     kubeconfig.own_namespace = true;

@@ -253,9 +253,8 @@ TEST_CASE("parse_sd_config: tls_config makes an address without scheme https") {
 }
 
 TEST_CASE("parse_sd_config: vmagent's dialect is lax with selectors") {
-    const std::string two =
-        "role: pod\nselectors: [{role: pod, label: foo},\n"
-        "{role: endpointslices, label: z},\n{role: pod, label: x, field: y=1}]";
+    const std::string two = "role: pod\nselectors: [{role: pod, label: foo},\n"
+                            "{role: endpointslices, label: z},\n{role: pod, label: x, field: y=1}]";
     const std::vector<Selector> pods{{Role::pod, "foo", ""}, {Role::pod, "x", "y=1"}};
     CHECK(parse(two, V).selectors == pods);
     CHECK(problem(two).starts_with("sd.yaml:3: selectors[1].role: there is no such role"));
@@ -347,9 +346,8 @@ TEST_CASE("parse_sd_config: deep nesting, cycles and alias bombs end in an error
 }
 
 TEST_CASE("parse_sd_config: every byte of a valid text may be replaced without a crash") {
-    const std::string yaml =
-        "role: pod\nselectors:\n- {role: pod, label: \"a=b\"}\n"
-        "namespaces: &a\n  names: [x]\ntls_config: {key: |\n";
+    const std::string yaml = "role: pod\nselectors:\n- {role: pod, label: \"a=b\"}\n"
+                             "namespaces: &a\n  names: [x]\ntls_config: {key: |\n";
     for (std::size_t i = 0; i < yaml.size(); ++i) {
         for (const char c : std::string("\0\n:{[]}\"'&*!|>%@-?#\xff", 20)) {
             std::string broken = yaml;

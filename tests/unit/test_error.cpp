@@ -2,9 +2,9 @@
 #include "k8s_sd/logger.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <unistd.h>
 #include <set>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 

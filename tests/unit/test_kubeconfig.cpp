@@ -101,9 +101,9 @@ TEST_CASE("kubeconfig: credentials are not sent to a server without TLS") {
 }
 
 TEST_CASE("kubeconfig: a context without a user keeps its CA") {
-    const ApiServerConfig server = load(
-        "{clusters: [{name: k, cluster: {server: 'https://h', certificate-authority-data: "
-        "YXV0aG9yaXR5}}], contexts: [{name: c, context: {cluster: k}}], current-context: c}");
+    const ApiServerConfig server =
+        load("{clusters: [{name: k, cluster: {server: 'https://h', certificate-authority-data: "
+             "YXV0aG9yaXR5}}], contexts: [{name: c, context: {cluster: k}}], current-context: c}");
     CHECK(server.tls.ca == "authority");
     CHECK(server.auth == AuthConfig{});
 }
@@ -150,10 +150,9 @@ TEST_CASE("kubeconfig: what is not supported is an error that names it") {
 TEST_CASE("kubeconfig: the user of another context may be unsupported") {
     const TemporaryDirectory directory;
     const std::string path =
-        directory.write("kc",
-                        "users: [{name: e, user: {exec: {command: x}}}]\n"
-                        "clusters: [{name: k, cluster: {server: 'https://h'}}]\n"
-                        "contexts: [{name: c, context: {cluster: k}}]\ncurrent-context: c\n");
+        directory.write("kc", "users: [{name: e, user: {exec: {command: x}}}]\n"
+                              "clusters: [{name: k, cluster: {server: 'https://h'}}]\n"
+                              "contexts: [{name: c, context: {cluster: k}}]\ncurrent-context: c\n");
     CHECK(load_kubeconfig(path, "").url == "https://h");
 }
 
@@ -203,14 +202,12 @@ TEST_CASE("kubeconfig: references to nothing are errors with the names there are
 TEST_CASE("kubeconfig: files merge by name, the first one wins, with their own directories") {
     const TemporaryDirectory directory;
     const std::string first = directory.write(
-        "1/kc",
-        "clusters: [{name: k, cluster: {server: 'https://first', certificate-authority: "
-        "ca}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n");
-    const std::string second =
-        directory.write("2/kc",
-                        "clusters: [{name: k, cluster: {server: 'https://second'}}]\n"
-                        "users: [{name: u, user: {tokenFile: t}}]\n"
-                        "contexts: [{name: d, context: {cluster: k}}]\ncurrent-context: c\n");
+        "1/kc", "clusters: [{name: k, cluster: {server: 'https://first', certificate-authority: "
+                "ca}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n");
+    const std::string second = directory.write(
+        "2/kc", "clusters: [{name: k, cluster: {server: 'https://second'}}]\n"
+                "users: [{name: u, user: {tokenFile: t}}]\n"
+                "contexts: [{name: d, context: {cluster: k}}]\ncurrent-context: c\n");
     const std::string third = directory.write("3/kc", "current-context: d\n");
     const std::string missing = directory.path("missing");
     const ApiServerConfig server = load_kubeconfig_files({missing, first, second, third}, "");

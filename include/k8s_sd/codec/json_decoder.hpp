@@ -41,7 +41,9 @@ class ScratchOf final : public Scratch {
         model_.meta.labels = std::move(labels);
         model_.meta.annotations = std::move(annotations);
     }
-    ObjectPtr make(Kind kind, ObjectMaker& maker) const override { return maker.make(kind, model_); }
+    ObjectPtr make(Kind kind, ObjectMaker& maker) const override {
+        return maker.make(kind, model_);
+    }
 
  private:
     Model model_;
@@ -146,7 +148,10 @@ inline Members members_of(Kind kind) {
 
 inline JsonDecoder::JsonDecoder(Kind kind, ObjectMaker& maker, std::size_t max_object_bytes,
                                 EventSink& sink)
-    : kind_(kind), maker_(maker), sink_(sink), scratch_(make_scratch(kind)),
+    : kind_(kind),
+      maker_(maker),
+      sink_(sink),
+      scratch_(make_scratch(kind)),
       // Deeper than any object of Kubernetes, and far from the end of the stack.
       parser_({.max_depth = 256, .allow_invalid_utf8 = true}, arena_, max_object_bytes,
               static_cast<JsonProjector::Records&>(*this)) {
@@ -158,9 +163,9 @@ inline JsonDecoder::JsonDecoder(Kind kind, ObjectMaker& maker, std::size_t max_o
     list_root_ = object({
         {"kind", text<&ListDocument::kind>()},
         {"metadata", object({
-            {"resourceVersion", text<&ListDocument::resource_version>()},
-            {"continue", text<&ListDocument::continue_token>()},
-        })},
+                         {"resourceVersion", text<&ListDocument::resource_version>()},
+                         {"continue", text<&ListDocument::continue_token>()},
+                     })},
         {"items", std::move(items)},
     });
     items_ = list_root_.member("items");
@@ -172,8 +177,7 @@ inline JsonDecoder::JsonDecoder(Kind kind, ObjectMaker& maker, std::size_t max_o
     });
 }
 
-inline void JsonDecoder::start(const Projection& root, void* aggregate,
-                               const Projection* records) {
+inline void JsonDecoder::start(const Projection& root, void* aggregate, const Projection* records) {
     arena_.reset();
     scratch_->clear();
     parser_.reset();
@@ -275,7 +279,8 @@ inline void JsonDecoder::on_record() {
     } else if (watch_.type.empty()) {
         no_event_ = true;
     } else {
-        emit_bad_object("an event of the unknown type \"" + std::string(watch_.type.substr(0, 32)) + "\"");
+        emit_bad_object("an event of the unknown type \"" + std::string(watch_.type.substr(0, 32)) +
+                        "\"");
     }
     scratch_->clear();
     arena_.reset();
@@ -287,7 +292,8 @@ inline std::string_view JsonDecoder::object_problem(EventType type) const {
     const std::string& problem = parser_.handler().problem();
     // Of a deleted object only the name is needed.
     if (!problem.empty() && type != EventType::deleted) return problem;
-    if (!meta.kind.empty() && meta.kind != resource_of(kind_).kind) return "an object of another kind";
+    if (!meta.kind.empty() && meta.kind != resource_of(kind_).kind)
+        return "an object of another kind";
     if (meta.name.empty()) return "an object without a name";
     if (meta.ns.empty() && resource_of(kind_).namespaced) return "an object without a namespace";
     return {};

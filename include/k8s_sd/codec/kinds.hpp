@@ -14,6 +14,9 @@
 /// Which fields of each kind reach a label. The tables read like the Kubernetes API reference.
 namespace k8s_sd::detail {
 
+// The tables are laid out by hand: one field a line, as deep as the document.
+// clang-format off
+
 enum class MetadataFields { all, without_labels };
 
 inline Members metadata_members(MetadataFields fields) {
@@ -242,5 +245,7 @@ inline Members ingress_members() {
         })},
     });
 }
+
+// clang-format on
 
 }  // namespace k8s_sd::detail

@@ -17,7 +17,6 @@ namespace k8s_sd::detail {
 struct Projection {
     enum class Type : std::uint8_t { object, array, map, text, number, boolean };
 
-
     Type type = Type::object;
     /// object: begins the object inside the aggregate around it and returns its address;
     /// array: begins a new element and returns its address (null where elements are scalars).

@@ -37,7 +37,8 @@ inline std::string_view unpack_value(const char*& position) noexcept {
 /// are in the shape, the values behind the header in the same allocation.
 class LabelBlock final : public boost::intrusive_ref_counter<LabelBlock> {
  public:
-    static boost::intrusive_ptr<const LabelBlock> make(LabelShapePtr shape, std::string_view packed) {
+    static boost::intrusive_ptr<const LabelBlock> make(LabelShapePtr shape,
+                                                       std::string_view packed) {
         void* memory = ::operator new(sizeof(LabelBlock) + packed.size());
         auto* block = new (memory) LabelBlock(std::move(shape), packed.size());
         std::memcpy(static_cast<void*>(block + 1), packed.data(), packed.size());

@@ -164,19 +164,22 @@ class LabelFactory {
         const auto equal = [&](const FamilyShape& made) {
             return made.prefix == prefix && made.raw_keys == raw_keys_;
         };
-        return family_shapes_.get(hash, equal, [&] {
-            boost::intrusive_ptr<FamilyShape> made(new FamilyShape);
-            made->prefix = prefix;
-            made->raw_keys = raw_keys_;
-            made->shape = new LabelShape(family, names_);
-            return made;
-        })->shape;
+        return family_shapes_
+            .get(hash, equal,
+                 [&] {
+                     boost::intrusive_ptr<FamilyShape> made(new FamilyShape);
+                     made->prefix = prefix;
+                     made->raw_keys = raw_keys_;
+                     made->shape = new LabelShape(family, names_);
+                     return made;
+                 })
+            ->shape;
     }
 
     LabelBlockPtr shared_block(LabelShapePtr shape) {
         if (packed_.size() > largest_shared) return LabelBlock::make(std::move(shape), packed_);
-        const std::size_t hash = std::hash<std::string_view>{}(packed_) ^
-                                 reinterpret_cast<std::uintptr_t>(shape.get());
+        const std::size_t hash =
+            std::hash<std::string_view>{}(packed_) ^ reinterpret_cast<std::uintptr_t>(shape.get());
         const auto equal = [&](const LabelBlock& block) {
             return &block.shape() == shape.get() && block.packed() == packed_;
         };

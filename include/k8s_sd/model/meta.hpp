@@ -29,7 +29,7 @@ struct Status {
 struct ObjectMeta {
     std::string_view kind;  // absent in the items of a list
     std::string_view name, ns, uid, resource_version;
-    Status status;          // in place of an object
+    Status status;  // in place of an object
     std::vector<std::pair<std::string_view, std::string_view>> labels, annotations;
     std::vector<OwnerReference> owner_references;
 

@@ -84,7 +84,8 @@ class BackingPods {
             for (const PodPort& port : pod->ports) {
                 if (g.group.overfull()) return;
                 if (!port.declared || !is_endpoint_port(port, g.options)) continue;
-                if (std::find(covered.begin(), covered.end(), port.number) != covered.end()) continue;
+                if (std::find(covered.begin(), covered.end(), port.number) != covered.end())
+                    continue;
                 g.group.begin_target()
                     .add(address_label(g.factory, join_host_port(pod->ip(), port.number)))
                     .add(port.labels);

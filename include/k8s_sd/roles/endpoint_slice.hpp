@@ -25,8 +25,8 @@ class EndpointSliceObject final : public Object {
         Backing backing;
 
         friend bool operator==(const Endpoint& a, const Endpoint& b) noexcept {
-            return a.addresses == b.addresses && a.backing == b.backing && same(a.labels, b.labels) &&
-                   same(a.topology, b.topology);
+            return a.addresses == b.addresses && a.backing == b.backing &&
+                   same(a.labels, b.labels) && same(a.topology, b.topology);
         }
     };
     struct Port {
@@ -71,7 +71,8 @@ inline void add_slice_reference(LabelFactory::Row& row, std::string_view kind,
 }
 
 /// Prometheus leaves out a condition that is not set; vmagent takes it for false.
-inline void add_slice_conditions(LabelFactory::Row& row, const model::EndpointConditions& conditions,
+inline void add_slice_conditions(LabelFactory::Row& row,
+                                 const model::EndpointConditions& conditions,
                                  const LabelOptions& options) {
     const auto add = [&](LiteralName name, std::optional<bool> condition) {
         if (!condition && options.prometheus()) return;

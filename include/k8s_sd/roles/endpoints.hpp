@@ -91,10 +91,11 @@ inline LabelBlockPtr endpoint_ready_label(LabelFactory& factory, std::string_vie
 
 /// Set by the endpoints controller when it has truncated the object (Kubernetes 1.22).
 inline bool is_over_capacity(const model::ObjectMeta& meta) {
-    return std::any_of(meta.annotations.begin(), meta.annotations.end(), [](const auto& annotation) {
-        return annotation.first == "endpoints.kubernetes.io/over-capacity" &&
-               (annotation.second == "truncated" || annotation.second == "warning");
-    });
+    return std::any_of(
+        meta.annotations.begin(), meta.annotations.end(), [](const auto& annotation) {
+            return annotation.first == "endpoints.kubernetes.io/over-capacity" &&
+                   (annotation.second == "truncated" || annotation.second == "warning");
+        });
 }
 
 inline std::size_t EndpointsObject::text_size(const model::Endpoints& endpoints) {

@@ -44,8 +44,7 @@ inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
 /// The targets of `object`, whose kind must be the role's main kind. Null if it has none, or more
 /// than it may have: then GroupBuilder::overfull() tells.
 inline TargetGroupPtr generate(Role role, const Object& object, Generation& g) {
-    g.group.begin(source_prefix(role), object.ns(), object.name(),
-                  g.options.max_targets);
+    g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets);
     switch (role) {
         case Role::node: node_targets(static_cast<const NodeObject&>(object), g); break;
         case Role::pod: pod_targets(static_cast<const PodObject&>(object), g); break;

@@ -20,7 +20,8 @@ inline constexpr MetadataNames ingress_metadata_names{
 
 class IngressObject final : public Object {
  public:
-    IngressObject(const model::Ingress& ingress, const LabelOptions& options, LabelFactory& factory);
+    IngressObject(const model::Ingress& ingress, const LabelOptions& options,
+                  LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
         const auto& o = static_cast<const IngressObject&>(other);
@@ -76,13 +77,12 @@ inline IngressObject::IngressObject(const model::Ingress& ingress, const LabelOp
     for (const model::IngressRule& rule : ingress.rules) {
         const std::string_view scheme = ingress_scheme(tls_hosts, rule.host, options);
         const auto add = [&](std::string_view path) {
-            paths.push_back(
-                factory.row()
-                    .add(address_name, rule.host)
-                    .add("__meta_kubernetes_ingress_scheme", scheme)
-                    .add("__meta_kubernetes_ingress_host", rule.host)
-                    .add("__meta_kubernetes_ingress_path", path.empty() ? "/" : path)
-                    .own());
+            paths.push_back(factory.row()
+                                .add(address_name, rule.host)
+                                .add("__meta_kubernetes_ingress_scheme", scheme)
+                                .add("__meta_kubernetes_ingress_host", rule.host)
+                                .add("__meta_kubernetes_ingress_path", path.empty() ? "/" : path)
+                                .own());
         };
         for (const model::IngressPath& path : rule.paths) add(path.path);
         // A rule with `http` but no path has no target with Prometheus and one with vmagent.

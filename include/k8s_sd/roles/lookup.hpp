@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/labels/label_factory.hpp"
 #include "k8s_sd/labels/group_builder.hpp"
+#include "k8s_sd/labels/label_factory.hpp"
 #include "k8s_sd/object.hpp"
 
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/labels/label_factory.hpp"
 #include "k8s_sd/labels/group_builder.hpp"
+#include "k8s_sd/labels/label_factory.hpp"
 #include "k8s_sd/model/meta.hpp"
 
 #include <array>

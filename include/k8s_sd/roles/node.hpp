@@ -46,7 +46,8 @@ class NodeObject final : public Object {
 
 /// The first address of the best type; Prometheus' order of preference. An empty InternalIP
 /// counts for Prometheus and is passed over by vmagent.
-inline const model::NodeAddress* node_address(const model::Node& node, const LabelOptions& options) {
+inline const model::NodeAddress* node_address(const model::Node& node,
+                                              const LabelOptions& options) {
     static constexpr std::array<std::string_view, 6> preference{
         "InternalIP", "InternalDNS", "ExternalIP", "ExternalDNS", "LegacyHostIP", "Hostname"};
     for (const std::string_view type : preference) {

@@ -27,7 +27,7 @@ struct PodPort {
     std::uint16_t container = 0;  ///< position among all containers, regular ones first
     bool declared : 1 = false;    ///< false: the container has no ports
     bool init : 1 = false;
-    bool sidecar : 1 = false;     ///< an init container with restartPolicy Always
+    bool sidecar : 1 = false;  ///< an init container with restartPolicy Always
     bool terminated : 1 = false;
 
     friend bool operator==(const PodPort& a, const PodPort& b) noexcept {
@@ -184,8 +184,7 @@ inline void attach_workload(const PodObject& pod, Generation& g) {
     if (pod.controller_kind() == "Job") {
         if (attach.job) row.add("__meta_kubernetes_pod_job_name", pod.controller_name());
         if (attach.cronjob) {
-            const auto* job =
-                g.lookup.get<OwnerObject>(Kind::job, pod.ns(), pod.controller_name());
+            const auto* job = g.lookup.get<OwnerObject>(Kind::job, pod.ns(), pod.controller_name());
             if (job != nullptr && job->controller_kind == "CronJob") {
                 row.add("__meta_kubernetes_pod_cronjob_name", job->controller_name);
             }

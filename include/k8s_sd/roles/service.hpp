@@ -64,18 +64,20 @@ inline ServiceObject::ServiceObject(const model::Service& service, const LabelOp
       metadata(make_metadata(service_metadata_names, service.meta, factory)) {
     set_key(namespace_name->value(0), service_name->value(0));
     if (options.prometheus() && service.type == "LoadBalancer") {
-        load_balancer = factory.row()
-                            .add("__meta_kubernetes_service_loadbalancer_ip", service.load_balancer_ip)
-                            .own();
+        load_balancer =
+            factory.row()
+                .add("__meta_kubernetes_service_loadbalancer_ip", service.load_balancer_ip)
+                .own();
     }
     const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
     for (const model::ServicePort& port : service.ports) {
-        ports.push_back(factory.row()
-                            .add(address_name, join_host_port(host, port.number))
-                            .add("__meta_kubernetes_service_port_name", port.name)
-                            .add("__meta_kubernetes_service_port_number", std::to_string(port.number))
-                            .add("__meta_kubernetes_service_port_protocol", port.protocol)
-                            .own());
+        ports.push_back(
+            factory.row()
+                .add(address_name, join_host_port(host, port.number))
+                .add("__meta_kubernetes_service_port_name", port.name)
+                .add("__meta_kubernetes_service_port_number", std::to_string(port.number))
+                .add("__meta_kubernetes_service_port_protocol", port.protocol)
+                .own());
     }
 }
 

@@ -26,8 +26,8 @@ struct ApiServerOptions {
     /// A watch whose client has left so many events unread is ended.
     std::size_t max_unread_events = 10'000;
     std::size_t max_open_connections = 10'000;  ///< further ones are closed at once
-    std::string token = {};        ///< the bearer token requests must carry; empty: anybody may
-    std::string path_prefix = {};  ///< "/k8s/cluster-1": requests elsewhere answer 404
+    std::string token = {};            ///< the bearer token requests must carry; empty: anybody may
+    std::string path_prefix = {};      ///< "/k8s/cluster-1": requests elsewhere answer 404
     std::string tls_certificate = {};  ///< PEM chain; with tls_key: listen() speaks TLS
     std::string tls_key = {};          ///< PEM
     std::string tls_client_ca = {};    ///< PEM; if set, clients must show a certificate it signed

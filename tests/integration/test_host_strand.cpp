@@ -1,0 +1,52 @@
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "support/objects.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <future>
+#include <optional>
+#include <utility>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+
+// With one shared strand the slow callback would wait for the other one for ever.
+TEST_CASE("Discoverer: a callback that blocks on a strand of the host stalls no other discoverer") {
+    asio::thread_pool threads(3);
+    std::optional<sim::ApiServer> server(std::in_place, threads.get_executor());
+    server->listen();
+    server->apply(pod({.name = "a"}));
+    DiscoveryConfig config;
+    config.api_server.url = server->url();
+
+    std::promise<void> blocked;
+    std::promise<void> other_was_told;
+    std::promise<void> released;
+    const auto told = other_was_told.get_future().share();
+    Discoverer slow(asio::make_strand(threads.get_executor()), config,
+                    [&, first = true](const TargetGroupDiff&) mutable {
+                        if (!std::exchange(first, false)) return;
+                        blocked.set_value();
+                        told.wait();
+                        released.set_value();
+                    });
+    slow.async_run(asio::detached);
+    blocked.get_future().wait();
+
+    Discoverer quick(threads.get_executor(), config,
+                     [&, diffs = 0](const TargetGroupDiff&) mutable {
+                         if (++diffs == 1) server->apply(pod({.name = "b"}));
+                         if (diffs == 2) other_was_told.set_value();
+                     });
+    quick.async_run(asio::detached);
+    released.get_future().wait();
+    slow.cancel();
+    quick.cancel();
+    server.reset();
+    threads.join();
+    SUCCEED("nobody waited for ever");
+}
