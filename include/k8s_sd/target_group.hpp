@@ -106,7 +106,7 @@ TargetChanges compare_targets(const TargetGroupPtr& previous, const TargetGroupP
 /// One group that came or changed.
 struct GroupChange {
     TargetGroupPtr group;     ///< replaces the one of the same source; has targets
-    TargetGroupPtr previous;  ///< what the host had; null: nothing
+    TargetGroupPtr previous;  ///< equal to what the host had; null: nothing
     /// The Kubernetes object was replaced by another one of the same name (another UID): nothing
     /// of `previous` lives on.
     bool replaced = false;
