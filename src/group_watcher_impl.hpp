@@ -22,7 +22,7 @@ namespace k8s_sd {
 /// Strand-confined, but what is marked otherwise and status().
 class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
  public:
-    Impl(asio::any_io_executor strand, GroupKey key, const Environment& environment);
+    Impl(asio::any_io_executor ex, GroupKey key, const Environment& env);
     ~Impl();
 
     void subscribe(Role, std::weak_ptr<Subscriber>);

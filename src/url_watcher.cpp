@@ -23,6 +23,9 @@ template <class... F>
 struct overloaded : F... {
     using F::operator()...;
 };
+// Of use to compilers without the deduction of C++20.
+template <class... F>
+overloaded(F...) -> overloaded<F...>;
 
 constexpr std::size_t error_body_limit = 16 * 1024;
 constexpr Duration watch_margin = std::chrono::seconds(10);

@@ -264,9 +264,7 @@ inline error_code JsonDecoder::finish() {
 }
 
 inline void JsonDecoder::on_record() {
-    if (!watching_) {
-        emit(EventType::added);
-    } else if (watch_.type == "ADDED") {
+    if (!watching_ || watch_.type == "ADDED") {
         emit(EventType::added);
     } else if (watch_.type == "MODIFIED") {
         emit(EventType::modified);
