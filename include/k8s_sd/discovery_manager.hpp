@@ -1,0 +1,177 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/status.hpp"
+#include "k8s_sd/target_group.hpp"
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd {
+
+namespace asio = boost::asio;
+
+/// A named consumer of targets, e.g. one entry of `scrape_configs`.
+struct Job {
+    std::string name{};                      ///< not empty, unique
+    std::vector<DiscoveryConfig> configs{};  ///< any number; its targets are those of all
+    /// Least time between two diffs of this job; zero: deliver at once. A longer one of its
+    /// `configs` counts as well.
+    Duration min_update_interval{0};
+    auto operator<=>(const Job&) const = default;
+};
+
+/// One discovery configuration that a manager runs; jobs with equal configurations have it in
+/// common. Never used again within the life of a manager.
+using ProviderId = std::uint64_t;
+
+/// What changed in the target groups that a job has from one provider. Two providers of a job can
+/// have groups of the same source (think of two clusters): a group is known by both.
+struct ProviderDiff {
+    ProviderId provider = 0;
+    /// `full`: the job had nothing from this provider before. When a job no longer has a
+    /// provider, all its groups are in `removed`.
+    TargetGroupDiff diff;
+};
+
+/// What changed for one job since its previous diff.
+struct JobDiff {
+    std::string_view job;
+    /// The job's first diff: the complete state, which may be empty; forget everything else.
+    bool full = false;
+    /// The job's last diff: apply_config() was called without it. Everything is in `removed`.
+    bool last = false;
+    std::vector<ProviderDiff> providers;
+};
+
+/// A configuration that apply_config() could not use.
+struct ConfigFailure {
+    std::string job;
+    std::size_t config = 0;  ///< index in Job::configs
+    std::string message;     ///< what is wrong and how to mend it
+};
+
+/// How one configuration of a job is doing.
+struct JobConfigStatus {
+    std::optional<ProviderId> provider;  ///< none: see `status.message`
+    DiscovererStatus status;
+};
+
+/// How a job is doing.
+struct JobStatus {
+    std::string name;
+    std::vector<JobConfigStatus> configs;  ///< as in Job::configs
+    std::size_t groups = 0;                ///< in its state
+    std::size_t targets = 0;
+    /// Configurations that the job no longer has, whose targets it keeps until those that took
+    /// their place have been listed.
+    std::size_t superseded = 0;
+    bool synced = false;  ///< every configuration has been listed
+};
+
+/// The targets of a job, by provider.
+struct JobSnapshot {
+    struct Provider {
+        ProviderId provider = 0;
+        std::vector<TargetGroupPtr> groups;
+    };
+    std::vector<Provider> providers;
+};
+
+/// Runs the discovery configurations of any number of jobs and keeps the host informed of what
+/// changes in each job. Jobs may come, go and change at any time; see apply_config().
+///
+/// Equal configurations of different jobs are discovered once (a *provider*), and configurations
+/// that differ only in the role share their watches, as those of Discoverer do. Each target group
+/// is generated once and shared by all jobs.
+///
+/// \par Callback
+/// `void(const JobDiff&)`, called on the executor given at construction, as if by post: never from
+/// inside of a member function, never concurrently with itself. A job's first diff comes when the
+/// first of its configurations has been listed, or at once if it has none that can be used; the
+/// other configurations follow with a `full` ProviderDiff each. Later diffs bring true changes
+/// only. While the callback runs, and until the job's minimum interval has passed, changes are
+/// collected: one entry for each group, the newest state wins, and what has changed back is no
+/// change. Nothing is ever delivered as removed because of an error.
+/// An exception leaves through the function that runs the context; the diff counts as delivered.
+///
+/// \par Object lifetimes
+/// The object is a handle; destroying it cancels, and is allowed at any time, also in the
+/// callback. It must be destroyed before its execution context.
+///
+/// \par Thread safety
+/// apply_config(), async_run(), cancel(), status() and snapshot() may be called from any thread;
+/// moving and destroying must not overlap with other calls.
+class DiscoveryManager {
+ public:
+    using executor_type = asio::any_io_executor;
+    using Callback = std::function<void(const JobDiff&)>;
+
+    DiscoveryManager(executor_type, Callback);
+    DiscoveryManager(DiscoveryManager&&) noexcept = default;
+    DiscoveryManager& operator=(DiscoveryManager&&) noexcept;
+    ~DiscoveryManager();
+
+    executor_type get_executor() const noexcept;
+
+    /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some
+    /// job still has keeps its watches and targets, whatever the job is called, and a new job with
+    /// it gets its targets at once. Where a job's configurations were replaced, the targets of the
+    /// old ones stay until the new ones have been listed, and go in the same diff; they also stay
+    /// where a new one cannot be used. Reads the files that configurations name; does no network
+    /// I/O. May be called before async_run().
+    /// \returns the configurations that cannot be used; everything else is applied
+    /// \throws ConfigError for a job without a name, or two of one name; nothing is applied then
+    std::vector<ConfigFailure> apply_config(std::vector<Job>);
+
+    /// Discovers until it is cancelled. See Discoverer::async_run().
+    template <class CompletionToken = asio::deferred_t>
+    auto async_run(CompletionToken&& token = CompletionToken{}) {
+        return asio::async_initiate<CompletionToken, void(error_code)>(InitiateRun(impl_), token);
+    }
+
+    /// Stops; idempotent, prompt. A cancelled manager cannot be run again.
+    void cancel() noexcept;
+
+    /// In the order of the configuration.
+    std::vector<JobStatus> status() const;
+
+    /// The newest state of a job, which can be ahead of the diffs that were delivered; nullopt if
+    /// there is no such job.
+    std::optional<JobSnapshot> snapshot(std::string_view job) const;
+
+ private:
+    class Impl;
+    class InitiateRun {
+     public:
+        using executor_type = asio::any_io_executor;
+        explicit InitiateRun(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        executor_type get_executor() const noexcept { return executor_of(*impl_); }
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            run(impl_,
+                asio::any_completion_handler<void(error_code)>(std::forward<Handler>(handler)));
+        }
+
+     private:
+        std::shared_ptr<Impl> impl_;
+    };
+    static executor_type executor_of(const Impl&) noexcept;
+    static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
+
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "k8s_sd/labels.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd {
+
+/// A label set while it is being changed: by relabelling, and on its way to a scrape target. Flat,
+/// made to be used again: clear() keeps the memory. An absent label and an empty value are the same
+/// (Prometheus' rule). Not thread-safe.
+///
+/// The order is that of insertion; a label that is set again keeps its place. vmagent's sharding
+/// depends on it.
+class MutableLabels {
+ public:
+    struct Label {
+        std::string_view name;
+        std::string_view value;
+        friend bool operator==(const Label&, const Label&) = default;
+    };
+
+    void clear() noexcept {
+        labels_.clear();
+        texts_in_use_ = 0;
+    }
+    /// Empty if there is none.
+    std::string_view get(std::string_view name) const noexcept {
+        const Label* label = find(name);
+        return label ? label->value : std::string_view();
+    }
+    /// Keeps the views, which must stay valid until clear(); see keep(). An empty value deletes.
+    void set(std::string_view name, std::string_view value) {
+        if (value.empty()) return erase(name);
+        if (Label* label = find(name)) {
+            label->value = value;
+        } else {
+            labels_.push_back({name, value});
+        }
+    }
+    /// Copies the text; the result is valid until clear().
+    std::string_view keep(std::string_view text) {
+        if (texts_in_use_ == texts_.size()) texts_.emplace_back();
+        return texts_[texts_in_use_++].assign(text);
+    }
+    void erase(std::string_view name) {
+        if (const Label* label = find(name)) labels_.erase(labels_.begin() + (label - data()));
+    }
+    /// Erases the labels whose name satisfies the predicate.
+    template <class Predicate>
+    void erase_if(Predicate&& predicate) {
+        std::erase_if(labels_, [&](const Label& label) { return predicate(label.name); });
+    }
+    void sort() {
+        std::sort(labels_.begin(), labels_.end(),
+                  [](const Label& a, const Label& b) { return a.name < b.name; });
+    }
+
+    std::span<const Label> labels() const noexcept { return labels_; }
+    std::size_t size() const noexcept { return labels_.size(); }
+    bool empty() const noexcept { return labels_.empty(); }
+    LabelMap to_map() const {
+        LabelMap map;
+        for (const Label& label : labels_) map.emplace(label.name, label.value);
+        return map;
+    }
+
+ private:
+    const Label* data() const noexcept { return labels_.data(); }
+    const Label* find(std::string_view name) const noexcept {
+        const auto it = std::find_if(labels_.begin(), labels_.end(),
+                                     [&](const Label& label) { return label.name == name; });
+        return it == labels_.end() ? nullptr : &*it;
+    }
+    Label* find(std::string_view name) noexcept {
+        return const_cast<Label*>(std::as_const(*this).find(name));
+    }
+
+    std::vector<Label> labels_;
+    std::deque<std::string> texts_;  // a deque, so that its strings stay where they are
+    std::size_t texts_in_use_ = 0;
+};
+
+}  // namespace k8s_sd
