@@ -1,5 +1,6 @@
 #include "k8s_sd/config_yaml.hpp"
 
+#include "config_yaml.hpp"
 #include "file.hpp"
 #include "k8s_sd/selector.hpp"
 #include "text.hpp"
@@ -23,8 +24,7 @@ class Reader {
         config_.dialect = dialect;
     }
 
-    DiscoveryConfig read(const YamlValue& document) {
-        const YamlValue entry = only_entry(document);
+    DiscoveryConfig read(const YamlValue& entry) {
         read_entry(entry);
         try {
             validate(config_);
@@ -35,16 +35,6 @@ class Reader {
     }
 
  private:
-    static YamlValue only_entry(const YamlValue& document) {
-        if (!document.is_sequence()) return document;
-        const std::vector<YamlValue> entries = document.items();
-        if (entries.size() != 1) {
-            document.fail("there are " + std::to_string(entries.size()) +
-                          " entries; exactly one is allowed");
-        }
-        return entries.front().as_root();
-    }
-
     void read_entry(const YamlValue& entry) {
         refuse_unsupported(entry);
         entry.allow_only({"role", "api_server", "kubeconfig_file", "namespaces", "selectors",
@@ -277,7 +267,22 @@ class Reader {
     std::map<std::string, std::string> locations_;
 };
 
+YamlValue only_entry(const YamlValue& document) {
+    if (!document.is_sequence()) return document;
+    const std::vector<YamlValue> entries = document.items();
+    if (entries.size() != 1) {
+        document.fail("there are " + std::to_string(entries.size()) +
+                      " entries; exactly one is allowed");
+    }
+    return entries.front().as_root();
+}
+
 }  // namespace
+
+DiscoveryConfig detail::read_sd_config(const YamlValue& entry, LabelDialect dialect,
+                                       const std::string& file_name) {
+    return Reader(dialect, file_name).read(entry);
+}
 
 Role parse_role(std::string_view name, LabelDialect dialect) {
     if (name == "endpointslices" && dialect == LabelDialect::victoriametrics) {
@@ -290,7 +295,8 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
                                 const std::string& file_name) {
-    return Reader(dialect, file_name).read(YamlValue::parse(yaml, file_name));
+    return detail::read_sd_config(only_entry(YamlValue::parse(yaml, file_name)), dialect,
+                                  file_name);
 }
 
 DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect) {

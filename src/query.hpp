@@ -1,27 +1,45 @@
 #pragma once
 
+#include "text.hpp"
+
 #include <string>
 #include <string_view>
 
+/// Percent-encoding as Go's net/url does it.
 namespace k8s_sd::detail {
 
-/// Appends "?name=value" or "&name=value", form-encoded as Go's url.QueryEscape does.
-inline void append_query(std::string& target, std::string_view name, std::string_view value) {
+/// Leaves letters, digits, "-_.~" and what is in `plain` as it is.
+inline void append_escaped(std::string& out, std::string_view text, std::string_view plain) {
     static constexpr std::string_view hex = "0123456789ABCDEF";
-    target += target.find('?') == std::string::npos ? '?' : '&';
-    (target += name) += '=';
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
-        if (plain) {
-            target += c;
-        } else if (c == ' ') {
-            target += '+';
+    static constexpr std::string_view unreserved = "-_.~";
+    for (const char c : text) {
+        if (is_alphanumeric(c) || unreserved.find(c) != std::string_view::npos ||
+            plain.find(c) != std::string_view::npos) {
+            out += c;
         } else {
-            ((target += '%') += hex[byte >> 4U]) += hex[byte & 15U];
+            const auto byte = static_cast<unsigned char>(c);
+            ((out += '%') += hex[byte >> 4U]) += hex[byte & 15U];
         }
     }
+}
+
+/// Appends a name or value of a query: url.QueryEscape.
+inline void append_query_text(std::string& out, std::string_view text) {
+    std::size_t begin = 0;
+    for (std::size_t space; (space = text.find(' ', begin)) != std::string_view::npos;) {
+        append_escaped(out, text.substr(begin, space - begin), {});
+        out += '+';
+        begin = space + 1;
+    }
+    append_escaped(out, text.substr(begin), {});
+}
+
+/// Appends "?name=value" or "&name=value".
+inline void append_query(std::string& target, std::string_view name, std::string_view value) {
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    append_query_text(target, name);
+    target += '=';
+    append_query_text(target, value);
 }
 
 }  // namespace k8s_sd::detail

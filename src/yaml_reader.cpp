@@ -6,6 +6,7 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <set>
 
@@ -74,7 +75,7 @@ std::string printable_key(const std::string& key) {
 }
 
 /// " (did you mean role?)" or nothing.
-std::string suggestion(const std::string& key, std::initializer_list<std::string_view> allowed) {
+std::string suggestion(const std::string& key, std::span<const std::string_view> allowed) {
     constexpr std::size_t longest_key = 64;  // bounds the work for hostile keys
     if (key.size() > longest_key) return {};
     const auto distance = [&](std::string_view a) { return edit_distance(lower_case(key), a); };
@@ -127,6 +128,18 @@ bool YamlValue::boolean() const {
     return value;
 }
 
+std::uint64_t YamlValue::unsigned_integer() const {
+    if (is_null()) return 0;
+    const std::string text = node_.IsScalar() && node_.Tag() != "!" ? node_.Scalar() : "";
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) fail("is too large");
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        fail("must be a whole number from 0");
+    }
+    return value;
+}
+
 std::vector<YamlValue> YamlValue::items() const {
     if (is_null()) return {};
     if (!node_.IsSequence()) fail("must be a list");
@@ -170,10 +183,11 @@ YamlValue YamlValue::operator[](std::string_view key) const {
     return child(YAML::Node(), line_, std::string(key));
 }
 
-void YamlValue::allow_only(std::initializer_list<std::string_view> keys) const {
+void YamlValue::allow_only(std::span<const std::string_view> keys,
+                           std::span<const std::string_view> shown) const {
     for (const auto& [key, value] : entries()) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        value.fail("unknown key; allowed are " + join(keys) + suggestion(key, keys));
+        value.fail("unknown key; allowed are " + join(shown) + suggestion(key, keys));
     }
 }
 

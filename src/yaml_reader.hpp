@@ -3,7 +3,9 @@
 #include "text.hpp"
 
 #include <yaml-cpp/yaml.h>
+#include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,23 +38,30 @@ class YamlValue {
     std::string string() const;
     /// true or false in the spellings of YAML 1.1; false for null.
     bool boolean() const;
+    /// A decimal number without a sign; 0 for null.
+    std::uint64_t unsigned_integer() const;
     /// Of a sequence; empty for null.
     std::vector<YamlValue> items() const;
 
+    using Entry = std::pair<std::string, YamlValue>;
+    /// Of a mapping in its order; fails for keys that are not text or come twice.
+    std::vector<Entry> entries() const;
     /// Whether a mapping has the key, be its value null.
     bool has(std::string_view key) const;
     /// The value of a key of a mapping; null where this is null or lacks the key.
     YamlValue operator[](std::string_view key) const;
     /// Fails for a key that is not allowed, naming those that are, and the likeliest.
-    void allow_only(std::initializer_list<std::string_view> keys) const;
+    /// \param shown  those that the message lists
+    void allow_only(std::span<const std::string_view> keys,
+                    std::span<const std::string_view> shown) const;
+    void allow_only(std::initializer_list<std::string_view> keys) const {
+        const std::span all(keys.begin(), keys.size());
+        allow_only(all, all);
+    }
 
  private:
-    using Entry = std::pair<std::string, YamlValue>;
-
     YamlValue(YAML::Node node, std::string file, int line, std::string path)
         : node_(std::move(node)), file_(std::move(file)), line_(line), path_(std::move(path)) {}
-    /// Of a mapping in its order; fails for keys that are not text or come twice.
-    std::vector<Entry> entries() const;
     YamlValue child(const YAML::Node& node, int line, const std::string& key) const;
 
     YAML::Node node_;

@@ -45,6 +45,11 @@ class MutableLabels {
             labels_.push_back({name, value});
         }
     }
+    /// For a name that is not there yet. Such a label may be empty; see erase_empty().
+    void append(std::string_view name, std::string_view value) { labels_.push_back({name, value}); }
+    void erase_empty() {
+        std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
+    }
     /// Copies the text; the result is valid until clear().
     std::string_view keep(std::string_view text) {
         if (texts_in_use_ == texts_.size()) texts_.emplace_back();

@@ -1,0 +1,61 @@
+#include "scrape_job.hpp"
+
+#include "k8s_sd/duration.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace k8s_sd::detail {
+
+namespace {
+
+const char* text(bool value) { return value ? "true" : "false"; }
+
+bool has(std::span<const MutableLabels::Label> labels, std::string_view name) {
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const MutableLabels::Label& label) { return label.name == name; });
+}
+
+}  // namespace
+
+ScrapeJob::ScrapeJob(ScrapeConfig c) : config(std::move(c)) {
+    const auto add = [&](std::string_view name, std::string value) {
+        if (!value.empty()) defaults.emplace_back(name, std::move(value));
+    };
+    add(job_label, config.job_name);
+    add(interval_label, format_duration(config.scrape_interval, config.dialect));
+    add(timeout_label, format_duration(config.scrape_timeout, config.dialect));
+    add(metrics_path_label, config.metrics_path);
+    add(scheme_label, config.scheme);
+    if (config.dialect == LabelDialect::prometheus) {
+        add(histogram_labels[0], text(config.convert_classic_histograms_to_nhcb));
+        add(histogram_labels[1], text(config.always_scrape_classic_histograms));
+        add(histogram_labels[2], text(config.scrape_native_histograms));
+    }
+    for (const auto& [name, values] : config.params) {
+        if (!values.empty()) add(std::string(param_prefix) + name, values.front());
+    }
+}
+
+void append_discovered(const ScrapeJob& job, const TargetGroup& group, std::size_t index,
+                       MutableLabels& labels) {
+    for (const auto [name, value] : group[index]) labels.append(name, value);
+    const std::size_t own = labels.size();
+    for (const auto [name, value] : group.labels()) {
+        // Also an empty label of the target hides the group's.
+        if (!has(labels.labels().first(own), name)) labels.append(name, value);
+    }
+    labels.erase_empty();
+    for (const auto& [name, value] : job.defaults) {
+        if (labels.get(name).empty()) labels.append(name, value);
+    }
+}
+
+LabelMap discovered_labels(const ScrapeJob& job, const TargetGroup& group, std::size_t index) {
+    MutableLabels labels;
+    append_discovered(job, group, index, labels);
+    return labels.to_map();
+}
+
+}  // namespace k8s_sd::detail
