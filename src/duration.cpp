@@ -38,14 +38,42 @@ constexpr std::int64_t longest = INT64_MAX / 1'000'000;
 
 [[noreturn]] void fail(const std::string& problem) { throw ConfigError("duration", problem); }
 
-std::int64_t take_number(std::string_view& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc::result_out_of_range || number > longest) fail("is too long");
-    if (error != std::errc{} || number < 0) {
+/// An integer, with the digits of a fraction if there is one.
+struct Number {
+    std::int64_t whole = 0;
+    std::string_view fraction;
+
+    /// Of a unit that has so many milliseconds; less than one is cut off.
+    std::int64_t milliseconds(std::int64_t unit) const {
+        if (whole > longest / unit) fail("is too long");
+        const std::int64_t sum = whole * unit;
+        // Seven digits, so that the product stays within 64 bits.
+        std::int64_t digits = 0;
+        std::int64_t scale = 1;
+        for (const char digit : fraction.substr(0, 7)) {
+            digits = digits * 10 + (digit - '0');
+            scale *= 10;
+        }
+        return sum + digits * unit / scale;
+    }
+};
+
+Number take_number(std::string_view& text, bool fractions) {
+    Number number;
+    const char* const end = text.data() + text.size();
+    auto [next, error] = std::from_chars(text.data(), end, number.whole);
+    if (error == std::errc::result_out_of_range) fail("is too long");
+    if (error != std::errc{} || number.whole < 0) {
         fail("is not a duration; it must look like 30s, 1m30s or 500ms");
     }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (fractions && next != end && *next == '.') {
+        const char* const first = next + 1;
+        const char* last = first;
+        while (last != end && detail::is_digit(*last)) ++last;
+        number.fraction = {first, static_cast<std::size_t>(last - first)};
+        next = last;
+    }
+    text.remove_prefix(static_cast<std::size_t>(next - text.data()));
     return number;
 }
 
@@ -99,19 +127,23 @@ std::string format_as_go(std::int64_t value) {
 
 }  // namespace
 
-milliseconds parse_duration(std::string_view text) {
+milliseconds parse_duration(std::string_view text, LabelDialect dialect) {
+    const bool lax = dialect == LabelDialect::victoriametrics;
     if (text.empty()) fail("is empty");
     if (text == "0") return milliseconds{0};
     std::int64_t sum = 0;
     std::optional<std::size_t> previous;
     while (!text.empty()) {
-        const std::int64_t number = take_number(text);
-        const std::size_t unit = find_unit(take_unit(text));
-        if (previous && unit <= *previous)
+        const Number number = take_number(text, lax);
+        const std::string_view name = take_unit(text);
+        const std::size_t unit = find_unit(lax && name.empty() ? "s" : name);
+        if (!lax && previous && unit <= *previous) {
             fail("must name its units from long to short, once each");
+        }
         previous = unit;
-        if (number > (longest - sum) / units[unit].milliseconds) fail("is too long");
-        sum += number * units[unit].milliseconds;
+        const std::int64_t part = number.milliseconds(units[unit].milliseconds);
+        if (part > longest - sum) fail("is too long");
+        sum += part;
     }
     return milliseconds{sum};
 }

@@ -46,10 +46,10 @@ bool contains(Keys keys, std::string_view key) {
 }
 
 /// nullopt where the key is missing or the duration 0, which means the same in Prometheus.
-std::optional<milliseconds> read_duration(const YamlValue& value) {
+std::optional<milliseconds> read_duration(const YamlValue& value, LabelDialect dialect) {
     if (value.is_null()) return std::nullopt;
     try {
-        const milliseconds duration = parse_duration(value.string());
+        const milliseconds duration = parse_duration(value.string(), dialect);
         return duration.count() == 0 ? std::nullopt : std::optional(duration);
     } catch (const ConfigError& e) {
         value.fail(e.problem());
@@ -154,10 +154,10 @@ class Reader {
 
     /// A timeout that nobody has written is cut to the interval; a written one must fit.
     static void read_times(const YamlValue& value, ScrapeConfig& config) {
-        if (const auto interval = read_duration(value["scrape_interval"])) {
+        if (const auto interval = read_duration(value["scrape_interval"], config.dialect)) {
             config.scrape_interval = *interval;
         }
-        const auto timeout = read_duration(value["scrape_timeout"]);
+        const auto timeout = read_duration(value["scrape_timeout"], config.dialect);
         if (timeout && *timeout > config.scrape_interval) {
             value["scrape_timeout"].fail("must not be longer than scrape_interval (" +
                                          format_duration(config.scrape_interval) + ")");

@@ -33,9 +33,10 @@ Problem check_address(std::string_view address) {
     return "__address__ must be host:port, without scheme and path";
 }
 
-Problem read_duration(const MutableLabels& labels, std::string_view name, milliseconds& value) {
+Problem read_duration(const MutableLabels& labels, std::string_view name, LabelDialect dialect,
+                      milliseconds& value) {
     try {
-        value = parse_duration(labels.get(name));
+        value = parse_duration(labels.get(name), dialect);
     } catch (const ConfigError& e) {
         return std::string(name) + " " + e.problem();
     }
@@ -131,11 +132,13 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index)
 }
 
 BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t index) {
+    const LabelDialect dialect = job_->config.dialect;
     milliseconds interval{};
     milliseconds timeout{};
     Problem problem = check_address(labels_.get(detail::address_label));
-    if (problem.empty()) problem = read_duration(labels_, detail::interval_label, interval);
-    if (problem.empty()) problem = read_duration(labels_, detail::timeout_label, timeout);
+    if (problem.empty())
+        problem = read_duration(labels_, detail::interval_label, dialect, interval);
+    if (problem.empty()) problem = read_duration(labels_, detail::timeout_label, dialect, timeout);
     if (problem.empty() && timeout > interval) {
         problem = "__scrape_timeout__ is longer than __scrape_interval__";
     }
@@ -143,7 +146,7 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
     if (!problem.empty()) return TargetError{problem};
     labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
     if (!sharding_.owns(labels_.labels())) return DropReason::sharding;
-    if (job_->config.dialect == LabelDialect::victoriametrics) add_default_port(labels_);
+    if (dialect == LabelDialect::victoriametrics) add_default_port(labels_);
     if (labels_.get(detail::instance_label).empty()) {
         labels_.set(detail::instance_label, labels_.get(detail::address_label));
     }

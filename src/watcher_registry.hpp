@@ -18,6 +18,7 @@ class WatcherRegistry final : public asio::execution_context::service {
 
     explicit WatcherRegistry(asio::execution_context& context, Environment environment = {});
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const GroupKey&);
+    const Environment& environment() const noexcept { return environment_; }
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "k8s_sd/sim/api_server.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace scraper {
+
+/// A simulated cluster whose pods really answer: each is a small HTTP server on 127.0.0.1. It lives:
+/// pods come, go and change. For one thread.
+class Fleet : public std::enable_shared_from_this<Fleet> {
+ public:
+    explicit Fleet(boost::asio::any_io_executor);
+    ~Fleet();
+    Fleet(const Fleet&) = delete;
+    Fleet& operator=(const Fleet&) = delete;
+
+    std::string url() const { return api_server_.url(); }
+    /// Changes one thing after each `interval`.
+    void start_changes(std::chrono::milliseconds interval);
+
+ private:
+    struct Pod;
+
+    void tick();
+    void change_something();
+    void add_pod(const std::string& app);
+    void remove_oldest_pod();
+    void apply(const Pod&);
+
+    boost::asio::any_io_executor executor_;
+    k8s_sd::sim::ApiServer api_server_;
+    boost::asio::steady_timer timer_;
+    std::chrono::milliseconds interval_{};
+    std::vector<std::unique_ptr<Pod>> pods_;
+    std::size_t created_ = 0;
+    std::size_t steps_ = 0;
+};
+
+}  // namespace scraper

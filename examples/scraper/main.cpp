@@ -1,0 +1,208 @@
+// A small scraper: follows a configuration file, discovers its targets and scrapes them, all on one
+// io_context. See docs/examples.md.
+
+#include "fleet.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/scrape_config_reloader.hpp"
+#include "k8s_sd/version.hpp"
+#include "options.hpp"
+#include "scrape_jobs.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scraper {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr const char* built_in_config = R"yaml(
+scrape_configs:
+- job_name: pods
+  scrape_interval: 1s
+  scrape_timeout: 500ms
+  kubernetes_sd_configs:
+  - role: pod
+  relabel_configs:
+  - source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scrape]
+    regex: "true"
+    action: keep
+  - source_labels: [__meta_kubernetes_pod_phase]
+    regex: Succeeded|Failed
+    action: drop
+  - action: labelmap
+    regex: __meta_kubernetes_pod_label_(.+)
+  - source_labels: [__meta_kubernetes_namespace]
+    target_label: namespace
+  - source_labels: [__meta_kubernetes_pod_name]
+    target_label: pod
+)yaml";
+
+class Program {
+ public:
+    Program(asio::io_context& io, Options options)
+        : options_(std::move(options)),
+          signals_(io, SIGINT, SIGTERM, SIGHUP),
+          report_timer_(io),
+          end_timer_(io),
+          jobs_(
+              io.get_executor(), k8s_sd::Sharding(options_.sharding),
+              [](const std::string& line) { std::cout << line << std::endl; },
+              [this] { count_scrape(); }) {
+        if (options_.sim) fleet_ = std::make_shared<Fleet>(io.get_executor());
+        read_config(io);
+        if (fleet_) fleet_->start_changes(std::chrono::milliseconds(700));
+        wait_for_signals();
+        if (options_.explain) {
+            explain_when_complete();
+        } else if (options_.report_interval.count() > 0) {
+            report_later();
+        }
+        if (options_.duration) {
+            end_timer_.expires_after(*options_.duration);
+            end_timer_.async_wait([this](boost::system::error_code ec) {
+                if (!ec) stop();
+            });
+        }
+    }
+
+ private:
+    k8s_sd::ScrapeConfigOptions config_options() const {
+        return {options_.dialect, options_.strict};
+    }
+
+    void read_config(asio::io_context& io) {
+        if (options_.config_file.empty()) {
+            return use(k8s_sd::parse_scrape_configs(built_in_config, config_options(), "built-in"));
+        }
+        // What is wrong from the start is not to be waited for.
+        use(k8s_sd::load_scrape_configs(options_.config_file, config_options()));
+        reloader_.emplace(io.get_executor(), options_.config_file, config_options(),
+                          options_.check_interval,
+                          [this](const k8s_sd::ScrapeConfigUpdate& update) {
+                              if (update.config) return use(*update.config);
+                              std::cerr << "scraper: the configuration stays as it is: "
+                                        << update.error->what() << std::endl;
+                          });
+        reloader_->start();
+    }
+
+    void use(k8s_sd::ScrapeConfigFile file) {
+        if (file == config_) return;
+        config_ = file;
+        for (const k8s_sd::ConfigNote& note : file.notes) {
+            std::cerr << "scraper: " << note.where << ": " << note.text << std::endl;
+        }
+        for (k8s_sd::ScrapeJob& job : file.jobs) {
+            for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
+                const bool named =
+                    !config.api_server.url.empty() || !config.kubeconfig_file.empty();
+                if (fleet_ && !named) config.api_server.url = fleet_->url();
+            }
+        }
+        jobs_.apply(file);
+    }
+
+    void wait_for_signals() {
+        signals_.async_wait([this](boost::system::error_code ec, int signal) {
+            if (ec) return;
+            if (signal != SIGHUP) return stop();
+            if (reloader_) reloader_->check();
+            wait_for_signals();
+        });
+    }
+
+    void report_later() {
+        report_timer_.expires_after(options_.report_interval);
+        report_timer_.async_wait([this](boost::system::error_code) {
+            if (stopped_) return;
+            jobs_.report();
+            report_later();
+        });
+    }
+
+    void explain_when_complete() {
+        report_timer_.expires_after(std::chrono::milliseconds(20));
+        report_timer_.async_wait([this](boost::system::error_code) {
+            if (stopped_) return;
+            if (!jobs_.complete()) return explain_when_complete();
+            jobs_.explain();
+            stop();
+        });
+    }
+
+    void count_scrape() {
+        if (options_.scrapes != 0 && ++scrapes_ == options_.scrapes) {
+            jobs_.report();
+            stop();
+        }
+    }
+
+    // Everything that is outstanding ends, so that io_context::run() returns by itself.
+    void stop() {
+        if (std::exchange(stopped_, true)) return;
+        signals_.cancel();
+        report_timer_.cancel();
+        end_timer_.cancel();
+        if (reloader_) reloader_->cancel();
+        // Not from inside of a scrape's callback.
+        asio::post(report_timer_.get_executor(), [this] {
+            jobs_.stop();
+            fleet_.reset();
+        });
+    }
+
+    Options options_;
+    asio::signal_set signals_;
+    asio::steady_timer report_timer_;
+    asio::steady_timer end_timer_;
+    std::shared_ptr<Fleet> fleet_;
+    ScrapeJobs jobs_;
+    std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
+    k8s_sd::ScrapeConfigFile config_;
+    std::size_t scrapes_ = 0;
+    bool stopped_ = false;
+};
+
+int run(const std::vector<std::string>& arguments) {
+    Options options = parse_options(arguments);
+    if (options.help) {
+        std::cout << help_text() << std::flush;
+    } else if (options.version) {
+        std::cout << "scraper (k8s_sd) " K8S_SD_VERSION << std::endl;
+    } else {
+        asio::io_context io(1);
+        Program program(io, std::move(options));
+        io.run();
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace scraper
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return scraper::run({argv + 1, argv + argc});
+    } catch (const scraper::UsageError& e) {
+        std::cerr << "scraper: " << e.what() << "\nTry 'scraper --help'.\n";
+        return 2;
+    } catch (const k8s_sd::ConfigError& e) {
+        std::cerr << "scraper: " << e.what() << '\n';
+        return 2;
+    } catch (const std::exception& e) {
+        std::cerr << "scraper: " << e.what() << '\n';
+        return 1;
+    }
+}

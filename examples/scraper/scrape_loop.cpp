@@ -1,0 +1,138 @@
+#include "scrape_loop.hpp"
+
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace scraper {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::size_t max_body_bytes = std::size_t{64} << 20;
+
+struct Place {
+    std::string host, port, path;
+};
+
+/// The parts of a URL that ScrapeTarget has made: "http://host[:port]/path?query".
+Place place_of(std::string_view url) {
+    url.remove_prefix(url.find("//") + 2);
+    const std::size_t slash = std::min(url.find('/'), url.size());
+    std::string_view host = url.substr(0, slash);
+    std::string_view port = "80";
+    const std::size_t colon = host.rfind(':');
+    if (colon != std::string_view::npos && !host.ends_with(']')) {
+        port = host.substr(colon + 1);
+        host = host.substr(0, colon);
+    }
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    const std::string_view path = url.substr(slash);
+    return {std::string(host), std::string(port), std::string(path.empty() ? "/" : path)};
+}
+
+std::size_t count_samples(std::string_view body) {
+    std::size_t count = 0;
+    while (!body.empty()) {
+        const std::string_view line = body.substr(0, body.find('\n'));
+        if (!line.empty() && !line.starts_with('#')) ++count;
+        body.remove_prefix(std::min(line.size() + 1, body.size()));
+    }
+    return count;
+}
+
+}  // namespace
+
+ScrapeLoop::ScrapeLoop(asio::any_io_executor executor, k8s_sd::ScrapeTargetPtr target,
+                       OnResult on_result)
+    : timer_(executor),
+      resolver_(executor),
+      target_(std::move(target)),
+      on_result_(std::move(on_result)) {}
+
+void ScrapeLoop::start() { wait(target_->first_scrape_after(std::chrono::system_clock::now())); }
+
+void ScrapeLoop::stop() {
+    stopped_ = true;
+    timer_.cancel();
+    resolver_.cancel();
+    if (stream_) stream_->close();
+}
+
+void ScrapeLoop::wait(std::chrono::nanoseconds time) {
+    timer_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(time));
+    timer_.async_wait([self = shared_from_this()](error_code) {
+        // An error code would not do: a timer that has expired can no longer be cancelled.
+        if (!self->stopped_) self->scrape();
+    });
+}
+
+void ScrapeLoop::scrape() {
+    started_ = std::chrono::steady_clock::now();
+    if (!target_->url().starts_with("http://")) {
+        return finish("this example scrapes http only");
+    }
+    const Place place = place_of(target_->url());
+    request_ = {http::verb::get, place.path, 11};
+    request_.set(http::field::host, target_->get("__address__"));
+    request_.set(http::field::user_agent, "k8s_sd-scraper");
+    request_.set(http::field::accept, "text/plain");
+    resolver_.async_resolve(place.host, place.port,
+                            [self = shared_from_this()](error_code ec, const auto& endpoints) {
+                                if (self->stopped_) return;
+                                if (ec) return self->finish("resolve: " + ec.message());
+                                self->connect(endpoints);
+                            });
+}
+
+void ScrapeLoop::connect(const asio::ip::tcp::resolver::results_type& endpoints) {
+    stream_.emplace(timer_.get_executor());
+    // One deadline for all that follows.
+    stream_->expires_after(target_->scrape_timeout());
+    stream_->async_connect(endpoints, [self = shared_from_this()](error_code ec, const auto&) {
+        if (self->stopped_) return;
+        if (ec) return self->finish("connect: " + ec.message());
+        self->send();
+    });
+}
+
+void ScrapeLoop::send() {
+    http::async_write(*stream_, request_, [self = shared_from_this()](error_code ec, std::size_t) {
+        if (self->stopped_) return;
+        if (ec) return self->finish("write: " + ec.message());
+        self->receive();
+    });
+}
+
+void ScrapeLoop::receive() {
+    buffer_.clear();
+    response_.emplace();
+    response_->body_limit(max_body_bytes);
+    http::async_read(*stream_, buffer_, *response_,
+                     [self = shared_from_this()](error_code ec, std::size_t) {
+                         if (self->stopped_) return;
+                         if (ec) return self->finish("read: " + ec.message());
+                         const auto status = self->response_->get().result_int();
+                         const bool good = status == 200;
+                         self->finish(good ? "" : "HTTP status " + std::to_string(status));
+                     });
+}
+
+void ScrapeLoop::finish(const std::string& error) {
+    using namespace std::chrono;
+    const steady_clock::time_point now = steady_clock::now();
+    last_ = {error, error.empty() ? count_samples(response_->get().body()) : 0,
+             duration_cast<microseconds>(now - started_)};
+    stream_.reset();
+    response_.reset();
+    const nanoseconds next = started_ + target_->scrape_interval() - now;
+    wait(std::max(next, nanoseconds(0)));
+    on_result_(*last_);
+}
+
+}  // namespace scraper

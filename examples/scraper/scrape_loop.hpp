@@ -1,0 +1,67 @@
+#pragma once
+
+#include "k8s_sd/scrape_target.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace scraper {
+
+/// How a scrape went.
+struct ScrapeResult {
+    std::string error;        ///< empty: the target is up
+    std::size_t samples = 0;  ///< lines of the answer that are no comments
+    std::chrono::microseconds took{};
+};
+
+/// Scrapes one target, once an interval, until it is stopped. For one thread.
+class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
+ public:
+    using OnResult = std::function<void(const ScrapeResult&)>;
+
+    ScrapeLoop(boost::asio::any_io_executor, k8s_sd::ScrapeTargetPtr, OnResult);
+
+    void start();
+    /// Ends what is running; `on_result` is not called any more.
+    void stop();
+
+    /// With the discovered labels of now.
+    const k8s_sd::ScrapeTarget& target() const noexcept { return *target_; }
+    void set_target(k8s_sd::ScrapeTargetPtr target) { target_ = std::move(target); }
+    const std::optional<ScrapeResult>& last() const noexcept { return last_; }
+
+ private:
+    void wait(std::chrono::nanoseconds);
+    void scrape();
+    void connect(const boost::asio::ip::tcp::resolver::results_type&);
+    void send();
+    void receive();
+    void finish(const std::string& error);
+
+    boost::asio::steady_timer timer_;
+    boost::asio::ip::tcp::resolver resolver_;
+    std::optional<boost::beast::tcp_stream> stream_;
+    boost::beast::flat_buffer buffer_;
+    boost::beast::http::request<boost::beast::http::empty_body> request_;
+    std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> response_;
+    std::chrono::steady_clock::time_point started_;
+    k8s_sd::ScrapeTargetPtr target_;
+    OnResult on_result_;
+    std::optional<ScrapeResult> last_;
+    bool stopped_ = false;
+};
+
+}  // namespace scraper

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/scrape_config_yaml.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace k8s_sd {
+
+/// What a file says now, or why it cannot be used.
+struct ScrapeConfigUpdate {
+    /// nullopt: see `error`; a host keeps what it has.
+    std::optional<ScrapeConfigFile> config;
+    std::optional<ConfigError> error;
+};
+
+/// Follows a configuration file: reads it at once and looks for other content every
+/// `check_interval`. Mounted ConfigMaps and replaced files are noticed, as content is compared.
+/// A file should be replaced by renaming: one that is read while it is half written may happen to
+/// be valid.
+///
+/// \par Callback
+/// `void(const ScrapeConfigUpdate&)`, called on the executor given at construction, as if by post,
+/// never concurrently with itself: once after start(), then whenever the content has changed or
+/// could no longer be read. Reading blocks the executor for as long as the file system takes.
+///
+/// \par Object lifetimes
+/// The destructor cancels, and is allowed at any time, also in the callback. After cancel() has
+/// returned at most a call that had begun is still running.
+///
+/// \par Thread safety
+/// start(), check() and cancel() may be called from any thread.
+class ScrapeConfigReloader {
+ public:
+    using Callback = std::function<void(const ScrapeConfigUpdate&)>;
+
+    /// \param check_interval  0: only check() looks
+    ScrapeConfigReloader(asio::any_io_executor, std::string path, ScrapeConfigOptions,
+                         Duration check_interval, Callback);
+    ScrapeConfigReloader(ScrapeConfigReloader&&) noexcept = default;
+    ScrapeConfigReloader& operator=(ScrapeConfigReloader&&) noexcept;
+    ~ScrapeConfigReloader();
+
+    void start();
+    /// Looks now, for example because of a SIGHUP.
+    void check();
+    void cancel() noexcept;
+
+ private:
+    class Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd

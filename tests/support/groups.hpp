@@ -1,0 +1,55 @@
+#pragma once
+
+#include "k8s_sd/labels/group_builder.hpp"
+#include "k8s_sd/target_group.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// The labels of a map as a block; null if it is empty.
+inline detail::LabelBlockPtr make_block(const LabelMap& map) {
+    // A shape refers to its names, which in the library are literals.
+    static std::set<std::string, std::less<>> interned;
+    std::vector<std::string_view> names;
+    std::string packed;
+    for (const auto& [name, value] : map) {
+        names.push_back(*interned.insert(name).first);
+        detail::pack_value(packed, value);
+    }
+    if (names.empty()) return nullptr;
+    return detail::LabelBlock::make(new detail::LabelShape(names), packed);
+}
+
+/// The group "pod/ns/<name>" with these labels.
+inline TargetGroupPtr make_group(std::string_view name, const std::vector<LabelMap>& targets,
+                                 const LabelMap& labels = {}) {
+    detail::GroupBuilder builder;
+    builder.begin("pod/", "ns", name);
+    builder.add(make_block(labels));
+    for (const LabelMap& target : targets) builder.begin_target().add(make_block(target));
+    return builder.finish();
+}
+
+/// A diff that brings the complete state.
+inline TargetGroupDiff full_diff(const std::vector<TargetGroupPtr>& groups) {
+    TargetGroupDiff diff;
+    diff.full = true;
+    for (const TargetGroupPtr& group : groups) diff.updated.push_back({group, nullptr, false});
+    return diff;
+}
+
+/// A diff in which groups came or changed, and others went.
+inline TargetGroupDiff change(const std::vector<GroupChange>& updated,
+                              const std::vector<TargetGroupPtr>& removed = {}) {
+    TargetGroupDiff diff;
+    diff.updated = updated;
+    diff.removed = removed;
+    return diff;
+}
+
+}  // namespace k8s_sd::test
