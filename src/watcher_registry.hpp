@@ -19,6 +19,7 @@ class WatcherRegistry final : public asio::execution_context::service {
     explicit WatcherRegistry(asio::execution_context& context, Environment environment = {});
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const GroupKey&);
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
+    std::shared_ptr<Clock> clock() const { return environment_.clock; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
 
  private:
