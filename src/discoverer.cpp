@@ -1,16 +1,14 @@
 #include "k8s_sd/discoverer.hpp"
 
+#include "discoverer_status.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "pending_changes.hpp"
+#include "run_operation.hpp"
 #include "watcher_registry.hpp"
 
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
@@ -22,39 +20,9 @@
 
 namespace k8s_sd {
 
+using detail::RunOperation;
+
 namespace {
-
-using RunHandler = asio::any_completion_handler<void(error_code)>;
-
-/// The handler of async_run() while it is running, with what keeps its executor busy.
-class RunOperation {
- public:
-    RunOperation(RunHandler handler, const asio::any_io_executor& host)
-        : host_(host),
-          executor_(asio::get_associated_executor(handler, asio::any_completion_executor(host))),
-          work_(asio::prefer(executor_, asio::execution::outstanding_work.tracked)),
-          handler_(std::move(handler)) {}
-
-    asio::cancellation_slot slot() const noexcept {
-        return asio::get_associated_cancellation_slot(handler_);
-    }
-    static void complete(std::unique_ptr<RunOperation> operation, error_code ec) {
-        const auto host = operation->host_;
-        const auto executor = operation->executor_;
-        asio::post(host, asio::bind_executor(executor, [op = std::move(operation), ec]() mutable {
-                       op->slot().clear();
-                       RunHandler handler = std::move(op->handler_);
-                       op.reset();
-                       std::move(handler)(ec);
-                   }));
-    }
-
- private:
-    asio::any_io_executor host_;
-    asio::any_completion_executor executor_;
-    asio::any_completion_executor work_;
-    RunHandler handler_;
-};
 
 std::shared_ptr<GroupWatcher> acquire_group(const asio::any_io_executor& executor,
                                             const DiscoveryConfig& config) {
@@ -83,15 +51,9 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
     const executor_type& executor() const noexcept { return executor_; }
 
     // Any thread.
-    void run(RunHandler handler) {
-        auto operation = std::make_unique<RunOperation>(std::move(handler), executor_);
-        if (auto slot = operation->slot(); slot.is_connected()) {
-            slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
-                using enum asio::cancellation_type;
-                if ((type & (terminal | partial)) == none) return;
-                if (auto self = weak.lock()) self->cancel();
-            });
-        }
+    void run(RunOperation::Handler handler) {
+        auto operation =
+            std::make_unique<RunOperation>(std::move(handler), executor_, weak_from_this());
         asio::dispatch(strand_, [self = shared_from_this(), op = std::move(operation)]() mutable {
             self->start(std::move(op));
         });
@@ -107,19 +69,9 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
 
     // Any thread.
     DiscovererStatus status() const {
-        DiscovererStatus status;
         const std::lock_guard lock(status_mutex_);
-        if (!status_group_) return status;
-        status.watches = status_group_->status(role_);
-        status.synced = !status.watches.empty();
-        for (const WatchStatus& watch : status.watches) {
-            status.synced = status.synced && watch.synced;
-            if (!watch.error || status.error) continue;
-            status.error = watch.error;
-            status.message = watch.message;
-            status.since = watch.since;
-        }
-        return status;
+        if (!status_group_) return {};
+        return detail::discoverer_status(status_group_->status(role_));
     }
 
  private:
@@ -247,7 +199,7 @@ Discoverer::executor_type Discoverer::executor_of(const Impl& impl) noexcept {
     return impl.executor();
 }
 
-void Discoverer::run(const std::shared_ptr<Impl>& impl, RunHandler handler) {
+void Discoverer::run(const std::shared_ptr<Impl>& impl, RunOperation::Handler handler) {
     impl->run(std::move(handler));
 }
 

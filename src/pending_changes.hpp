@@ -34,14 +34,15 @@ class PendingChanges {
 
     TargetGroupDiff take() {
         TargetGroupDiff diff;
-        for (auto& [source, change] : changes_) {
+        // Its memory goes: after a burst, hosts that are up to date need none.
+        auto changes = std::exchange(changes_, {});
+        for (auto& [source, change] : changes) {
             if (change.group) {
                 diff.updated.push_back(std::move(change));
             } else {
                 diff.removed.push_back(std::move(change.previous));
             }
         }
-        changes_.clear();
         return diff;
     }
 

@@ -20,6 +20,7 @@ class WatcherRegistry final : public asio::execution_context::service {
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const GroupKey&);
     const Environment& environment() const noexcept { return environment_; }
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
+    std::shared_ptr<Clock> clock() const { return environment_.clock; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
 
  private:

@@ -41,9 +41,10 @@ using ProviderId = std::uint64_t;
 /// have groups of the same source (think of two clusters): a group is known by both.
 struct ProviderDiff {
     ProviderId provider = 0;
-    /// `full`: the job had nothing from this provider before. When a job no longer has a
-    /// provider, all its groups are in `removed`.
-    TargetGroupDiff diff;
+    /// `full`: the job had nothing from this provider before; may be empty.
+    TargetGroupDiff diff{};
+    /// The job no longer has this provider: everything is in `removed`, which may be empty.
+    bool last = false;
 };
 
 /// What changed for one job since its previous diff.
@@ -53,7 +54,7 @@ struct JobDiff {
     bool full = false;
     /// The job's last diff: apply_config() was called without it. Everything is in `removed`.
     bool last = false;
-    std::vector<ProviderDiff> providers;
+    std::vector<ProviderDiff> providers{};  ///< each once
 };
 
 /// A configuration that apply_config() could not use.
@@ -65,8 +66,8 @@ struct ConfigFailure {
 
 /// How one configuration of a job is doing.
 struct JobConfigStatus {
-    std::optional<ProviderId> provider;  ///< none: see `status.message`
-    DiscovererStatus status;
+    std::optional<ProviderId> provider{};  ///< none: it cannot be used, see `status.message`
+    DiscovererStatus status{};
 };
 
 /// How a job is doing.
@@ -104,8 +105,11 @@ struct JobSnapshot {
 /// other configurations follow with a `full` ProviderDiff each. Later diffs bring true changes
 /// only. While the callback runs, and until the job's minimum interval has passed, changes are
 /// collected: one entry for each group, the newest state wins, and what has changed back is no
-/// change. Nothing is ever delivered as removed because of an error.
-/// An exception leaves through the function that runs the context; the diff counts as delivered.
+/// change. A job's last diff does not wait for the interval; a job that goes before its first diff
+/// has none. After cancel() has returned at most a call that had begun is still running.
+/// Nothing is ever delivered as removed because of an error: see status().
+/// An exception leaves through the function that runs the context, e.g. io_context::run(); the
+/// diff counts as delivered, and run() may be called again.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in the
@@ -128,13 +132,20 @@ class DiscoveryManager {
 
     /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some
     /// job still has keeps its watches and targets, whatever the job is called, and a new job with
-    /// it gets its targets at once. Where a job's configurations were replaced, the targets of the
-    /// old ones stay until the new ones have been listed, and go in the same diff; they also stay
-    /// where a new one cannot be used. Reads the files that configurations name; does no network
-    /// I/O. May be called before async_run().
+    /// it gets its targets at once. Values are compared as resolve() leaves them (the order of
+    /// namespaces does not matter), without the update interval.
+    ///
+    /// Where a call adds configurations to a job and takes others away, the targets of those stay
+    /// until all that were added have been listed, and go in the diff that brings the last of
+    /// them; as long as one that was added cannot be used, they stay as well. Where a call only
+    /// takes away, the targets go at once. A diff of a job with a new name comes before the last
+    /// one of a job that went.
+    ///
+    /// Reads the files that configurations name; does no network I/O. May be called before
+    /// async_run(), and in the callback. After cancel() it changes nothing.
     /// \returns the configurations that cannot be used; everything else is applied
     /// \throws ConfigError for a job without a name, or two of one name; nothing is applied then
-    std::vector<ConfigFailure> apply_config(std::vector<Job>);
+    std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
     /// Discovers until it is cancelled. See Discoverer::async_run().
     template <class CompletionToken = asio::deferred_t>
@@ -145,11 +156,12 @@ class DiscoveryManager {
     /// Stops; idempotent, prompt. A cancelled manager cannot be run again.
     void cancel() noexcept;
 
-    /// In the order of the configuration.
+    /// In the order of the configuration. Before async_run() there are no watches, after cancel()
+    /// no jobs.
     std::vector<JobStatus> status() const;
 
-    /// The newest state of a job, which can be ahead of the diffs that were delivered; nullopt if
-    /// there is no such job.
+    /// The newest state of a job, which can be ahead of the diffs that were delivered; configurations
+    /// that have not been listed are not in it. nullopt if there is no such job.
     std::optional<JobSnapshot> snapshot(std::string_view job) const;
 
  private:

@@ -4,6 +4,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/server_discovery.hpp"

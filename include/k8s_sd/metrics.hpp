@@ -10,7 +10,7 @@
 namespace k8s_sd {
 
 /// Counters of one execution context. Cheap to update; may be read from any thread at any time.
-/// All are counters since the start, but `objects`, `watchers` and `synced_watchers`.
+/// All are counters since the start, but those that are a Gauge: what there is now.
 struct Metrics {
     using Counter = std::atomic<std::uint64_t>;
     using Gauge = std::atomic<std::int64_t>;
@@ -35,7 +35,11 @@ struct Metrics {
 
     std::array<PerKind, kind_count> kinds;  ///< indexed by Kind
     Counter groups_generated{0};            ///< target groups that were computed
-    Counter diffs_delivered{0};             ///< calls of hosts' callbacks
+    Counter diffs_delivered{0};             ///< calls of the callbacks of Discoverers
+    Counter job_diffs_delivered{0};         ///< calls of the callbacks of DiscoveryManagers
+    Gauge jobs{0};                          ///< of DiscoveryManagers
+    Gauge failed_configs{0};                ///< of these jobs: those that cannot be used
+    Gauge providers{0};                     ///< distinct configurations that these jobs have
 
     PerKind& of(Kind kind) noexcept { return kinds[static_cast<std::size_t>(kind)]; }
     const PerKind& of(Kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
@@ -79,12 +83,16 @@ void Metrics::visit(Visitor&& visitor) const {
         gauge("k8s_sd_watchers", k.watchers);
         gauge("k8s_sd_synced_watchers", k.synced_watchers);
     }
-    const auto total = [&](std::string_view name, const Counter& value) {
+    const auto total = [&](std::string_view name, const auto& value) {
         visitor(name, std::string_view(),
                 static_cast<std::int64_t>(value.load(std::memory_order_relaxed)));
     };
     total("k8s_sd_groups_generated_total", groups_generated);
     total("k8s_sd_diffs_delivered_total", diffs_delivered);
+    total("k8s_sd_job_diffs_delivered_total", job_diffs_delivered);
+    total("k8s_sd_jobs", jobs);
+    total("k8s_sd_failed_configs", failed_configs);
+    total("k8s_sd_providers", providers);
 }
 
 }  // namespace k8s_sd

@@ -16,6 +16,11 @@ class TargetState {
         for (const GroupChange& change : diff.updated) put(change.group);
         for (const TargetGroupPtr& group : diff.removed) remove(group->source());
     }
+    /// One that came or changed, or went (`group` null).
+    void apply(const GroupChange& change) {
+        if (change.group) return put(change.group);
+        remove(change.previous->source());
+    }
     /// Null if there is no group of that source.
     TargetGroupPtr find(std::string_view source) const {
         const auto it = groups_.find(source);

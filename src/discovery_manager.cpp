@@ -1,0 +1,383 @@
+#include "k8s_sd/discovery_manager.hpp"
+
+#include "agenda.hpp"
+#include "job_stream.hpp"
+#include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "provider.hpp"
+#include "run_operation.hpp"
+#include "watcher_registry.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace k8s_sd {
+
+using detail::JobPart;
+using detail::JobStream;
+using detail::Provider;
+using detail::RunOperation;
+
+namespace {
+
+/// A job whose configurations have been looked at.
+struct PreparedJob {
+    std::string name;
+    std::vector<JobStream::Entry> entries;
+    Duration interval{0};
+};
+
+std::string quoted(const std::string& name) { return '"' + name + '"'; }
+
+void check_names(const std::vector<Job>& jobs) {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const std::string where = "jobs[" + std::to_string(i) + "].name";
+        const std::string& name = jobs[i].name;
+        if (name.empty()) throw ConfigError(where, "is empty; give each job a name of its own");
+        if (!names.insert(name).second) {
+            throw ConfigError(where, quoted(name) + " is the name of an earlier job as well; " +
+                                         "give each job a name of its own");
+        }
+    }
+}
+
+}  // namespace
+
+/// The state behind a handle. Lock order: `apply_mutex_`, `mutex_`. The callback is called, and
+/// files are read, without `mutex_`.
+class DiscoveryManager::Impl final : public Provider::Observer,
+                                     public std::enable_shared_from_this<Impl> {
+ public:
+    Impl(executor_type executor, Callback callback)
+        : executor_(std::move(executor)),
+          delivery_(asio::make_strand(executor_)),
+          registry_(asio::use_service<detail::WatcherRegistry>(
+              asio::query(executor_, asio::execution::context))),
+          clock_(registry_.clock()),
+          metrics_(registry_.metrics()),
+          callback_(std::move(callback)) {}
+
+    const executor_type& executor() const noexcept { return executor_; }
+
+    std::vector<ConfigFailure> apply_config(const std::vector<Job>& jobs) {
+        check_names(jobs);
+        const std::lock_guard applying(apply_mutex_);
+        std::vector<ConfigFailure> failures;
+        std::vector<PreparedJob> prepared = prepare(jobs, failures);
+        const std::lock_guard lock(mutex_);
+        if (!cancelled_) commit(std::move(prepared), failures.size());
+        return failures;
+    }
+
+    void run(RunOperation::Handler handler) {
+        auto operation =
+            std::make_unique<RunOperation>(std::move(handler), executor_, weak_from_this());
+        const std::lock_guard lock(mutex_);
+        if (operation_) {
+            return RunOperation::complete(std::move(operation), asio::error::already_started);
+        }
+        if (cancelled_) {
+            return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
+        }
+        operation_ = std::move(operation);
+        for (JobStream* job : jobs_) start(*job);
+    }
+
+    void cancel() noexcept {
+        if (cancelled_.exchange(true)) return;
+        const std::lock_guard lock(mutex_);
+        agenda_.clear();
+        jobs_.clear();
+        streams_.clear();
+        count(0);
+        // A timer has to be destroyed where it is used.
+        asio::post(delivery_, [self = shared_from_this()] { self->timer_.reset(); });
+        if (operation_) {
+            RunOperation::complete(std::move(operation_), asio::error::operation_aborted);
+        }
+    }
+
+    std::vector<JobStatus> status() const {
+        std::vector<JobStatus> all;
+        const std::lock_guard lock(mutex_);
+        for (const JobStream* job : jobs_) all.push_back(status_of(*job));
+        return all;
+    }
+
+    std::optional<JobSnapshot> snapshot(std::string_view job) const {
+        const std::lock_guard lock(mutex_);
+        const auto stream = streams_.find(job);
+        if (stream == streams_.end() || stream->second.ended()) return std::nullopt;
+        JobSnapshot snapshot;
+        for (const auto& part : stream->second.parts()) {
+            if (!part->counts()) continue;
+            JobSnapshot::Provider& provider = snapshot.providers.emplace_back();
+            provider.provider = part->provider()->id();
+            part->provider()->targets().for_each_group(
+                [&](const TargetGroupPtr& group) { provider.groups.push_back(group); });
+        }
+        return snapshot;
+    }
+
+ private:
+    // --- applying a configuration -----------------------------------------------------------
+
+    // Under apply_mutex_ only: reads files.
+    std::vector<PreparedJob> prepare(const std::vector<Job>& jobs,
+                                     std::vector<ConfigFailure>& failures) {
+        std::erase_if(providers_, [](const auto& entry) { return entry.second.expired(); });
+        std::vector<PreparedJob> prepared;
+        std::map<DiscoveryConfig, JobStream::Entry> known;  // equal ones read their files once
+        for (const Job& job : jobs) {
+            PreparedJob& result = prepared.emplace_back();
+            result.name = job.name;
+            result.interval = job.min_update_interval;
+            for (std::size_t i = 0; i < job.configs.size(); ++i) {
+                DiscoveryConfig config = job.configs[i];
+                result.interval = std::max(result.interval, config.min_update_interval);
+                // What remains is the same for all jobs. A negative one is an error.
+                config.min_update_interval = std::min(config.min_update_interval, Duration{});
+                auto entry = known.find(config);
+                if (entry == known.end()) entry = known.emplace(config, make_entry(config)).first;
+                result.entries.push_back(entry->second);
+                if (entry->second.provider) continue;
+                failures.push_back({job.name, i, entry->second.problem});
+            }
+        }
+        return prepared;
+    }
+
+    JobStream::Entry make_entry(const DiscoveryConfig& config) {
+        JobStream::Entry entry;
+        entry.config = config;
+        try {
+            entry.provider = provider_of(config);
+        } catch (const ConfigError& e) {
+            entry.problem = e.what();
+        }
+        return entry;
+    }
+
+    std::shared_ptr<Provider> provider_of(const DiscoveryConfig& config) {
+        std::pair key(resolve(config, registry_.in_cluster()), config.role);
+        std::weak_ptr<Provider>& known = providers_[key];
+        if (auto provider = known.lock()) return provider;
+        const auto provider =
+            std::make_shared<Provider>(++last_provider_, config.role,
+                                       registry_.acquire(executor_, key.first), weak_from_this());
+        known = provider;
+        return provider;
+    }
+
+    void commit(std::vector<PreparedJob> prepared, std::size_t failures) {
+        std::vector<JobStream*> jobs;
+        for (PreparedJob& job : prepared) {
+            JobStream& stream = streams_.try_emplace(job.name, job.name).first->second;
+            stream.configure(std::move(job.entries), job.interval);
+            jobs.push_back(&stream);
+        }
+        // Jobs that remain come before those that go: of a job under a new name there is always
+        // one. What is there is started before anything of the old configuration is let go.
+        jobs_.swap(jobs);
+        for (JobStream* job : jobs_) start(*job);
+        const std::set<JobStream*> remaining(jobs_.begin(), jobs_.end());
+        for (auto it = streams_.begin(); it != streams_.end();) {
+            JobStream& stream = (it++)->second;
+            if (!remaining.contains(&stream)) end(stream);
+        }
+        count(failures);
+    }
+
+    void start(JobStream& stream) {
+        if (!operation_) return;
+        for (const auto& part : stream.parts()) part->provider()->start();
+        agenda_.remove(stream);  // the interval may be another one
+        schedule(stream);
+    }
+
+    void end(JobStream& stream) {
+        agenda_.remove(stream);
+        stream.end();
+        if (stream.begun()) return schedule(stream);
+        streams_.erase(streams_.find(stream.name()));
+    }
+
+    void count(std::size_t failures) {
+        metrics_->failed_configs += static_cast<std::int64_t>(failures - counted_failures_);
+        metrics_->jobs += static_cast<std::int64_t>(jobs_.size() - counted_jobs_);
+        counted_failures_ = failures;
+        counted_jobs_ = jobs_.size();
+    }
+
+    // --- what providers find ----------------------------------------------------------------
+
+    void on_ready(Provider& provider, const TargetGroupDiff& full) override {
+        const std::lock_guard lock(mutex_);
+        provider.set_ready(full);
+        for (JobPart* part : provider.parts()) {
+            part->stream().on_ready(provider);
+            schedule(part->stream());
+        }
+    }
+
+    void on_changes(Provider& provider, const std::vector<GroupChange>& changes) override {
+        const std::lock_guard lock(mutex_);
+        provider.apply(changes);
+        for (JobPart* part : provider.parts()) {
+            for (const GroupChange& change : changes) part->add(change);
+            schedule(part->stream());
+        }
+    }
+
+    // --- delivery -----------------------------------------------------------------------------
+
+    void schedule(JobStream& stream) {
+        if (!operation_ || agenda_.contains(stream) || !stream.has_news()) return;
+        agenda_.put(stream.due(clock_->now()), stream);
+        if (&agenda_.next() == &stream) wake();
+    }
+
+    void wake() {
+        if (std::exchange(awake_, true)) return;
+        asio::post(delivery_, [self = shared_from_this()] { self->deliver(); });
+    }
+
+    // On the delivery strand, one diff a turn.
+    void deliver() {
+        std::string job;
+        std::optional<JobDiff> diff;
+        {
+            const std::lock_guard lock(mutex_);
+            awake_ = false;
+            diff = take_due(job);
+            wake_for_next();
+        }
+        if (!diff || cancelled_) return;
+        diff->job = job;
+        metrics_->job_diffs_delivered.fetch_add(1, std::memory_order_relaxed);
+        callback_(*diff);
+    }
+
+    std::optional<JobDiff> take_due(std::string& job) {
+        const TimePoint now = clock_->now();
+        while (!agenda_.empty() && agenda_.next_time() <= now) {
+            JobStream& stream = agenda_.next();
+            agenda_.remove(stream);
+            if (!stream.has_news()) continue;  // it has changed back
+            job = stream.name();
+            JobDiff diff = stream.take(now);
+            if (stream.ended()) streams_.erase(streams_.find(job));
+            return diff;
+        }
+        return std::nullopt;
+    }
+
+    void wake_for_next() {
+        if (agenda_.empty()) return;
+        if (agenda_.next_time() <= clock_->now()) return wake();
+        if (!timer_) timer_ = clock_->make_timer(delivery_);
+        timer_->expires_at(agenda_.next_time(), [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->deliver();
+        });
+    }
+
+    // --- status -------------------------------------------------------------------------------
+
+    static JobStatus status_of(const JobStream& job) {
+        JobStatus status;
+        status.name = job.name();
+        status.synced = true;
+        for (const JobStream::Entry& entry : job.entries()) {
+            JobConfigStatus& config = status.configs.emplace_back();
+            status.synced = status.synced && entry.provider && entry.provider->ready();
+            if (entry.provider) {
+                config.provider = entry.provider->id();
+                config.status = entry.provider->status();
+            } else {
+                config.status.error = errc::invalid_config;
+                config.status.message = entry.problem;
+            }
+        }
+        for (const auto& part : job.parts()) {
+            if (!part->counts()) continue;
+            status.groups += part->provider()->targets().group_count();
+            status.targets += part->provider()->targets().target_count();
+            if (part->standing == JobPart::Standing::superseded) ++status.superseded;
+        }
+        return status;
+    }
+
+    const executor_type executor_;
+    const asio::strand<executor_type> delivery_;
+    detail::WatcherRegistry& registry_;
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<Metrics> metrics_;
+    const Callback callback_;
+    std::atomic<bool> cancelled_ = false;
+
+    std::mutex apply_mutex_;
+    std::map<std::pair<GroupKey, Role>, std::weak_ptr<Provider>> providers_;
+    ProviderId last_provider_ = 0;
+
+    mutable std::mutex mutex_;  // guards what follows, and all streams, parts and providers
+    std::unique_ptr<RunOperation> operation_;
+    std::map<std::string, JobStream, std::less<>> streams_;  // also of jobs whose end is due
+    std::vector<JobStream*> jobs_;                           // in the order of the configuration
+    detail::Agenda<JobStream> agenda_;
+    bool awake_ = false;  // deliver() has been posted
+    std::size_t counted_failures_ = 0;
+    std::size_t counted_jobs_ = 0;
+
+    std::unique_ptr<Timer> timer_;  // of the delivery strand
+};
+
+DiscoveryManager::DiscoveryManager(executor_type executor, Callback callback)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(callback))) {}
+
+DiscoveryManager& DiscoveryManager::operator=(DiscoveryManager&& other) noexcept {
+    if (this != &other) {
+        cancel();
+        impl_ = std::move(other.impl_);
+    }
+    return *this;
+}
+
+DiscoveryManager::~DiscoveryManager() { cancel(); }
+
+DiscoveryManager::executor_type DiscoveryManager::get_executor() const noexcept {
+    return impl_->executor();
+}
+DiscoveryManager::executor_type DiscoveryManager::executor_of(const Impl& impl) noexcept {
+    return impl.executor();
+}
+
+std::vector<ConfigFailure> DiscoveryManager::apply_config(const std::vector<Job>& jobs) {
+    return impl_->apply_config(jobs);
+}
+
+void DiscoveryManager::run(const std::shared_ptr<Impl>& impl, RunOperation::Handler handler) {
+    impl->run(std::move(handler));
+}
+
+void DiscoveryManager::cancel() noexcept {
+    if (impl_) impl_->cancel();
+}
+
+std::vector<JobStatus> DiscoveryManager::status() const { return impl_->status(); }
+
+std::optional<JobSnapshot> DiscoveryManager::snapshot(std::string_view job) const {
+    return impl_->snapshot(job);
+}
+
+}  // namespace k8s_sd

@@ -1,0 +1,139 @@
+#include "job_stream.hpp"
+
+#include <algorithm>
+
+namespace k8s_sd::detail {
+
+// --- part ----------------------------------------------------------------------------------------
+
+ProviderDiff JobPart::take() {
+    ProviderDiff news;
+    news.provider = provider_->id();
+    if (standing == Standing::going) {
+        news.last = true;
+        // What the host has is the present state without what is pending.
+        provider_->targets().for_each_group([this](const TargetGroupPtr& group) {
+            pending_.add({nullptr, group, false});
+        });
+        news.diff = pending_.take();
+    } else if (std::exchange(told_, true)) {
+        news.diff = pending_.take();
+    } else {
+        news.diff.full = true;
+        news.diff.updated.reserve(provider_->targets().group_count());
+        provider_->targets().for_each_group([&](const TargetGroupPtr& group) {
+            news.diff.updated.push_back({group, nullptr, false});
+        });
+    }
+    return news;
+}
+
+// --- configuration -------------------------------------------------------------------------------
+
+void JobStream::configure(std::vector<Entry> entries, Duration interval) {
+    const bool waits = adopt(entries);
+    entries_ = std::move(entries);
+    interval_ = interval;
+    ended_ = false;
+    for (const auto& part : parts_) {
+        using enum JobPart::Standing;
+        if (uses(*part->provider())) {
+            part->standing = wanted;
+        } else if (part->standing == wanted) {
+            part->standing = waits && part->provider()->ready() ? superseded : going;
+        }
+    }
+    for (const Entry& entry : entries_) {
+        const auto has_part = [&](const auto& part) { return part->provider() == entry.provider; };
+        if (!entry.provider || std::any_of(parts_.begin(), parts_.end(), has_part)) continue;
+        parts_.push_back(std::make_unique<JobPart>(*this, entry.provider));
+    }
+    release_superseded();
+}
+
+// Says of each entry whether it is awaited; returns whether one is that was not there before.
+bool JobStream::adopt(std::vector<Entry>& entries) const {
+    bool added = false;
+    for (Entry& entry : entries) {
+        if (const Entry* known = find_same(entry)) {
+            entry.awaited = known->awaited;
+        } else {
+            entry.awaited = !entry.provider || !entry.provider->ready();
+            added = added || entry.awaited;
+        }
+    }
+    return added;
+}
+
+const JobStream::Entry* JobStream::find_same(const Entry& wanted) const {
+    const auto same = [&](const Entry& entry) {
+        if (entry.provider || wanted.provider) return entry.provider == wanted.provider;
+        return entry.config == wanted.config;
+    };
+    const auto it = std::find_if(entries_.begin(), entries_.end(), same);
+    return it == entries_.end() ? nullptr : &*it;
+}
+
+bool JobStream::uses(const Provider& provider) const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return entry.provider.get() == &provider; });
+}
+
+void JobStream::on_ready(const Provider& provider) {
+    for (Entry& entry : entries_) {
+        if (entry.provider.get() == &provider) entry.awaited = false;
+    }
+    release_superseded();
+}
+
+void JobStream::release_superseded() {
+    using enum JobPart::Standing;
+    const auto is_superseded = [](const auto& part) { return part->standing == superseded; };
+    const auto is_awaited = [](const Entry& entry) { return entry.awaited; };
+    if (std::none_of(parts_.begin(), parts_.end(), is_superseded)) {
+        for (Entry& entry : entries_) entry.awaited = false;
+    } else if (std::none_of(entries_.begin(), entries_.end(), is_awaited)) {
+        for (const auto& part : parts_) {
+            if (is_superseded(part)) part->standing = going;
+        }
+    }
+    std::erase_if(parts_, [](const auto& part) { return part->idle(); });
+}
+
+void JobStream::end() {
+    entries_.clear();
+    for (const auto& part : parts_) part->standing = JobPart::Standing::going;
+    std::erase_if(parts_, [](const auto& part) { return part->idle(); });
+    ended_ = true;
+}
+
+// --- delivery ------------------------------------------------------------------------------------
+
+bool JobStream::has_news() const {
+    if (ended_) return begun();
+    const auto usable = [](const Entry& entry) { return entry.provider != nullptr; };
+    // One that cannot have any targets begins with an empty state.
+    if (!begun() && std::none_of(entries_.begin(), entries_.end(), usable)) return true;
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const auto& part) { return part->has_news(); });
+}
+
+TimePoint JobStream::due(TimePoint now) const {
+    if (ended_ || !last_delivery_) return now;
+    return std::max(now, *last_delivery_ + interval_);
+}
+
+JobDiff JobStream::take(TimePoint now) {
+    JobDiff diff;
+    diff.full = !begun();
+    diff.last = ended_;
+    for (const auto& part : parts_) {
+        if (part->has_news()) diff.providers.push_back(part->take());
+    }
+    std::erase_if(parts_,
+                  [](const auto& part) { return part->standing == JobPart::Standing::going; });
+    last_delivery_ = now;
+    return diff;
+}
+
+}  // namespace k8s_sd::detail
