@@ -1,0 +1,128 @@
+"""The scraper scrapes what it discovers, follows its configuration and says what is wrong."""
+
+import os
+import re
+import signal
+import unittest
+
+from harness import file_with, run, running
+
+PODS = """
+scrape_configs:
+- job_name: JOB
+  scrape_interval: 200ms
+  scrape_timeout: 100ms
+  kubernetes_sd_configs: [{role: pod}]
+  relabel_configs: [{source_labels: [__meta_kubernetes_pod_name], target_label: pod}]
+"""
+
+
+def replace(path, text):
+    """As an editor does it: the file is never half written."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+class Scraper(unittest.TestCase):
+    def test_scrapes_the_simulated_pods(self):
+        result = run("scraper", "--sim", "--scrapes", 6)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        self.assertRegex(result.stdout,
+                         r'(?m)^pods: start http://127\.0\.0\.1:\d+/metrics \{app="cart", '
+                         r'instance="127\.0\.0\.1:\d+", job="pods", namespace="shop", '
+                         r'pod="cart-0"\}$')
+        self.assertRegex(result.stdout,
+                         r"(?m)^pods: \d+ targets, [1-9]\d* up, [1-9]\d* samples; "
+                         r"\d+ dropped, 0 failed$")
+
+    def test_targets_come_and_go_with_their_pods(self):
+        with running("scraper", "--sim") as program:
+            program.line_with(r'^pods: start .*pod="web-3"')
+            program.line_with(r'^pods: stop .*pod="cart-0"')
+            self.assertEqual(program.signal(signal.SIGTERM), 0)
+
+    def test_follows_its_configuration(self):
+        with file_with(PODS.replace("JOB", "one"), "p.yml") as path, \
+                running("scraper", "--sim", "--config", path, "--check-interval", "1h") as program:
+            program.line_with(r'^one: start .*job="one", pod="cart-0"')
+            replace(path, PODS.replace("JOB", "two"))
+            program.process.send_signal(signal.SIGHUP)
+            program.line_with(r'^two: start .*job="two"')
+            program.line_with(r'^one: stop .*job="one"')
+            replace(path, "scrape_configs: nothing\n")
+            program.process.send_signal(signal.SIGHUP)
+            self.assertEqual(program.error_line(),
+                             "scraper: the configuration stays as it is: "
+                             f"{path}:1: scrape_configs: must be a list")
+            self.assertEqual(program.signal(signal.SIGINT), 0)
+
+    def test_shards_share_the_targets(self):
+        # Pods are told apart by name only, as the ports differ from run to run.
+        text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "
+                            "replacement: '127.0.0.1:1'}")
+        started = []
+        for member in ("agent-0/2", "1/2"):
+            with file_with(text, "p.yml") as path:
+                result = run("scraper", "--sim", "--config", path, "--shard", member, "--timeout",
+                             "400ms")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            started += re.findall(r'start .*pod="([^"]*)"', result.stdout)
+        self.assertEqual(sorted(started), ["cart-0", "web-1", "web-2"])
+
+    def test_explains_the_rules(self):
+        result = run("scraper", "--sim", "--explain")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^pods: first target of pod/shop/")
+        self.assertRegex(result.stdout, r"(?m)^pods:   rule 5: ")
+        self.assertRegex(result.stdout, r'(?m)^pods:     pod: "" -> "(cart|web)-\d"$')
+
+    def test_tells_what_it_ignores_and_strict_refuses_it(self):
+        text = PODS + "  honor_labels: true\n"
+        with file_with(text, "p.yml") as path:
+            lax = run("scraper", "--sim", "--config", path, "--scrapes", 1)
+            strict = run("scraper", "--sim", "--config", path, "--strict")
+        where = f"scraper: {path}:8: scrape_configs[0].honor_labels: "
+        about = "is not about Kubernetes discovery, relabelling or targets"
+        self.assertEqual(lax.stderr, f"{where}{about}: ignored\n")
+        self.assertEqual(lax.returncode, 0)
+        self.assertEqual(strict.stderr, f"{where}{about}, which strict mode refuses\n")
+        self.assertEqual(strict.returncode, 2)
+
+    def test_reports_targets_that_are_down(self):
+        text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "
+                            "replacement: '127.0.0.1:1'}")
+        with file_with(text, "p.yml") as path:
+            result = run("scraper", "--sim", "--config", path, "--scrapes", 2)
+        self.assertRegex(result.stdout,
+                         r"(?m)^JOB: down: http://127\.0\.0\.1:1/metrics: connect: ")
+
+    def test_unusable_arguments(self):
+        table = {
+            (): "needs --sim, --config FILE or both",
+            ("--what",): "unknown option --what",
+            ("--config",): "--config needs a value",
+            ("--sim", "--scrapes", "x"): "--scrapes: must be a whole number from 0",
+            ("--sim", "--timeout", "1x"): "--timeout: has an unknown unit",
+            ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",
+            ("--sim", "--shard", "3/3"): "sharding.member: must be less than members (3)",
+            ("--sim", "--shard-rule", "x"): "--shard-rule: must be modulo or rendezvous",
+            ("--sim", "--dialect", "x"): "--dialect: must be prometheus or victoriametrics",
+            ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
+        }
+        for arguments, message in table.items():
+            with self.subTest(arguments=arguments):
+                result = run("scraper", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(message, result.stderr)
+
+    def test_help_and_version(self):
+        result = run("scraper", "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("Usage: scraper", result.stdout)
+        self.assertRegex(run("scraper", "--version").stdout, r"^scraper \(k8s_sd\) \d")
+
+
+if __name__ == "__main__":
+    unittest.main()
