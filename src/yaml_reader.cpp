@@ -6,6 +6,7 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <set>
 
@@ -123,6 +124,18 @@ bool YamlValue::boolean() const {
     const bool quoted = node_.Tag() == "!";
     if (!node_.IsScalar() || quoted || !YAML::convert<bool>::decode(node_, value)) {
         fail("must be true or false");
+    }
+    return value;
+}
+
+std::uint64_t YamlValue::unsigned_integer() const {
+    if (is_null()) return 0;
+    const std::string text = node_.IsScalar() && node_.Tag() != "!" ? node_.Scalar() : "";
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || last != end) {
+        fail("must be a whole number from 0 to 18446744073709551615");
     }
     return value;
 }
