@@ -11,6 +11,8 @@ constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_alphanumeric(char c) noexcept {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+/// \w of regular expressions.
+constexpr bool is_word(char c) noexcept { return is_alphanumeric(c) || c == '_'; }
 
 inline std::string lower_case(std::string_view text) {
     std::string result(text);
@@ -31,8 +33,10 @@ constexpr std::string_view trim(std::string_view text) noexcept {
 template <class Range>
 std::string join(const Range& parts, std::string_view separator = ", ") {
     std::string result;
+    bool first = true;
     for (const auto& part : parts) {
-        if (!result.empty()) result += separator;
+        if (!first) result += separator;
+        first = false;
         result += part;
     }
     return result;

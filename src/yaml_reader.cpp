@@ -132,10 +132,10 @@ std::uint64_t YamlValue::unsigned_integer() const {
     if (is_null()) return 0;
     const std::string text = node_.IsScalar() && node_.Tag() != "!" ? node_.Scalar() : "";
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) fail("is too large");
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        fail("must be a whole number from 0");
+    const char* end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || last != end) {
+        fail("must be a whole number from 0 to 18446744073709551615");
     }
     return value;
 }

@@ -29,7 +29,11 @@ class YamlValue {
     bool is_empty() const;
     const std::string& path() const { return path_; }
     /// The same value with paths that start here.
-    YamlValue as_root() const { return YamlValue(node_, file_, line_, ""); }
+    YamlValue as_root() const { return with_path(""); }
+    /// The same value under another path.
+    YamlValue with_path(std::string path) const {
+        return YamlValue(node_, file_, line_, std::move(path));
+    }
     /// "file:line: path"; the line is that of the key.
     std::string where() const;
     [[noreturn]] void fail(const std::string& problem) const;
@@ -38,7 +42,7 @@ class YamlValue {
     std::string string() const;
     /// true or false in the spellings of YAML 1.1; false for null.
     bool boolean() const;
-    /// A decimal number without a sign; 0 for null.
+    /// Digits only; 0 for null.
     std::uint64_t unsigned_integer() const;
     /// Of a sequence; empty for null.
     std::vector<YamlValue> items() const;

@@ -21,6 +21,10 @@ namespace k8s_sd {
 /// depends on it.
 class MutableLabels {
  public:
+    MutableLabels() = default;
+    MutableLabels(const MutableLabels&) = delete;  // the views would remain those of the other
+    MutableLabels& operator=(const MutableLabels&) = delete;
+
     struct Label {
         std::string_view name;
         std::string_view value;
@@ -50,11 +54,15 @@ class MutableLabels {
     void erase_empty() {
         std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
     }
-    /// Copies the text; the result is valid until clear().
-    std::string_view keep(std::string_view text) {
+    /// An empty text to build a value in; stays where it is, and valid until clear().
+    std::string& new_text() {
         if (texts_in_use_ == texts_.size()) texts_.emplace_back();
-        return texts_[texts_in_use_++].assign(text);
+        std::string& text = texts_[texts_in_use_++];
+        text.clear();
+        return text;
     }
+    /// Copies the text; the result is valid until clear().
+    std::string_view keep(std::string_view text) { return new_text().assign(text); }
     void erase(std::string_view name) {
         if (const Label* label = find(name)) labels_.erase(labels_.begin() + (label - data()));
     }

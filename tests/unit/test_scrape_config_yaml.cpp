@@ -169,12 +169,13 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
          "m, s, ms"},
         {job("  scrape_timeout: [1s]\n"),
          "p.yml:3: scrape_configs[0].scrape_timeout: must be a text"},
-        {job("  target_limit: -1\n"),
-         "p.yml:3: scrape_configs[0].target_limit: must be a whole number from 0"},
-        {job("  target_limit: '1'\n"),
-         "p.yml:3: scrape_configs[0].target_limit: must be a whole number from 0"},
+        {job("  target_limit: -1\n"), "p.yml:3: scrape_configs[0].target_limit: must be a whole "
+                                      "number from 0 to 18446744073709551615"},
+        {job("  target_limit: '1'\n"), "p.yml:3: scrape_configs[0].target_limit: must be a whole "
+                                       "number from 0 to 18446744073709551615"},
         {job("  target_limit: 99999999999999999999\n"),
-         "p.yml:3: scrape_configs[0].target_limit: is too large"},
+         "p.yml:3: scrape_configs[0].target_limit: must be a whole number from 0 to "
+         "18446744073709551615"},
         {job("  scrape_native_histograms: maybe\n"),
          "p.yml:3: scrape_configs[0].scrape_native_histograms: must be true or false"},
         {job("  metric_name_validation_scheme: ascii\n"),
