@@ -194,15 +194,17 @@ class TargetPool::Impl {
             if (!built_.contains(target)) started.push_back(target);
             built_.insert(target);
         }
+        for (const ScrapeTargetPtr& target : transition.leaving) strike_out(target);
         std::vector<ScrapeTargetPtr> stopped;
-        TargetSet kept;
+        std::vector<ScrapeTargetPtr> kept;
+        TargetSet seen;
         for (const ScrapeTargetPtr& target : transition.leaving) {
-            strike_out(target);
+            if (!seen.insert(target).second) continue;
             const auto left = built_.find(target);
             if (left == built_.end()) {
                 stopped.push_back(target);
             } else if (!(*left)->same_discovered(*target)) {
-                kept.insert(*left);
+                kept.push_back(*left);
             }
         }
         active_count_ += started.size();

@@ -24,6 +24,8 @@ class MutableLabels {
     MutableLabels() = default;
     MutableLabels(const MutableLabels&) = delete;  // the views would remain those of the other
     MutableLabels& operator=(const MutableLabels&) = delete;
+    MutableLabels(MutableLabels&&) noexcept = default;
+    MutableLabels& operator=(MutableLabels&&) noexcept = default;
 
     struct Label {
         std::string_view name;

@@ -159,7 +159,7 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
         {"scrape_configs:\n- job_name: ''\n", "p.yml:2: scrape_configs[0].job_name: is missing"},
         {"scrape_configs:\n- job_name: a\n- job_name: a\n",
          "p.yml:3: scrape_configs[1].job_name: another job has this name"},
-        {"scrape_configs:\n-\n", "p.yml:2: scrape_configs[0]: an entry must not be empty"},
+        {"scrape_configs:\n- null\n", "p.yml:2: scrape_configs[0]: an entry must not be empty"},
         {"scrape_configs: {}\n", "p.yml:1: scrape_configs: must be a list"},
         {"scrape_configs:\n- text\n",
          "p.yml:2: scrape_configs[0]: must be a mapping of keys to values"},
@@ -186,11 +186,11 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
         {job("  kubernetes_sd_configs:\n  - role: pods\n"),
          "p.yml:4: scrape_configs[0].kubernetes_sd_configs[0].role: there is no such role; allowed "
          "are node, pod, service, endpoints, endpointslice, ingress"},
-        {job("  kubernetes_sd_configs:\n  - role: pod\n  -\n"),
+        {job("  kubernetes_sd_configs:\n  - role: pod\n  - ~\n"),
          "p.yml:5: scrape_configs[0].kubernetes_sd_configs[1]: an entry must not be empty"},
         {"global:\n  relabel_configs: []\n",
          "p.yml:2: global.relabel_configs: is supported in scrape_configs only"},
-        {"scrape_configs: [\n", "p.yml:1: YAML syntax: "},
+        {"scrape_configs: [\n- a: b\n", "p.yml:2: YAML syntax: "},
     };
     for (const auto& [yaml, message] : table) {
         INFO(yaml);

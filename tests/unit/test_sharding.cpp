@@ -85,7 +85,7 @@ TEST_CASE("Sharding: owns() agrees with owners()") {
             const Owners all = mine.owners(mine.key(abcd));
             const bool named = std::find(all.begin(), all.end(), member) != all.end();
             CHECK(mine.owns(abcd) == named);
-            owners += mine.owns(abcd) ? 1 : 0;
+            owners += mine.owns(abcd) ? 1U : 0U;
         }
         CHECK(owners == 3);
     }
