@@ -1,0 +1,49 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "property/random_cluster.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace k8s_sd::test {
+
+inline Selector random_selector(Random& random, Role role) {
+    Selector selector;
+    selector.role = role;
+    if (!random.one_in(3)) {
+        selector.label =
+            random.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier"});
+    }
+    if (random.one_in(3)) selector.field = "metadata.name!=" + random.numbered("p", 3);
+    if (role == Role::pod && random.one_in(3)) selector.field = "spec.nodeName=n1";
+    return selector;
+}
+
+/// One that finds something in a RandomCluster.
+inline DiscoveryConfig random_config(Random& random, const std::string& url) {
+    DiscoveryConfig config;
+    config.api_server.url = url;
+    config.role = static_cast<Role>(random.below(6));
+    config.dialect =
+        random.pick<LabelDialect>({LabelDialect::prometheus, LabelDialect::victoriametrics});
+    config.attach_metadata = {.node = random.one_in(2),
+                              .namespace_ = random.one_in(2),
+                              .deployment = random.one_in(2),
+                              .job = random.one_in(2),
+                              .cronjob = random.one_in(2)};
+    if (random.one_in(3)) config.namespaces = {"a"};
+    if (random.one_in(6)) config.namespaces = {"b", "a"};
+    if (random.one_in(2)) config.selectors.push_back(random_selector(random, config.role));
+    const bool behind_service =
+        config.role == Role::endpoints || config.role == Role::endpointslice;
+    if (behind_service && random.one_in(3)) {
+        config.selectors.push_back(
+            random_selector(random, random.pick<Role>({Role::pod, Role::service})));
+    }
+    config.watch.page_size = random.below(4);
+    if (random.one_in(3)) config.min_update_interval = std::chrono::seconds(2);
+    return config;
+}
+
+}  // namespace k8s_sd::test

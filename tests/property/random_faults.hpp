@@ -1,0 +1,100 @@
+#pragma once
+
+#include "k8s_sd/sim/api_server.hpp"
+#include "property/random_cluster.hpp"
+#include "support/simulation.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace k8s_sd::test {
+
+inline sim::ApiServerOptions random_server(Random& random) {
+    using std::chrono::seconds;
+    sim::ApiServerOptions options;
+    options.bookmarks = !random.one_in(3);
+    options.bookmark_interval = random.pick<Duration>({seconds(20), seconds(60)});
+    if (random.one_in(3)) options.history = 5;
+    return options;
+}
+
+inline sim::TransportFaults random_transport(Random& random) {
+    sim::TransportFaults faults;
+    faults.max_read = random.pick<std::size_t>({sim::TransportFaults::never, 20, 300});
+    return faults;
+}
+
+/// What can be wrong with a server and the way to it.
+class RandomFaults {
+ public:
+    RandomFaults(Random& random, Simulation& simulation)
+        : random_(random), server_(simulation.server), simulation_(simulation) {}
+
+    /// From now on some requests fail.
+    void begin() {
+        server_.set_intercept([this](const auto&) { return answer(); });
+    }
+    /// Does something to the server, or changes one back.
+    void disturb() {
+        using After = sim::ApiServer::After;
+        switch (random_.below(7)) {
+            case 0: server_.disconnect_all(); break;
+            case 1: server_.end_watches(); break;
+            case 2: server_.compact(); break;
+            case 3: server_.deny(kind()); break;
+            case 4: server_.allow(kind()); break;
+            case 5: server_.accept_connections(random_.one_in(2)); break;
+            default:
+                server_.send_to_watches(
+                    kind(),
+                    random_.pick<std::string>({"garbage\n", R"({"type":"DELETED","obj)", "{}\n",
+                                               R"({"type":"ERROR","object":{"code":410}})"}),
+                    random_.pick<After>({After::go_on, After::end, After::drop}));
+        }
+    }
+    /// Makes everything good, and waits until everybody has noticed.
+    void end() {
+        server_.set_intercept({});
+        server_.accept_connections(true);
+        for (std::size_t kind = 0; kind < kind_count; ++kind) {
+            server_.allow(to_string(static_cast<Kind>(kind)));
+        }
+        // A watch that was never answered is given up after ten minutes.
+        simulation_.advance(std::chrono::minutes(11));
+    }
+
+ private:
+    std::optional<sim::Response> answer() {
+        using sim::Response;
+        if (!random_.one_in(8)) return std::nullopt;
+        Response response =
+            Response::failure(random_.pick<unsigned>({400, 401, 403, 404, 410, 429, 500, 503, 504}),
+                              "Reason", "text");
+        switch (random_.below(6)) {
+            case 0: return Response::disconnect();
+            case 1: return Response::never();
+            case 2: response.cut_after = random_.below(20); break;
+            case 3: response.content_type = "text/html"; break;
+            case 4: response.status = 200; break;
+            default: break;
+        }
+        return response;
+    }
+    std::string kind() {
+        return std::string(to_string(static_cast<Kind>(random_.below(kind_count))));
+    }
+
+    Random& random_;
+    sim::ApiServer& server_;
+    Simulation& simulation_;
+};
+
+/// A number from the environment, to repeat a run or to have a long one.
+inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+    const char* text = std::getenv(variable);
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace k8s_sd::test
