@@ -188,12 +188,13 @@ std::size_t Pattern::group_count() const {
     return static_cast<std::size_t>(regex_->NumberOfCapturingGroups());
 }
 
-std::optional<std::size_t> Pattern::group(const std::string& name) const {
-    if (simple_) return std::nullopt;
-    const auto& names = regex_->NamedCapturingGroups();
-    const auto found = names.find(name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<std::size_t>(found->second);
+std::vector<std::size_t> Pattern::groups(std::string_view name) const {
+    std::vector<std::size_t> result;
+    if (simple_) return result;
+    for (const auto& [index, its_name] : regex_->CapturingGroupNames()) {
+        if (its_name == name) result.push_back(static_cast<std::size_t>(index));
+    }
+    return result;
 }
 
 }  // namespace k8s_sd::detail

@@ -45,7 +45,8 @@ class Pattern {
     Pattern& operator=(Pattern&&) noexcept;
 
     bool matches(std::string_view text) const;
-    /// Fills `groups`, beginning with the match itself; a group that took no part is empty.
+    /// Fills `groups`, beginning with the match itself; a group that took no part is empty
+    /// and has no address.
     bool match(std::string_view text, std::span<std::string_view> groups) const;
     /// Appends the text to `result`, but for each match, from left to right, what `replace` appends
     /// for its groups instead, of which there are `groups`. As Go's ReplaceAllString.
@@ -55,8 +56,8 @@ class Pattern {
 
     /// Without the match itself.
     std::size_t group_count() const;
-    /// By name; nullopt if there is none.
-    std::optional<std::size_t> group(const std::string& name) const;
+    /// Those of a name, ascending: several groups may have the same one.
+    std::vector<std::size_t> groups(std::string_view name) const;
 
  private:
     bool search(std::string_view text, std::size_t begin, std::span<std::string_view> groups) const;

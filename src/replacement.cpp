@@ -79,17 +79,21 @@ void Replacement::add_groups(std::string_view text, const Pattern& pattern) {
 
 /// A group that the pattern does not have is empty.
 void Replacement::add_group(std::string_view name, const Pattern& pattern) {
-    std::optional<std::size_t> index = group_index(name);
-    if (!index) index = pattern.group(std::string(name));
-    if (!index || *index > pattern.group_count()) return;
-    parts_.push_back({Part::Kind::group, "", *index});
-    group_count_ = std::max(group_count_, *index + 1);
+    const std::optional<std::size_t> index = group_index(name);
+    std::vector<std::size_t> groups = index ? std::vector{*index} : pattern.groups(name);
+    if (groups.empty() || groups.back() > pattern.group_count()) return;
+    group_count_ = std::max(group_count_, groups.back() + 1);
+    parts_.push_back({Part::Kind::group, "", std::move(groups)});
 }
 
 std::string_view Replacement::value(const Part& part, std::span<const std::string_view> groups,
                                     const MutableLabels& labels) {
     switch (part.kind) {
-        case Part::Kind::group: return groups[part.group];
+        case Part::Kind::group:
+            for (const std::size_t i : part.groups) {
+                if (groups[i].data()) return groups[i];
+            }
+            return {};
         case Part::Kind::label: return labels.get(part.text);
         case Part::Kind::literal: break;
     }

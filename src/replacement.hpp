@@ -31,8 +31,8 @@ class Replacement {
  private:
     struct Part {
         enum class Kind { literal, group, label } kind;
-        std::string text;       ///< the literal, the label's name
-        std::size_t group = 0;  ///< the index
+        std::string text;                   ///< the literal, the label's name
+        std::vector<std::size_t> groups{};  ///< candidates: the first that took part
     };
 
     void add_literal(std::string_view text);

@@ -140,6 +140,10 @@ TEST_CASE("Relabelling: names in templates may be of any script, odd ones are em
     CHECK(d("foo", "(?P<a>f)(?P<_1>o)(?P<x01>o)", "$a-$_1-$x01-$A") == "f-o-o-");
     CHECK(d("foo", "(?P<01>f)oo", "$01") == "f");
     CHECK(d("foo", "(?P<2>f)(o)o", "$2") == "o");  // digits are an index
+    // Of groups of one name the first that took part.
+    CHECK(d("foo", "(?P<n>.)(?<n>.).", "$n") == "f");
+    CHECK(d("foo", "(?P<n>x)|(?P<n>.*)", "$n") == "foo");
+    CHECK(d("foo", "(?P<n>x*)(?P<n>.*)", "<$n>") == "<>");
     CHECK(d("foo", "(x)?foo(y)?", "a${1}b${2}c") == "abc");
     CHECK(d("foo", "$1$$$1$") == "foo$foo$");
 }
