@@ -262,9 +262,9 @@ class AcceptedStream final : public SocketStream {
 
 class ClientStream final : public SocketStream {
  public:
-    ClientStream(asio::any_io_executor executor, std::string host, std::string port,
+    ClientStream(const asio::any_io_executor& executor, std::string host, std::string port,
                  std::optional<ClientTls> tls)
-        : SocketStream(tcp::socket(std::move(executor)), tls ? tls->context : nullptr),
+        : SocketStream(tcp::socket(executor), tls ? tls->context : nullptr),
           host_(std::move(host)),
           port_(std::move(port)),
           tls_(std::move(tls)) {}

@@ -67,7 +67,7 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
 std::string own_namespace(const InClusterFiles& files) {
     const std::string path = files.directory + "/namespace";
     const std::string content = detail::read_config_file(path, "own_namespace");
-    const std::string name(detail::trim(content));
+    std::string name(detail::trim(content));
     if (!detail::is_namespace_name(name)) {
         throw ConfigError("own_namespace", path + " does not hold the name of a namespace");
     }

@@ -26,7 +26,7 @@ inline void append_escaped(std::string& out, std::string_view text, std::string_
 /// Appends a name or value of a query: url.QueryEscape.
 inline void append_query_text(std::string& out, std::string_view text) {
     std::size_t begin = 0;
-    for (std::size_t space; (space = text.find(' ', begin)) != std::string_view::npos;) {
+    for (std::size_t space = 0; (space = text.find(' ', begin)) != std::string_view::npos;) {
         append_escaped(out, text.substr(begin, space - begin), {});
         out += '+';
         begin = space + 1;

@@ -23,9 +23,9 @@ std::shared_ptr<Clock> clock_of(const asio::any_io_executor& executor) {
 /// Confined to its strand, but what is marked otherwise.
 class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
  public:
-    Impl(asio::any_io_executor executor, std::string path, ScrapeConfigOptions options,
+    Impl(const asio::any_io_executor& executor, std::string path, ScrapeConfigOptions options,
          Duration interval, Callback callback)
-        : strand_(asio::make_strand(std::move(executor))),
+        : strand_(asio::make_strand(executor)),
           clock_(clock_of(strand_)),
           path_(std::move(path)),
           options_(options),
@@ -102,10 +102,10 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     Content content_;
 };
 
-ScrapeConfigReloader::ScrapeConfigReloader(asio::any_io_executor executor, std::string path,
+ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
                                            ScrapeConfigOptions options, Duration check_interval,
                                            Callback callback)
-    : impl_(std::make_shared<Impl>(std::move(executor), std::move(path), options, check_interval,
+    : impl_(std::make_shared<Impl>(executor, std::move(path), options, check_interval,
                                    std::move(callback))) {}
 
 ScrapeConfigReloader& ScrapeConfigReloader::operator=(ScrapeConfigReloader&& other) noexcept {

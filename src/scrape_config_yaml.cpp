@@ -125,7 +125,7 @@ class Reader {
     }
 
     std::string read_name(const YamlValue& value) const {
-        const std::string name = value.string();
+        std::string name = value.string();
         if (name.empty()) value.fail("is missing");
         for (const ScrapeJob& other : file_.jobs) {
             if (other.scrape.job_name == name) value.fail("another job has this name");

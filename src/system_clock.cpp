@@ -9,7 +9,7 @@ namespace {
 
 class SystemTimer final : public Timer {
  public:
-    explicit SystemTimer(asio::any_io_executor executor) : timer_(std::move(executor)) {}
+    explicit SystemTimer(const asio::any_io_executor& executor) : timer_(executor) {}
     ~SystemTimer() override { ++*generation_; }
 
     void expires_at(TimePoint when, std::function<void()> handler) override {

@@ -64,8 +64,8 @@ class YamlValue {
     }
 
  private:
-    YamlValue(YAML::Node node, std::string file, int line, std::string path)
-        : node_(std::move(node)), file_(std::move(file)), line_(line), path_(std::move(path)) {}
+    YamlValue(const YAML::Node& node, std::string file, int line, std::string path)
+        : node_(node), file_(std::move(file)), line_(line), path_(std::move(path)) {}
     YamlValue child(const YAML::Node& node, int line, const std::string& key) const;
 
     YAML::Node node_;

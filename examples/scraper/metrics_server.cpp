@@ -50,9 +50,8 @@ class MetricsServer::Connection : public std::enable_shared_from_this<Connection
     http::response<http::string_body> response_;
 };
 
-MetricsServer::MetricsServer(asio::any_io_executor executor, std::string name)
-    : acceptor_(std::move(executor), {asio::ip::address_v4::loopback(), 0}),
-      name_(std::move(name)) {}
+MetricsServer::MetricsServer(const asio::any_io_executor& executor, std::string name)
+    : acceptor_(executor, {asio::ip::address_v4::loopback(), 0}), name_(std::move(name)) {}
 
 void MetricsServer::stop() {
     error_code ignored;

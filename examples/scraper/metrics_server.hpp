@@ -12,7 +12,7 @@ namespace scraper {
 /// until stop(). For one thread.
 class MetricsServer : public std::enable_shared_from_this<MetricsServer> {
  public:
-    MetricsServer(boost::asio::any_io_executor, std::string name);
+    MetricsServer(const boost::asio::any_io_executor&, std::string name);
 
     void start() { accept(); }
     void stop();

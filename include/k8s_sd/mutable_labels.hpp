@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace k8s_sd {
@@ -89,14 +88,14 @@ class MutableLabels {
 
  private:
     const Label* data() const noexcept { return labels_.data(); }
-    const Label* find(std::string_view name) const noexcept {
-        const auto it = std::find_if(labels_.begin(), labels_.end(),
+    template <class LabelList>
+    static auto* find_in(LabelList& labels, std::string_view name) noexcept {
+        const auto it = std::find_if(labels.begin(), labels.end(),
                                      [&](const Label& label) { return label.name == name; });
-        return it == labels_.end() ? nullptr : &*it;
+        return it == labels.end() ? nullptr : &*it;
     }
-    Label* find(std::string_view name) noexcept {
-        return const_cast<Label*>(std::as_const(*this).find(name));
-    }
+    const Label* find(std::string_view name) const noexcept { return find_in(labels_, name); }
+    Label* find(std::string_view name) noexcept { return find_in(labels_, name); }
 
     std::vector<Label> labels_;
     std::deque<std::string> texts_;  // a deque, so that its strings stay where they are

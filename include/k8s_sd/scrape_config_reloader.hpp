@@ -41,7 +41,7 @@ class ScrapeConfigReloader {
     using Callback = std::function<void(const ScrapeConfigUpdate&)>;
 
     /// \param check_interval  0: only check() looks
-    ScrapeConfigReloader(asio::any_io_executor, std::string path, ScrapeConfigOptions,
+    ScrapeConfigReloader(const asio::any_io_executor&, std::string path, ScrapeConfigOptions,
                          Duration check_interval, Callback);
     ScrapeConfigReloader(ScrapeConfigReloader&&) noexcept = default;
     ScrapeConfigReloader& operator=(ScrapeConfigReloader&&) noexcept;

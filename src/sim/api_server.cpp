@@ -67,7 +67,7 @@ std::string ApiServer::apply(json::object object) {
     return std::to_string(version);
 }
 
-std::string ApiServer::apply(std::string_view text) { return apply(parse_object(text)); }
+std::string ApiServer::apply(std::string_view json) { return apply(parse_object(json)); }
 
 bool ApiServer::remove(std::string_view resource, std::string_view ns, std::string_view name) {
     const ResourceType& type = type_of_name(resource);

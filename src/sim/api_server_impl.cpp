@@ -36,8 +36,8 @@ Response json_body(std::string body) {
 
 }  // namespace
 
-ApiServer::Impl::Impl(asio::any_io_executor executor, ApiServerOptions options)
-    : strand_(asio::make_strand(std::move(executor))),
+ApiServer::Impl::Impl(const asio::any_io_executor& executor, ApiServerOptions options)
+    : strand_(asio::make_strand(executor)),
       options_(std::move(options)),
       clock_(options_.clock ? options_.clock : system_clock()),
       store_(options_.history),

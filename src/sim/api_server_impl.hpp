@@ -21,7 +21,7 @@ namespace k8s_sd::sim {
 /// has its own lock; what tests set from any thread is under `mutex_`.
 class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public Connection::Server {
  public:
-    Impl(asio::any_io_executor, ApiServerOptions);
+    Impl(const asio::any_io_executor&, ApiServerOptions);
 
     const ApiServerOptions& options() const { return options_; }
     const asio::strand<asio::any_io_executor>& strand() const { return strand_; }

@@ -108,8 +108,10 @@ const ResourceType* find_by_kind(std::string_view api_version, std::string_view 
         [&](const ResourceType& t) { return t.kind == kind && t.api_version() == api_version; });
 }
 
-const ResourceType* find_by_name(std::string_view name) {
-    return find([&](const ResourceType& t) { return t.plural == name || t.kind == name; });
+const ResourceType* find_by_name(std::string_view plural_or_kind) {
+    return find([&](const ResourceType& t) {
+        return t.plural == plural_or_kind || t.kind == plural_or_kind;
+    });
 }
 
 std::size_t index_of(const ResourceType& type) {

@@ -135,7 +135,7 @@ std::string Shop::Impl::free_ip(const Node& node) {
                            [&ip](const Pod& pod) { return pod.ip == ip; });
     };
     for (;;) {
-        const std::string ip = node.pod_subnet + std::to_string(next_host_);
+        std::string ip = node.pod_subnet + std::to_string(next_host_);
         next_host_ = next_host_ == 250 ? 10 : next_host_ + 1;
         if (in_use(report_, ip)) continue;
         if (std::none_of(workloads_.begin(), workloads_.end(),
