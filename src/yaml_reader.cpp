@@ -4,11 +4,13 @@
 #include "utf8.hpp"
 
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 namespace k8s_sd::detail {
 
@@ -35,11 +37,44 @@ void check_text(std::string_view text, const std::string& file) {
     }
 }
 
+/// yaml-cpp finds document after document, for ever, where nothing can be made of a character such
+/// as a comma at the beginning of a line. Each document must begin behind the one before.
+class ProgressCheck final : public YAML::EventHandler {
+ public:
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (mark.pos == last_) throw YAML::ParserException(mark, "unexpected character");
+        last_ = mark.pos;
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+
+ private:
+    int last_ = -1;
+};
+
+void check_progress(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    ProgressCheck check;
+    while (parser.HandleNextDocument(check)) {
+    }
+}
+
 std::vector<YAML::Node> load_documents(std::string_view text, const std::string& file) {
     // yaml-cpp takes a quoted scalar that never ends for one that ends with the file; the
     // document end marker makes it an error.
     const std::string terminated = std::string(text) + (text.ends_with('\n') ? "...\n" : "\n...\n");
     try {
+        check_progress(terminated);
         return YAML::LoadAll(terminated);
     } catch (const YAML::DeepRecursion& e) {
         throw ConfigError(place(file, e.mark.line + 1), "the YAML is nested too deep");

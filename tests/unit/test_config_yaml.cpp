@@ -345,6 +345,18 @@ TEST_CASE("parse_sd_config: deep nesting, cycles and alias bombs end in an error
     CHECK(problem(bomb).starts_with("sd.yaml:1: a0: unknown key"));
 }
 
+TEST_CASE("parse_sd_config: an endless sequence of documents is an error and comes to an end") {
+    for (const std::string yaml : {",", ", r", ",,,,", "role: pod\n---\n,", "\n  ,\nrole: pod"}) {
+        INFO(yaml);
+        CHECK(contains(problem(yaml), "YAML syntax: "));
+    }
+    for (const std::string yaml :
+         {"]", "}", ":", "?", "-", "&", "*", "!", "|", ">", "%", "@", "`"}) {
+        INFO(yaml);
+        CHECK_FALSE(problem(yaml).empty());
+    }
+}
+
 TEST_CASE("parse_sd_config: every byte of a valid text may be replaced without a crash") {
     const std::string yaml = "role: pod\nselectors:\n- {role: pod, label: \"a=b\"}\n"
                              "namespaces: &a\n  names: [x]\ntls_config: {key: |\n";
