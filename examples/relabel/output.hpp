@@ -1,0 +1,20 @@
+#pragma once
+
+#include "discover/line_writer.hpp"
+#include "k8s_sd/relabel.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace relabel {
+
+using discover::LineWriter;
+
+/// The labels that are left, or null, as JSON.
+void write_result(LineWriter&, const k8s_sd::MutableLabels&, bool kept);
+
+/// The steps, for people. `number`: which label set, from 1.
+void write_steps(LineWriter&, std::size_t number, const std::vector<k8s_sd::RelabelRule>&,
+                 const std::vector<k8s_sd::RelabelStep>&);
+
+}  // namespace relabel

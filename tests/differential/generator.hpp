@@ -1,0 +1,60 @@
+#pragma once
+
+#include "k8s_sd/labels.hpp"
+#include "k8s_sd/relabel.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// Makes relabelling rules and label sets that have something to do with each other. The same seed
+/// makes the same ones. What Prometheus 2.42 does differently from 3.5, whose behaviour is
+/// reproduced, is left out:
+/// * the dot does not match line breaks: no value has one;
+/// * a template as target label and an empty replacement delete the label named as the template
+///   reads, not as it expands: such rules have replacements that are never empty;
+/// * `(?<name>` is not known: names of groups are written `(?P<name>`;
+/// * label names are those of the legacy scheme;
+/// * targets without a port get that of the scheme: all addresses have one.
+/// Two labels that labelmap gives one name are left out too: which wins is up to chance there.
+class RelabelGenerator {
+ public:
+    explicit RelabelGenerator(std::uint64_t seed) : random_(seed) {}
+
+    std::vector<RelabelRule> rules();
+    /// With an `__address__` that holds the number.
+    LabelMap labels(std::size_t number);
+
+ private:
+    RelabelRule rule();
+    RelabelRule replace_rule();
+    RelabelRule labelmap_rule();
+    RelabelRule names_rule(RelabelAction);
+    RelabelRule compare_rule(RelabelAction);
+
+    std::string label_name();
+    std::vector<std::string> sources();
+    std::string value();
+    std::string replacement();
+    std::string simple_regex();
+    std::string regex(int depth);
+    std::string regex_piece(int depth);
+    std::string quantifier();
+
+    std::size_t below(std::size_t n) { return random_() % n; }
+    bool chance(std::size_t percent) { return below(100) < percent; }
+    template <class... T>
+    std::string one_of(const T&... choices) {
+        const std::string_view all[] = {choices...};
+        return std::string(all[below(sizeof...(choices))]);
+    }
+
+    std::mt19937_64 random_;
+};
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,100 @@
+#include "differential/promtool.hpp"
+
+#include "support/config_fixtures.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <sys/wait.h>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+namespace k8s_sd::test {
+
+namespace {
+
+namespace json = boost::json;
+
+json::object static_config(const LabelMap& labels) {
+    json::object others;
+    for (const auto& [name, value] : labels) {
+        if (name != "__address__") others[name] = value;
+    }
+    return {{"targets", {labels.at("__address__")}}, {"labels", std::move(others)}};
+}
+
+std::string configuration(const std::string& rules, const std::vector<LabelMap>& targets) {
+    json::array configs;
+    for (const LabelMap& labels : targets) configs.push_back(static_config(labels));
+    const json::object job{{"job_name", "j"},
+                           {"relabel_configs", json::parse(rules)},
+                           {"static_configs", std::move(configs)}};
+    return json::serialize(json::object{{"scrape_configs", json::array{job}}});
+}
+
+struct Output {
+    std::string text;
+    bool success = false;
+};
+
+Output run(const std::string& command) {
+    const auto close = [](std::FILE* pipe) { return pclose(pipe); };
+    std::unique_ptr<std::FILE, decltype(close)> pipe(popen(command.c_str(), "re"), close);
+    if (!pipe) throw std::runtime_error("cannot run " + command);
+    Output output;
+    char buffer[4096];
+    while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get())) {
+        output.text.append(buffer, n);
+    }
+    output.success = pclose(pipe.release()) == 0;
+    return output;
+}
+
+LabelMap read_labels(const json::value& object) {
+    LabelMap labels;
+    for (const auto& [name, value] : object.as_object()) labels.emplace(name, value.as_string());
+    return labels;
+}
+
+/// The results come in any order, and those without labels need not say whose they are.
+std::vector<Target> read_targets(const json::array& results, const std::vector<LabelMap>& targets) {
+    std::map<std::string, LabelMap> by_address;
+    for (const json::value& result : results) {
+        LabelMap labels = read_labels(result.at("labels"));
+        if (labels.empty()) continue;
+        const std::string address = labels.at("__address__");
+        by_address.emplace(address, std::move(labels));
+    }
+    std::vector<Target> found;
+    for (const LabelMap& target : targets) {
+        const auto it = by_address.find(target.at("__address__"));
+        found.push_back(it == by_address.end() ? std::nullopt : Target(it->second));
+    }
+    return found;
+}
+
+}  // namespace
+
+bool Promtool::is_installed() { return run("command -v promtool").success; }
+
+std::optional<std::vector<Target>> Promtool::relabel(const std::string& rules,
+                                                     const std::vector<LabelMap>& targets) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.write("p.json", configuration(rules, targets));
+    // It always takes as long as it may; on a busy machine a short time is not enough.
+    for (const char* timeout : {"100ms", "1s", "10s"}) {
+        const Output output =
+            run("promtool check service-discovery --timeout=" + std::string(timeout) + " '" + file +
+                "' j 2>/dev/null");
+        if (!output.success) return std::nullopt;
+        const json::value results = json::parse(output.text);
+        if (!results.is_array() || results.as_array().size() != targets.size()) continue;
+        return read_targets(results.as_array(), targets);
+    }
+    throw std::runtime_error("promtool does not list the targets of " + file);
+}
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,184 @@
+"""What relabel prints and returns."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from harness import PATIENCE, command, environment, file_with
+
+RULES = """\
+relabel_configs:
+- source_labels: [app]
+  target_label: service
+- action: drop
+  source_labels: [tier]
+  regex: test
+- action: labeldrop
+  regex: __tmp.*
+"""
+
+
+def relabel(text, *arguments, rules=RULES):
+    """Runs it with this standard input. Returns what subprocess.run() does, with bytes."""
+    with file_with(rules, "rules.yaml") as path:
+        words = [path if word == "RULES" else word for word in ("--rules", "RULES", *arguments)]
+        return run(text, *words)
+
+
+def run(text, *arguments):
+    data = text if isinstance(text, bytes) else text.encode()
+    return subprocess.run(command("relabel", arguments), env=environment(), input=data,
+                          capture_output=True, timeout=PATIENCE)
+
+
+class Results(unittest.TestCase):
+    def results(self, text, *arguments, rules=RULES):
+        result = relabel(text, *arguments, rules=rules)
+        self.assertEqual(result.stderr, b"")
+        self.assertEqual(result.returncode, 0)
+        return result.stdout.decode()
+
+    def test_lines_in_lines_out(self):
+        output = self.results('{"app": "web", "__tmp": "x"}\n\n  \n{"tier": "test"}\r\n'
+                              '{"app": "", "b": "\\u00e9"}')
+        self.assertEqual(output, '{"app":"web","service":"web"}\nnull\n{"b":"é"}\n')
+
+    def test_array_in_array_out(self):
+        output = self.results('\n [{"app": "web"},\n {"tier": "test"}, {}] \n')
+        self.assertEqual(output, '[{"app":"web","service":"web"},null,{}]\n')
+
+    def test_nothing_in_nothing_out(self):
+        self.assertEqual(self.results(""), "")
+        self.assertEqual(self.results("\n \n"), "")
+        self.assertEqual(self.results("[]"), "[]\n")
+
+    def test_a_list_of_rules_needs_no_key(self):
+        self.assertEqual(self.results("{}", rules="- {target_label: a, replacement: b}"),
+                         '{"a":"b"}\n')
+
+    def test_the_dialect_decides_about_hashes_and_label_references(self):
+        rules = "- {action: hashmod, source_labels: [a], modulus: 1000, target_label: h}\n"
+        self.assertEqual(json.loads(self.results('{"a": "baz"}', rules=rules))["h"], "976")
+        vmagent = ("--dialect", "victoriametrics")
+        self.assertEqual(json.loads(self.results('{"a": "abc"}', *vmagent, rules=rules))["h"],
+                         str(0x44bc2cf5ad770999 % 1000))
+        rules = "- {target_label: b, replacement: '{{a}}'}"
+        self.assertEqual(json.loads(self.results('{"a": "x"}', *vmagent, rules=rules))["b"], "x")
+
+    def test_legacy_names(self):
+        rules = "- {source_labels: [a], target_label: 'x$1'}"
+        self.assertEqual(self.results('{"a": "-"}', rules=rules), '{"a":"-","x-":"-"}\n')
+        self.assertEqual(self.results('{"a": "-"}', "--name-validation=legacy", rules=rules),
+                         '{"a":"-"}\n')
+
+    def test_explain_prints_every_step(self):
+        output = self.results('{"app": "web", "service": "old", "__tmp": "x"}\n{"tier": "test"}',
+                              "--explain")
+        self.assertEqual(output, """\
+label set 1
+  rule 0, replace: app is "web", which "(.*)" matches: service becomes "web"
+      ~ service: "old" -> "web"
+  rule 1, drop: tier is "", which "test" does not match: kept
+  rule 2, labeldrop: "__tmp.*" matches 1 of 3 label names: deletes __tmp
+      - __tmp: "x"
+  result: {"app":"web","service":"web"}
+label set 2
+  rule 0, replace: app is "", which "(.*)" matches: changes nothing
+  rule 1, drop: tier is "test", which "test" matches: dropped
+  result: null
+""")
+
+    def test_a_line_is_answered_before_the_next_is_there(self):
+        with file_with(RULES) as path:
+            process = subprocess.Popen(command("relabel", ["--rules", path]), env=environment(),
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                for number in range(3):
+                    process.stdin.write(b'{"n": "%d"}\n' % number)
+                    process.stdin.flush()
+                    self.assertEqual(process.stdout.readline(), b'{"n":"%d"}\n' % number)
+                process.stdin.close()
+                self.assertEqual(process.wait(PATIENCE), 0)
+            finally:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        with file_with(RULES) as path:
+            process = subprocess.Popen(command("relabel", ["--rules", path]), env=environment(),
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            process.stdout.close()
+            try:
+                process.stdin.write(b"{}\n" * 10)
+                process.stdin.close()
+            except BrokenPipeError:
+                pass
+            errors = process.stderr.read()
+            process.stderr.close()
+            self.assertEqual((process.wait(PATIENCE), errors), (0, b""))
+
+
+class Errors(unittest.TestCase):
+    def error(self, result, status=2):
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stderr.decode(errors="replace")
+
+    def test_arguments(self):
+        for arguments, text in ((["--rule", "x"], "unknown option --rule"),
+                                (["x"], "unexpected argument x"),
+                                ([], "--rules FILE is missing"),
+                                (["--rules"], "--rules needs a value"),
+                                (["--rules="], "--rules needs a value"),
+                                (["--explain=1"], "--explain takes no value"),
+                                (["--dialect", "x"], "allowed are prometheus, victoriametrics"),
+                                (["--name-validation", "x"], "allowed are utf8, legacy")):
+            with self.subTest(arguments):
+                error = self.error(run("", *arguments))
+                self.assertIn(text, error)
+                self.assertIn("relabel --help", error)
+
+    def test_help_and_version(self):
+        for option, text in (("--help", b"Usage: relabel"), ("--version", b"relabel (k8s_sd) ")):
+            result = run("", option)
+            self.assertEqual(result.returncode, 0)
+            self.assertTrue(result.stdout.startswith(text))
+
+    def test_rules_that_cannot_be_read(self):
+        missing = os.path.join("no", "such", "file")
+        self.assertIn(missing, self.error(run("", "--rules", missing)))
+
+    def test_rules_that_are_wrong_are_named_by_file_line_and_key(self):
+        error = self.error(relabel("", rules="- target_label: a\n- target_label: b\n  regex: '('\n"))
+        self.assertRegex(error, r"^relabel: .*rules\.yaml:3: relabel_configs\[1\]\.regex: .*missing \)")
+
+    def test_bad_input_is_named_by_its_place(self):
+        for text, where in (
+                ('{"a": "b"}\n{"a": 1}', 'line 2: the value of "a" must be a text in quotes'),
+                ('{"a": "b"}\n\n{"a" "b"}', "line 3, byte 6: no JSON: "),
+                ("{} {}", "line 1, byte 4: no JSON: extra data"),
+                ("7", "line 1: a label set must be an object"),
+                ("null", "line 1: a label set must be an object"),
+                ("x", "line 1, byte 1: no JSON: "),
+                ("{", "line 1, byte 2: no JSON: incomplete JSON"),
+                ('\n[{"a": "b"},\n  {"a": null}]', 'element 1: the value of "a" must be'),
+                ('\n[{"a": "b"},\n  {"a": x}]', "line 3, byte 9: no JSON: "),
+                ("[{}]\n{}", "line 2, byte 1: no JSON: extra data"),
+                ("[[]]", "element 0: a label set must be an object"),
+                (b'{"a": "\xff"}', "line 1, byte 8: no JSON: "),
+                ("[" * 1000, "no JSON: too deep")):
+            with self.subTest(text):
+                error = self.error(relabel(text))
+                self.assertTrue(error.startswith("relabel: standard input: "), error)
+                self.assertIn(where, error)
+
+    def test_lines_before_a_bad_one_are_answered(self):
+        result = relabel('{"a": "b"}\nx\n')
+        self.error(result)
+        self.assertEqual(result.stdout, b'{"a":"b"}\n')
+
+
+if __name__ == "__main__":
+    unittest.main()
