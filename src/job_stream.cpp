@@ -31,7 +31,7 @@ ProviderDiff JobPart::take() {
 // --- configuration -------------------------------------------------------------------------------
 
 void JobStream::configure(std::vector<Entry> entries, Duration interval) {
-    const bool waits = adopt(entries);
+    const bool added = adopt(entries);
     entries_ = std::move(entries);
     interval_ = interval;
     ended_ = false;
@@ -40,7 +40,7 @@ void JobStream::configure(std::vector<Entry> entries, Duration interval) {
         if (uses(*part->provider())) {
             part->standing = wanted;
         } else if (part->standing == wanted) {
-            part->standing = waits && part->provider()->ready() ? superseded : going;
+            part->standing = added && part->provider()->ready() ? superseded : going;
         }
     }
     for (const Entry& entry : entries_) {
@@ -51,16 +51,13 @@ void JobStream::configure(std::vector<Entry> entries, Duration interval) {
     release_superseded();
 }
 
-// Says of each entry whether it is awaited; returns whether one is that was not there before.
+// Says of each entry whether it is awaited; returns whether one was not there before.
 bool JobStream::adopt(std::vector<Entry>& entries) const {
     bool added = false;
     for (Entry& entry : entries) {
-        if (const Entry* known = find_same(entry)) {
-            entry.awaited = known->awaited;
-        } else {
-            entry.awaited = !entry.provider || !entry.provider->ready();
-            added = added || entry.awaited;
-        }
+        const Entry* known = find_same(entry);
+        entry.awaited = known ? known->awaited : !entry.provider || !entry.provider->ready();
+        added = added || !known;
     }
     return added;
 }
