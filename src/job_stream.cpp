@@ -11,13 +11,11 @@ ProviderDiff JobPart::take() {
     news.provider = provider_->id();
     if (standing == Standing::going) {
         news.last = true;
-        // What the host has is the present state without what is pending.
-        provider_->targets().for_each_group([this](const TargetGroupPtr& group) {
-            pending_.add({nullptr, group, false});
-        });
-        news.diff = pending_.take();
-    } else if (std::exchange(told_, true)) {
-        news.diff = pending_.take();
+        news.diff = pending_->get_removal(provider_->targets());
+        return news;
+    }
+    if (pending_) {
+        news.diff = pending_->get();
     } else {
         news.diff.full = true;
         news.diff.updated.reserve(provider_->targets().group_count());
@@ -25,6 +23,7 @@ ProviderDiff JobPart::take() {
             news.diff.updated.push_back({group, nullptr, false});
         });
     }
+    pending_ = provider_->changes_from_now();
     return news;
 }
 
