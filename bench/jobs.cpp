@@ -154,17 +154,16 @@ int main(int argc, char** argv) {
     }
     const std::size_t events = argument(argc, argv, 2, 10'000);
     const bench::Server server = bench::serve(argument(argc, argv, 1, 10'000), events);
+    std::puts("        CPU of the      memory,         CPU of the      memory  rename  apply");
+    std::puts("        initial sync    synced          burst           after   all     again   ");
     std::puts(
-        "        initial sync     memory             burst            afterwards  rename all  "
-        "apply again");
-    std::puts("  jobs  CPU s  ratio     MB     ratio    CPU s  ratio      MB          CPU s       "
-              "CPU s        requests of both");
+        "  jobs  s       ratio   MB      ratio   s       ratio   MB      CPU s   CPU s   requests");
     Result one{};
     for (const std::size_t jobs : {1U, 10U, 100U, 1000U}) {
         const Result r = best(server, jobs, events);
         if (jobs == 1) one = r;
         std::printf(
-            "%6zu  %5.3f  %5.2f  %6.1f     %5.2f    %5.3f  %5.2f  %6.1f  %11.4f  %11.5f  %6.0f\n",
+            "%6zu  %-6.3f  %-6.2f  %-6.1f  %-6.2f  %-6.3f  %-6.2f  %-6.1f  %-6.3f  %-6.4f  %.0f\n",
             jobs, r.sync_cpu, r.sync_cpu / one.sync_cpu, r.steady_mb, r.steady_mb / one.steady_mb,
             r.burst_cpu, r.burst_cpu / one.burst_cpu, r.after_burst_mb, r.rename_cpu, r.reapply_cpu,
             r.reload_requests);
