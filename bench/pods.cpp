@@ -4,6 +4,7 @@
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_state.hpp"
+#include "measure.hpp"
 #include "server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -11,14 +12,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/json/basic_parser_impl.hpp>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -26,54 +24,17 @@
 namespace {
 
 namespace asio = boost::asio;
+using bench::cpu_seconds;
+using bench::in_process;
+using bench::memory_mb;
+using bench::reset_peak;
 using Seconds = std::chrono::duration<double>;
-
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double memory_mb(const std::string& field) {
-    std::ifstream status("/proc/self/status");
-    for (std::string name; status >> name;) {
-        if (name != field + ":") continue;
-        double kb = 0;
-        status >> kb;
-        return kb / 1024;
-    }
-    return 0;
-}
-
-void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 /// What one measured process reports to its parent.
 struct Result {
     double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets;
     double burst_cpu, burst_wall, burst_peak_mb, changes;
 };
-
-/// Runs `measure` in a process of its own, so that nothing of the others is counted.
-template <class Measure>
-Result in_process(Measure measure) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::abort();
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const Result result = measure();
-        const auto written = ::write(pipe[1], &result, sizeof result);
-        std::_Exit(written == sizeof result ? 0 : 1);
-    }
-    ::close(pipe[1]);
-    Result result{};
-    if (::read(pipe[0], &result, sizeof result) != sizeof result) std::abort();
-    ::close(pipe[0]);
-    ::waitpid(child, nullptr, 0);
-    return result;
-}
 
 struct NoHandler {
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();

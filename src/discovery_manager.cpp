@@ -30,6 +30,10 @@ using detail::RunOperation;
 
 namespace {
 
+// Jobs that are told together have in common what comes next, so a turn of the delivery strand tells
+// several; then other handlers get their turn.
+constexpr int diffs_per_turn = 64;
+
 /// A job whose configurations have been looked at.
 struct PreparedJob {
     std::string name;
@@ -234,10 +238,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     void on_changes(Provider& provider, const std::vector<GroupChange>& changes) override {
         const std::lock_guard lock(mutex_);
         provider.apply(changes);
-        for (JobPart* part : provider.parts()) {
-            for (const GroupChange& change : changes) part->add(change);
-            schedule(part->stream());
-        }
+        for (const JobPart* part : provider.parts()) schedule(part->stream());
     }
 
     // --- delivery -----------------------------------------------------------------------------
@@ -253,20 +254,29 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         asio::post(delivery_, [self = shared_from_this()] { self->deliver(); });
     }
 
-    // On the delivery strand, one diff a turn.
+    // On the delivery strand.
     void deliver() {
+        {
+            const std::lock_guard lock(mutex_);
+            awake_ = false;
+        }
+        for (int diffs = 0; diffs < diffs_per_turn && deliver_one(); ++diffs) {
+        }
+    }
+
+    bool deliver_one() {
         std::string job;
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
-            awake_ = false;
             diff = take_due(job);
-            wake_for_next();
+            wake_for_next();  // before the callback, which may throw
         }
-        if (!diff || cancelled_) return;
+        if (!diff || cancelled_) return false;
         diff->job = job;
         metrics_->job_diffs_delivered.fetch_add(1, std::memory_order_relaxed);
         callback_(*diff);
+        return true;
     }
 
     std::optional<JobDiff> take_due(std::string& job) {

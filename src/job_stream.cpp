@@ -11,13 +11,11 @@ ProviderDiff JobPart::take() {
     news.provider = provider_->id();
     if (standing == Standing::going) {
         news.last = true;
-        // What the host has is the present state without what is pending.
-        provider_->targets().for_each_group([this](const TargetGroupPtr& group) {
-            pending_.add({nullptr, group, false});
-        });
-        news.diff = pending_.take();
-    } else if (std::exchange(told_, true)) {
-        news.diff = pending_.take();
+        news.diff = pending_->get_removal(provider_->targets());
+        return news;
+    }
+    if (pending_) {
+        news.diff = pending_->get();
     } else {
         news.diff.full = true;
         news.diff.updated.reserve(provider_->targets().group_count());
@@ -25,13 +23,14 @@ ProviderDiff JobPart::take() {
             news.diff.updated.push_back({group, nullptr, false});
         });
     }
+    pending_ = provider_->changes_from_now();
     return news;
 }
 
 // --- configuration -------------------------------------------------------------------------------
 
 void JobStream::configure(std::vector<Entry> entries, Duration interval) {
-    const bool waits = adopt(entries);
+    const bool added = adopt(entries);
     entries_ = std::move(entries);
     interval_ = interval;
     ended_ = false;
@@ -40,7 +39,7 @@ void JobStream::configure(std::vector<Entry> entries, Duration interval) {
         if (uses(*part->provider())) {
             part->standing = wanted;
         } else if (part->standing == wanted) {
-            part->standing = waits && part->provider()->ready() ? superseded : going;
+            part->standing = added && part->provider()->ready() ? superseded : going;
         }
     }
     for (const Entry& entry : entries_) {
@@ -51,16 +50,13 @@ void JobStream::configure(std::vector<Entry> entries, Duration interval) {
     release_superseded();
 }
 
-// Says of each entry whether it is awaited; returns whether one is that was not there before.
+// Says of each entry whether it is awaited; returns whether one was not there before.
 bool JobStream::adopt(std::vector<Entry>& entries) const {
     bool added = false;
     for (Entry& entry : entries) {
-        if (const Entry* known = find_same(entry)) {
-            entry.awaited = known->awaited;
-        } else {
-            entry.awaited = !entry.provider || !entry.provider->ready();
-            added = added || entry.awaited;
-        }
+        const Entry* known = find_same(entry);
+        entry.awaited = known ? known->awaited : !entry.provider || !entry.provider->ready();
+        added = added || !known;
     }
     return added;
 }

@@ -14,8 +14,8 @@ namespace k8s_sd::detail {
 
 class JobStream;
 
-/// What a job has from one provider, and what its host has not yet been told of that. As long as
-/// nothing changes it costs nothing for each group.
+/// What a job has from one provider, and what its host has not yet been told of that. It costs
+/// nothing for each group.
 class JobPart {
  public:
     enum class Standing {
@@ -37,14 +37,11 @@ class JobPart {
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
     /// It goes, and the host has never heard of it.
-    bool idle() const noexcept { return standing == Standing::going && !told_; }
+    bool idle() const noexcept { return standing == Standing::going && !pending_; }
 
-    void add(const GroupChange& change) {
-        if (told_) pending_.add(change);
-    }
     bool has_news() const noexcept {
-        if (standing == Standing::going) return told_;
-        return told_ ? !pending_.empty() : provider_->ready();
+        if (standing == Standing::going) return pending_ != nullptr;
+        return pending_ ? !pending_->empty() : provider_->ready();
     }
     /// Takes the news.
     ProviderDiff take();
@@ -54,8 +51,7 @@ class JobPart {
  private:
     JobStream& stream_;
     const std::shared_ptr<Provider> provider_;
-    bool told_ = false;
-    PendingChanges pending_;  // since the host was told
+    std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
 };
 
 /// One job: its configurations, and its stream of diffs. Decides what a new configuration keeps,

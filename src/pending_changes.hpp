@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/target_group.hpp"
+#include "k8s_sd/target_state.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <string_view>
@@ -8,7 +9,7 @@
 
 namespace k8s_sd::detail {
 
-/// What a host has not been told yet, one entry for each source: bounded by the number of
+/// What hosts have not been told yet, one entry for each source: bounded by the number of
 /// groups, not of events. Newest wins; what has changed back is no change.
 class PendingChanges {
  public:
@@ -32,16 +33,33 @@ class PendingChanges {
     bool empty() const noexcept { return changes_.empty(); }
     void clear() { changes_.clear(); }
 
-    TargetGroupDiff take() {
+    TargetGroupDiff get() const {
         TargetGroupDiff diff;
-        // Its memory goes: after a burst, hosts that are up to date need none.
-        auto changes = std::exchange(changes_, {});
-        for (auto& [source, change] : changes) {
+        diff.updated.reserve(changes_.size());
+        for (const auto& [source, change] : changes_) {
             if (change.group) {
-                diff.updated.push_back(std::move(change));
+                diff.updated.push_back(change);
             } else {
-                diff.removed.push_back(std::move(change.previous));
+                diff.removed.push_back(change.previous);
             }
+        }
+        return diff;
+    }
+    TargetGroupDiff take() {
+        TargetGroupDiff diff = get();
+        changes_ = {};  // its memory too: after a burst there may be nothing for long
+        return diff;
+    }
+    /// What takes everything away that the host has, where `newest` is the state it would have if
+    /// it were told.
+    TargetGroupDiff get_removal(const TargetState& newest) const {
+        TargetGroupDiff diff;
+        diff.removed.reserve(newest.group_count());
+        newest.for_each_group([&](const TargetGroupPtr& group) {
+            if (!changes_.contains(group->source())) diff.removed.push_back(group);
+        });
+        for (const auto& [source, change] : changes_) {
+            if (change.previous) diff.removed.push_back(change.previous);
         }
         return diff;
     }

@@ -5,6 +5,7 @@
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/target_state.hpp"
+#include "pending_changes.hpp"
 
 #include <memory>
 #include <utility>
@@ -58,6 +59,21 @@ class Provider final : public GroupWatcher::Subscriber,
     }
     void apply(const std::vector<GroupChange>& changes) {
         for (const GroupChange& change : changes) targets_.apply(change);
+        std::erase_if(pending_, [](const auto& pending) { return pending.expired(); });
+        for (const auto& weak : pending_) {
+            const auto pending = weak.lock();
+            for (const GroupChange& change : changes) pending->add(change);
+        }
+    }
+    /// What will change from now on. Parts that were told the same have it in common: a change is
+    /// written down once for all of them, not once for each job.
+    std::shared_ptr<const PendingChanges> changes_from_now() {
+        if (!pending_.empty()) {
+            if (auto newest = pending_.back().lock(); newest && newest->empty()) return newest;
+        }
+        auto pending = std::make_shared<PendingChanges>();
+        pending_.push_back(pending);
+        return pending;
     }
 
     const std::vector<JobPart*>& parts() const noexcept { return parts_; }
@@ -89,6 +105,7 @@ class Provider final : public GroupWatcher::Subscriber,
     GroupWatcher::Subscription subscription_;
     bool ready_ = false;
     TargetState targets_;
+    std::vector<std::weak_ptr<PendingChanges>> pending_;
     std::vector<JobPart*> parts_;
     std::vector<GroupChange> changes_;  // of the strand
 };

@@ -1,5 +1,5 @@
-#include "json_text.hpp"
 #include "reporter.hpp"
+#include "support/json_text.hpp"
 
 #include <string>
 

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         return run({argv + 1, argv + argc});
-    } catch (const OutputEnded&) {
+    } catch (const support::OutputEnded&) {
         return exit_fine;
     } catch (const UsageError& e) {
         std::cerr << "discover: " << e.what() << "\nTry 'discover --help'.\n";

@@ -1,13 +1,15 @@
 #pragma once
 
 #include "k8s_sd/target_group.hpp"
-#include "line_writer.hpp"
 #include "options.hpp"
+#include "support/line_writer.hpp"
 
 #include <memory>
 #include <string>
 
 namespace discover {
+
+using support::LineWriter;
 
 /// Prints what the discoverers deliver.
 class Reporter {

@@ -25,7 +25,7 @@ class Session {
     /// \throws k8s_sd::ConfigError for a configuration that cannot be used
     Session(boost::asio::io_context&, Options, LineWriter&);
 
-    /// Runs the context. \throws OutputEnded, std::system_error
+    /// Runs the context. \throws support::OutputEnded, std::system_error
     ExitStatus run();
 
  private:

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         return run({argv + 1, argv + argc});
-    } catch (const discover::OutputEnded&) {
+    } catch (const support::OutputEnded&) {
         return exit_fine;
     } catch (const UsageError& e) {
         std::cerr << "relabel: " << e.what() << "\nTry 'relabel --help'.\n";

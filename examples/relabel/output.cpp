@@ -1,6 +1,6 @@
 #include "output.hpp"
 
-#include "discover/json_text.hpp"
+#include "support/json_text.hpp"
 
 #include <string>
 
@@ -8,7 +8,7 @@ namespace relabel {
 
 namespace {
 
-using discover::write_json;
+using support::write_json;
 
 /// "+ name: value", "- name: value", "~ name: before -> after"
 void write_change(LineWriter& out, const k8s_sd::RelabelStep::Change& change) {

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "discover/line_writer.hpp"
 #include "k8s_sd/relabel.hpp"
+#include "support/line_writer.hpp"
 
 #include <cstddef>
 #include <vector>
 
 namespace relabel {
 
-using discover::LineWriter;
+using support::LineWriter;
 
 /// The labels that are left, or null, as JSON.
 void write_result(LineWriter&, const k8s_sd::MutableLabels&, bool kept);

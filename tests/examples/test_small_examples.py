@@ -1,5 +1,6 @@
 """The small example programs run and end."""
 
+import re
 import signal
 import unittest
 
@@ -33,8 +34,42 @@ class SmallExamples(unittest.TestCase):
         self.ends_after_changes("watch_url", r"(?m)^\d+ running pods; changes from now on:$",
                                 "(?m)^[-~] shop/|^[-~+] ")
 
+    def test_many_jobs(self):
+        result = run("many_jobs", "--steps", 7, "--interval", 0.3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        steps = re.split(r"(?m)^step \d+: ", result.stdout)[1:]
+        self.assertEqual(len(steps), 7)
+        lists = [int(re.search(r"\((\d+) new lists", step)[1]) for step in steps]
+        self.assertEqual(lists, [4, 0, 0, 1, 0, 0, 0])
+        self.assertRegex(steps[0], r"(?m)^  shop, first diff: \d+ groups came or changed, 0 went")
+        renamed = steps[1]
+        self.assertLess(renamed.index("webshop, first diff"), renamed.index("shop, last diff"))
+        self.assertRegex(steps[3], r"webshop: [1-9]\d* groups came or changed, [1-9]\d* went")
+        self.assertRegex(steps[4], r"webshop: configuration 0 cannot be used: selectors\[0\]")
+        self.assertNotRegex(steps[4], r"webshop: .* went")
+        self.assertEqual(len(re.findall("last diff", steps[6])), 2)
+        self.assertIn("discovery ended: ", steps[6])
+
+    def test_many_jobs_of_a_server_that_is_not_there(self):
+        result = run("many_jobs", "--timeout", 1, "--interval", 0.1, "http://127.0.0.1:1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("diff:", result.stdout)
+        self.assertIn("not listed yet: shop: ", result.stdout)
+        self.assertIn("onnection refused", result.stdout)
+        self.assertIn("discovery ended: ", result.stdout)
+
+    def test_many_jobs_tells_its_usage(self):
+        self.assertIn("--interval", run("many_jobs", "--help").stdout)
+        for arguments in (["--steps"], ["--steps", "x"], ["--timeout", "-1"], ["--what", 1],
+                          ["a", "b"]):
+            with self.subTest(arguments=arguments):
+                result = run("many_jobs", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn("usage: ", result.stderr)
+
     def test_signals_end_them(self):
-        for program in ("existing_app", "coroutine", "watch_url"):
+        for program in ("existing_app", "coroutine", "many_jobs", "watch_url"):
             with self.subTest(program), running(program) as instance:
                 instance.line()
                 self.assertEqual(instance.signal(signal.SIGTERM), 0)

@@ -1,18 +1,13 @@
+#include "support/held_executor.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/execution.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <functional>
-#include <memory>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -35,38 +30,6 @@ struct Pods : Simulation {
     void label(const std::string& name, const std::string& value) {
         server.apply(pod({.name = name, .labels = {{"v", value}}}));
     }
-};
-
-/// An executor of a host that is busy: what is posted waits until the test releases it.
-class HeldExecutor {
- public:
-    explicit HeldExecutor(asio::io_context& context) : state_(std::make_shared<State>(context)) {}
-
-    template <class Function>
-    void execute(Function&& function) const {
-        auto held = std::make_shared<std::decay_t<Function>>(std::forward<Function>(function));
-        state_->held.push_back([held] { std::move (*held)(); });
-    }
-    void release() const {
-        for (auto& function : std::exchange(state_->held, {})) {
-            asio::post(state_->context, std::move(function));
-        }
-    }
-    std::size_t held() const { return state_->held.size(); }
-
-    asio::execution_context& query(asio::execution::context_t) const { return state_->context; }
-    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) {
-        return asio::execution::blocking.never;
-    }
-    friend bool operator==(const HeldExecutor& a, const HeldExecutor& b) = default;
-
- private:
-    struct State {
-        explicit State(asio::io_context& c) : context(c) {}
-        asio::io_context& context;
-        std::vector<std::function<void()>> held;
-    };
-    std::shared_ptr<State> state_;
 };
 
 }  // namespace

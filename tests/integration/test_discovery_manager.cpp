@@ -1,4 +1,5 @@
 #include "integration/job_fixture.hpp"
+#include "support/held_executor.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/strand.hpp>
@@ -243,6 +244,21 @@ TEST_CASE("DiscoveryManager: what has changed back by the end of the interval is
     CHECK(j.host.problems() == "");
 }
 
+TEST_CASE(
+    "DiscoveryManager: what changes before the host is told of a provider is in its first part") {
+    Jobs j;
+    j.settle_with({{"a", {j.services()}, 10s}});
+    j.settle_with({{"a", {j.services(), j.pods()}, 10s}});
+    j.label("p1", "1");
+    j.server.remove("pods", "default", "p2");
+    j.server.apply(pod({.name = "p3"}));
+    j.settle();
+    CHECK(j.host.take_diffs() == "a(full): 1(full)[~s1]");
+    j.advance(1min);
+    CHECK(j.host.take_diffs() == "a: 2(full)[~p1 ~p3]");
+    CHECK(j.host.problems() == "");
+}
+
 TEST_CASE("DiscoveryManager: another interval counts from the next configuration on") {
     Jobs j;
     j.settle_with({{"a", {j.pods()}, 1h}});
@@ -273,6 +289,33 @@ TEST_CASE("DiscoveryManager: while the host is busy, changes are collected") {
     CHECK(j.host.diffs <= 12);
     CHECK(j.host.sources("a") == "p1 p2");
     CHECK(j.host.problems() == "");
+}
+
+TEST_CASE("DiscoveryManager: a host that does not come to its callbacks gets one diff a job") {
+    Jobs j;
+    j.settle_with({{"x", {j.pods(), j.services()}}});  // the watches work on this one's executor
+    const HeldExecutor executor(j.context);
+    JobHost busy(executor);
+    busy.run().manager->apply_config({{"a", {j.pods()}}, {"b", {j.pods(), j.services()}}});
+    j.settle();
+    CHECK(executor.held() == 1);
+    for (int i = 0; i < 100; ++i) {
+        j.label("p1", std::to_string(i));
+        j.settle();
+    }
+    j.server.remove("pods", "default", "p2");
+    j.settle();
+    CHECK(busy.diffs == 0);
+    CHECK(executor.held() == 1);
+    CHECK(busy.manager->status().at(0).groups == 1);  // does not wait for the host
+    CHECK(busy.manager->snapshot("b")->providers.size() == 2);
+    for (int i = 0; i < 5; ++i) {
+        executor.release();
+        j.settle();
+    }
+    CHECK(busy.take_diffs() == "a(full): 1(full)[~p1]; b(full): 1(full)[~p1] 2(full)[~s1]");
+    CHECK(busy.sources("a") == "p1");
+    CHECK(busy.problems() == "");
 }
 
 TEST_CASE("DiscoveryManager: a host may give a strand of its own") {

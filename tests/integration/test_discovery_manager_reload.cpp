@@ -350,6 +350,28 @@ TEST_CASE("Reload: what is only taken away does not wait for one that never work
     CHECK(j.host.problems() == "");
 }
 
+TEST_CASE("Reload: nor does what is replaced by another one") {
+    Reload j;
+    j.server.deny("services");
+    j.settle_with({{"a", {j.pods(), j.services(), Jobs::unusable()}}});
+    j.host.take_diffs();
+    j.settle_with({{"a", {j.nodes(), j.services(), Jobs::unusable()}}});
+    CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2] 3(full)[]");
+    CHECK(j.status("a").superseded == 0);
+    CHECK(j.host.problems() == "");
+}
+
+TEST_CASE("Reload: one that cannot be used is another one as soon as it says something else") {
+    Reload j;
+    j.settle_with({{"a", {j.pods(), Jobs::unusable()}}});
+    DiscoveryConfig other = Jobs::unusable();
+    other.role = Role::service;
+    j.settle_with({{"a", {other}}});
+    CHECK(j.host.take_diffs().empty());
+    CHECK(j.status("a").superseded == 1);
+    CHECK(j.host.problems() == "");
+}
+
 TEST_CASE("Reload: while one is awaited, another one that is only taken away goes at once") {
     Reload j;
     j.settle_with({{"a", {j.pods(), j.services()}}});

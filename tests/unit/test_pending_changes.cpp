@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -146,4 +147,36 @@ TEST_CASE(
             if (group) CHECK(*host[source] == *group);
         }
     }
+}
+
+TEST_CASE("PendingChanges: they can be read for several hosts before they are dropped") {
+    PendingChanges pending;
+    const auto one = group_of("a", "1"), two = group_of("a", "2"), other = group_of("b", "1");
+    pending.add({two, one, false});
+    pending.add({nullptr, other, false});
+    for (int host = 0; host < 2; ++host) {
+        const TargetGroupDiff diff = pending.get();
+        REQUIRE(diff.updated.size() == 1);
+        CHECK(diff.updated[0].group == two);
+        CHECK(diff.updated[0].previous == one);
+        CHECK(diff.removed == std::vector<TargetGroupPtr>{other});
+    }
+    CHECK_FALSE(pending.empty());
+}
+
+TEST_CASE("PendingChanges: to take everything from a host is to take what it was told") {
+    const auto unchanged = group_of("unchanged", "1"), old = group_of("changed", "1"),
+               changed = group_of("changed", "2"), came = group_of("came", "1"),
+               went = group_of("went", "1");
+    TargetState newest;
+    for (const auto& group : {unchanged, changed, came}) newest.apply({group, nullptr, false});
+    PendingChanges pending;
+    pending.add({changed, old, false});
+    pending.add({came, nullptr, false});
+    pending.add({nullptr, went, true});
+    const TargetGroupDiff diff = pending.get_removal(newest);
+    CHECK(diff.updated.empty());
+    CHECK(std::set<TargetGroupPtr>(diff.removed.begin(), diff.removed.end()) ==
+          std::set<TargetGroupPtr>{unchanged, old, went});
+    CHECK(diff.removed.size() == 3);
 }

@@ -48,3 +48,14 @@ TEST_CASE("TargetState: the removal of a source that is not there changes nothin
     state.apply(diff);
     CHECK(state.target_count() == 0);
 }
+
+TEST_CASE("TargetState: single changes") {
+    TargetState state;
+    const TargetGroupPtr small = group("a", 1);
+    state.apply({small, nullptr, false});
+    state.apply({group("a", 3), small, false});
+    CHECK(state.target_count() == 3);
+    state.apply({nullptr, state.find("pod/n/a"), true});
+    CHECK(state.group_count() == 0);
+    CHECK(state.target_count() == 0);
+}

@@ -1,4 +1,4 @@
-#include "line_writer.hpp"
+#include "support/line_writer.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <system_error>
 
-namespace discover {
+namespace support {
 
 namespace {
 
@@ -57,4 +57,4 @@ void LineWriter::write_out() {
     buffer_.clear();
 }
 
-}  // namespace discover
+}  // namespace support

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace discover {
+namespace support {
 
 /// Nobody reads our output any more, or a signal came while we waited for the reader.
 class OutputEnded : public std::runtime_error {
@@ -26,4 +26,4 @@ class LineWriter {
     std::string buffer_;
 };
 
-}  // namespace discover
+}  // namespace support

@@ -1,9 +1,9 @@
-#include "json_text.hpp"
+#include "support/json_text.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string_view.hpp>
 
-namespace discover {
+namespace support {
 
 void write_json(LineWriter& out, std::string_view text) {
     out << boost::json::serialize(boost::json::string_view(text.data(), text.size()));
@@ -22,4 +22,4 @@ void write_json(LineWriter& out, const k8s_sd::LabelMap& labels) {
     out << "}";
 }
 
-}  // namespace discover
+}  // namespace support

@@ -1,0 +1,49 @@
+#include "measure.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <fstream>
+
+namespace bench {
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double memory_mb(const std::string& field) {
+    std::ifstream status("/proc/self/status");
+    for (std::string name; status >> name;) {
+        if (name != field + ":") continue;
+        double kb = 0;
+        status >> kb;
+        return kb / 1024;
+    }
+    return 0;
+}
+
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+void in_process(void (*measure)(const void* context, void* result), const void* context,
+                void* result, std::size_t size) {
+    int pipe[2];
+    if (::pipe(pipe) != 0) std::abort();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        measure(context, result);
+        const auto written = ::write(pipe[1], result, size);
+        std::_Exit(written == static_cast<ssize_t>(size) ? 0 : 1);
+    }
+    ::close(pipe[1]);
+    if (::read(pipe[0], result, size) != static_cast<ssize_t>(size)) std::abort();
+    ::close(pipe[0]);
+    ::waitpid(child, nullptr, 0);
+}
+
+}  // namespace bench

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+/// What a process costs.
+namespace bench {
+
+/// User and system time of this process so far.
+double cpu_seconds();
+/// A field of /proc/self/status: "VmRSS" resident memory, "VmHWM" its peak.
+double memory_mb(const std::string& field);
+void reset_peak();
+
+/// Runs `measure` in a process of its own, so that nothing of others is counted, and copies what
+/// it returns into `result`.
+void in_process(void (*measure)(const void* context, void* result), const void* context,
+                void* result, std::size_t size);
+
+template <class Measure>
+auto in_process(const Measure& measure) {
+    using Result = decltype(measure());
+    static_assert(std::is_trivially_copyable_v<Result>);
+    Result result{};
+    in_process(
+        [](const void* context, void* out) {
+            *static_cast<Result*>(out) = (*static_cast<const Measure*>(context))();
+        },
+        &measure, &result, sizeof result);
+    return result;
+}
+
+}  // namespace bench
