@@ -56,8 +56,8 @@ class YamlValue {
  private:
     using Entry = std::pair<std::string, YamlValue>;
 
-    YamlValue(YAML::Node node, std::string file, int line, std::string path)
-        : node_(std::move(node)), file_(std::move(file)), line_(line), path_(std::move(path)) {}
+    YamlValue(const YAML::Node& node, std::string file, int line, std::string path)
+        : node_(node), file_(std::move(file)), line_(line), path_(std::move(path)) {}
     /// Of a mapping in its order; fails for keys that are not text or come twice.
     std::vector<Entry> entries() const;
     YamlValue child(const YAML::Node& node, int line, const std::string& key) const;
