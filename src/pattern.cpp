@@ -47,9 +47,9 @@ bool take(std::string_view& regex, std::string_view prefix) {
 }  // namespace
 
 std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
-    // Between anchors these change nothing.
+    // Between anchors these change nothing. (An escaped one leaves a backslash, which is not simple.)
     take(regex, "^");
-    if (regex.ends_with('$') && !regex.ends_with("\\$")) regex.remove_suffix(1);
+    if (regex.ends_with('$')) regex.remove_suffix(1);
 
     SimplePattern result;
     bool open = false;

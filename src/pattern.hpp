@@ -49,9 +49,9 @@ class Pattern {
     /// and has no address.
     bool match(std::string_view text, std::span<std::string_view> groups) const;
     /// Appends the text to `result`, but for each match, from left to right, what `replace` appends
-    /// for its groups instead, of which there are `groups`. As Go's ReplaceAllString.
+    /// for its groups instead, of which there are `group_count`. As Go's ReplaceAllString.
     using Replace = std::function<void(std::span<const std::string_view>, std::string& result)>;
-    void replace_all(std::string_view text, std::size_t groups, const Replace& replace,
+    void replace_all(std::string_view text, std::size_t group_count, const Replace& replace,
                      std::string& result) const;
 
     /// Without the match itself.

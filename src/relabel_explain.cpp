@@ -111,7 +111,7 @@ std::string CompiledRule::source_and(MutableLabels& labels, const std::string& w
 }
 
 std::string CompiledRule::match(std::string_view text) const {
-    return ", which " + quoted(rule_->regex) +
+    return ", which `" + rule_->regex + "`" +
            (pattern_->matches(text) ? " matches" : " does not match");
 }
 
@@ -131,7 +131,7 @@ std::string CompiledRule::matching_names(const MutableLabels& labels) const {
     const auto all = labels.labels();
     const auto count = std::count_if(
         all.begin(), all.end(), [&](const auto& label) { return pattern_->matches(label.name); });
-    return quoted(rule_->regex) + " matches " + std::to_string(count) + " of " +
+    return "`" + rule_->regex + "` matches " + std::to_string(count) + " of " +
            std::to_string(all.size()) + " label names";
 }
 

@@ -163,8 +163,9 @@ std::optional<RelabelAction> action_from_string(std::string_view name) {
 }
 
 std::string action_names() {
-    std::vector<std::string_view> names;
-    for (const ActionRule& rule : action_rules) names.push_back(rule.name);
+    std::vector<std::string_view> names(action_rules.size());
+    std::transform(action_rules.begin(), action_rules.end(), names.begin(),
+                   [](const ActionRule& rule) { return rule.name; });
     return join(names);
 }
 

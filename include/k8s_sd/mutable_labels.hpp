@@ -38,14 +38,14 @@ class MutableLabels {
     }
     /// Empty if there is none.
     std::string_view get(std::string_view name) const noexcept {
-        const Label* label = find(name);
-        return label ? label->value : std::string_view();
+        const std::size_t i = index_of(name);
+        return i < labels_.size() ? labels_[i].value : std::string_view();
     }
     /// Keeps the views, which must stay valid until clear(); see keep(). An empty value deletes.
     void set(std::string_view name, std::string_view value) {
         if (value.empty()) return erase(name);
-        if (Label* label = find(name)) {
-            label->value = value;
+        if (const std::size_t i = index_of(name); i < labels_.size()) {
+            labels_[i].value = value;
         } else {
             labels_.push_back({name, value});
         }
@@ -65,7 +65,8 @@ class MutableLabels {
     /// Copies the text; the result is valid until clear().
     std::string_view keep(std::string_view text) { return new_text().assign(text); }
     void erase(std::string_view name) {
-        if (const Label* label = find(name)) labels_.erase(labels_.begin() + (label - data()));
+        const std::size_t i = index_of(name);
+        if (i < labels_.size()) labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     /// Erases the labels whose name satisfies the predicate.
     template <class Predicate>
@@ -87,15 +88,12 @@ class MutableLabels {
     }
 
  private:
-    const Label* data() const noexcept { return labels_.data(); }
-    template <class LabelList>
-    static auto* find_in(LabelList& labels, std::string_view name) noexcept {
-        const auto it = std::find_if(labels.begin(), labels.end(),
+    /// The size if there is none.
+    std::size_t index_of(std::string_view name) const noexcept {
+        const auto it = std::find_if(labels_.begin(), labels_.end(),
                                      [&](const Label& label) { return label.name == name; });
-        return it == labels.end() ? nullptr : &*it;
+        return static_cast<std::size_t>(it - labels_.begin());
     }
-    const Label* find(std::string_view name) const noexcept { return find_in(labels_, name); }
-    Label* find(std::string_view name) noexcept { return find_in(labels_, name); }
 
     std::vector<Label> labels_;
     std::deque<std::string> texts_;  // a deque, so that its strings stay where they are

@@ -1,12 +1,15 @@
-// A host as small as it can be: discovers the pods of a simulated cluster. Built by each of the
-// projects beside it, which differ in how they find the library.
+// A host as small as it can be: discovers the pods of a simulated cluster and relabels one, so that
+// it needs all libraries. Built by each of the projects beside it, which differ in how they find
+// the library.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <iostream>
 #include <k8s_sd/discoverer.hpp>
+#include <k8s_sd/relabel.hpp>
 #include <k8s_sd/sim/api_server.hpp>
 #include <k8s_sd/version.hpp>
 #include <string>
+#include <vector>
 
 int main() {
     boost::asio::io_context context;
@@ -30,6 +33,12 @@ int main() {
     discoverer.async_run([&](k8s_sd::error_code) { context.stop(); });
     context.run_for(std::chrono::seconds(60));
 
+    const k8s_sd::Relabeler relabeler(std::vector<k8s_sd::RelabelRule>{
+        {.source_labels = {"__address__"}, .regex = "[0-9.]+:(.*)", .target_label = "port"}});
+    k8s_sd::MutableLabels labels;
+    labels.set("__address__", address);
+    const bool kept = relabeler.apply(labels);
+
     std::cout << "k8s_sd " K8S_SD_VERSION " found " << address << '\n';
-    return address == "10.0.0.1:8080" ? 0 : 1;
+    return kept && address == "10.0.0.1:8080" && labels.get("port") == "8080" ? 0 : 1;
 }

@@ -77,15 +77,15 @@ class Results(unittest.TestCase):
                               "--explain")
         self.assertEqual(output, """\
 label set 1
-  rule 0, replace: app is "web", which "(.*)" matches: service becomes "web"
+  rule 0, replace: app is "web", which `(.*)` matches: service becomes "web"
       ~ service: "old" -> "web"
-  rule 1, drop: tier is "", which "test" does not match: kept
-  rule 2, labeldrop: "__tmp.*" matches 1 of 3 label names: deletes __tmp
+  rule 1, drop: tier is "", which `test` does not match: kept
+  rule 2, labeldrop: `__tmp.*` matches 1 of 3 label names: deletes __tmp
       - __tmp: "x"
   result: {"app":"web","service":"web"}
 label set 2
-  rule 0, replace: app is "", which "(.*)" matches: changes nothing
-  rule 1, drop: tier is "test", which "test" matches: dropped
+  rule 0, replace: app is "", which `(.*)` matches: changes nothing
+  rule 1, drop: tier is "test", which `test` matches: dropped
   result: null
 """)
 

@@ -26,7 +26,7 @@ inline std::optional<LabelMap> relabel(const LabelMap& input, const Rules& rules
     MutableLabels labels;
     fill(labels, input);
     const bool kept = relabeler.apply(labels);
-    const auto result = kept ? std::optional(labels.to_map()) : std::nullopt;
+    auto result = kept ? std::optional(labels.to_map()) : std::nullopt;
 
     fill(labels, input);
     LabelMap replayed = labels.to_map();

@@ -33,29 +33,29 @@ TEST_CASE("Relabeler::explain: each step names its rule, what it compared and wh
     const auto steps = relabeler.explain(labels);
     REQUIRE(steps.size() == 3);
     CHECK(steps[0].rule == 0);
-    CHECK(steps[0].reason == "app is \"web\", which \"(.*)\" matches: service becomes \"web\"");
+    CHECK(steps[0].reason == "app is \"web\", which `(.*)` matches: service becomes \"web\"");
     CHECK(steps[0].changes == std::vector<RelabelStep::Change>{{"service", "", "web"}});
     CHECK(steps[1].rule == 1);
-    CHECK(steps[1].reason == "\"app|n\" matches 2 of 3 label names: changes 2 labels");
+    CHECK(steps[1].reason == "`app|n` matches 2 of 3 label names: changes 2 labels");
     CHECK(steps[1].changes == std::vector<RelabelStep::Change>{{"app", "web", ""}, {"n", "2", ""}});
     CHECK(steps[2].rule == 2);
-    CHECK(steps[2].reason == "service is \"web\", which \"(.*)\" matches: dropped");
+    CHECK(steps[2].reason == "service is \"web\", which `(.*)` matches: dropped");
     CHECK(steps[2].dropped);
     CHECK(steps[2].changes.empty());
 }
 
 TEST_CASE("Relabeler::explain: the reasons of the actions") {
     CHECK(reason(web, {.source_labels = {"app", "n"}, .regex = "x", .target_label = "t"}) ==
-          "app;n is \"web;2\", which \"x\" does not match: changes nothing");
+          "app;n is \"web;2\", which `x` does not match: changes nothing");
     CHECK(reason(web, {.target_label = "app", .replacement = ""}) ==
-          "without source labels \"\", which \"(.*)\" matches: deletes app");
+          "without source labels \"\", which `(.*)` matches: deletes app");
     CHECK(reason(web, {.source_labels = {"n"}, .target_label = "$2"}) ==
-          "n is \"2\", which \"(.*)\" matches; the target label would be \"\", which is no label "
+          "n is \"2\", which `(.*)` matches; the target label would be \"\", which is no label "
           "name: changes nothing");
     CHECK(reason(web, {.action = Action::keep, .source_labels = {"n"}, .regex = "3"}) ==
-          "n is \"2\", which \"3\" does not match: dropped");
+          "n is \"2\", which `3` does not match: dropped");
     CHECK(reason(web, {.action = Action::keep, .source_labels = {"n"}, .regex = "2"}) ==
-          "n is \"2\", which \"2\" matches: kept");
+          "n is \"2\", which `2` matches: kept");
     CHECK(
         reason(web, {.action = Action::keepequal, .source_labels = {"n"}, .target_label = "app"}) ==
         "n is \"2\", app is \"web\": dropped");
@@ -68,13 +68,13 @@ TEST_CASE("Relabeler::explain: the reasons of the actions") {
         reason(web, {.action = Action::uppercase, .source_labels = {"app"}, .target_label = "t"}) ==
         "app is \"web\": t becomes \"WEB\"");
     CHECK(reason(web, {.action = Action::labelmap, .regex = "a(.*)", .replacement = "b$1"}) ==
-          "\"a(.*)\" matches 1 of 2 label names: bpp becomes \"web\"");
+          "`a(.*)` matches 1 of 2 label names: bpp becomes \"web\"");
     CHECK(reason(web, {.action = Action::replace_all,
                        .source_labels = {"app"},
                        .regex = "e",
                        .target_label = "t",
                        .replacement = "u"}) ==
-          "app is \"web\", which \"e\" matches: t becomes \"wub\"");
+          "app is \"web\", which `e` matches: t becomes \"wub\"");
     CHECK(reason(web, {.action = Action::drop_if_equal, .source_labels = {"app", "n"}}) ==
           "app, n are not equal: kept");
     CHECK(reason(web, {.action = Action::keep_if_contains,
@@ -92,5 +92,5 @@ TEST_CASE("Relabeler::explain: a dropped target has no changes, odd values are e
         explain({{"a", "x\n\"y\""}}, {.action = Action::drop, .source_labels = {"a"}});
     CHECK(step.dropped);
     CHECK(step.changes.empty());
-    CHECK(step.reason == "a is \"x\\n\\\"y\\\"\", which \"(.*)\" matches: dropped");
+    CHECK(step.reason == "a is \"x\\n\\\"y\\\"\", which `(.*)` matches: dropped");
 }
