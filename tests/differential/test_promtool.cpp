@@ -137,7 +137,7 @@ void compare(const Question& question, const Answer& expected, Tally& tally) {
 
 TEST_CASE("Relabelling does what promtool does") {
     if (!Promtool::is_installed()) SKIP("promtool is not installed (Debian's package prometheus)");
-    const std::uint64_t rule_sets = setting("K8S_SD_DIFFERENTIAL_RULE_SETS", 150);
+    const std::uint64_t rule_sets = setting("K8S_SD_DIFFERENTIAL_RULE_SETS", 200);
     RelabelGenerator generator(setting("K8S_SD_DIFFERENTIAL_SEED", 1));
     Tally tally;
     constexpr std::size_t processes = 4;
