@@ -2,9 +2,9 @@
 
 #include "agenda.hpp"
 #include "job_stream.hpp"
-#include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "provider.hpp"
+#include "provider_pool.hpp"
 #include "run_operation.hpp"
 #include "watcher_registry.hpp"
 
@@ -18,7 +18,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace k8s_sd {
@@ -64,13 +63,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
                                      public std::enable_shared_from_this<Impl> {
  public:
     Impl(executor_type executor, Callback callback)
-        : executor_(std::move(executor)),
-          delivery_(asio::make_strand(executor_)),
-          registry_(asio::use_service<detail::WatcherRegistry>(
-              asio::query(executor_, asio::execution::context))),
-          clock_(registry_.clock()),
-          metrics_(registry_.metrics()),
-          callback_(std::move(callback)) {}
+        : Impl(executor, registry_of(executor), std::move(callback)) {}
 
     const executor_type& executor() const noexcept { return executor_; }
 
@@ -115,7 +108,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     std::vector<JobStatus> status() const {
         std::vector<JobStatus> all;
         const std::lock_guard lock(mutex_);
-        for (const JobStream* job : jobs_) all.push_back(status_of(*job));
+        for (const JobStream* job : jobs_) all.push_back(job->status());
         return all;
     }
 
@@ -123,24 +116,28 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         const std::lock_guard lock(mutex_);
         const auto stream = streams_.find(job);
         if (stream == streams_.end() || stream->second.ended()) return std::nullopt;
-        JobSnapshot snapshot;
-        for (const auto& part : stream->second.parts()) {
-            if (!part->counts()) continue;
-            JobSnapshot::Provider& provider = snapshot.providers.emplace_back();
-            provider.provider = part->provider()->id();
-            part->provider()->targets().for_each_group(
-                [&](const TargetGroupPtr& group) { provider.groups.push_back(group); });
-        }
-        return snapshot;
+        return stream->second.snapshot();
     }
 
  private:
+    Impl(const executor_type& executor, detail::WatcherRegistry& registry, Callback callback)
+        : executor_(executor),
+          delivery_(asio::make_strand(executor_)),
+          clock_(registry.clock()),
+          metrics_(registry.metrics()),
+          callback_(std::move(callback)),
+          pool_(executor_, registry) {}
+
+    static detail::WatcherRegistry& registry_of(const executor_type& executor) {
+        return asio::use_service<detail::WatcherRegistry>(
+            asio::query(executor, asio::execution::context));
+    }
+
     // --- applying a configuration -----------------------------------------------------------
 
     // Under apply_mutex_ only: reads files.
     std::vector<PreparedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
-        std::erase_if(providers_, [](const auto& entry) { return entry.second.expired(); });
         std::vector<PreparedJob> prepared;
         std::map<DiscoveryConfig, JobStream::Entry> known;  // equal ones read their files once
         for (const Job& job : jobs) {
@@ -153,35 +150,16 @@ class DiscoveryManager::Impl final : public Provider::Observer,
                 // What remains is the same for all jobs. A negative one is an error.
                 config.min_update_interval = std::min(config.min_update_interval, Duration{});
                 auto entry = known.find(config);
-                if (entry == known.end()) entry = known.emplace(config, make_entry(config)).first;
+                if (entry == known.end()) {
+                    entry =
+                        known.emplace(config, pool_.find_or_make(config, weak_from_this())).first;
+                }
                 result.entries.push_back(entry->second);
                 if (entry->second.provider) continue;
                 failures.push_back({job.name, i, entry->second.problem});
             }
         }
         return prepared;
-    }
-
-    JobStream::Entry make_entry(const DiscoveryConfig& config) {
-        JobStream::Entry entry;
-        entry.config = config;
-        try {
-            entry.provider = provider_of(config);
-        } catch (const ConfigError& e) {
-            entry.problem = e.what();
-        }
-        return entry;
-    }
-
-    std::shared_ptr<Provider> provider_of(const DiscoveryConfig& config) {
-        std::pair key(resolve(config, registry_.in_cluster()), config.role);
-        std::weak_ptr<Provider>& known = providers_[key];
-        if (auto provider = known.lock()) return provider;
-        const auto provider =
-            std::make_shared<Provider>(++last_provider_, config.role,
-                                       registry_.acquire(executor_, key.first), weak_from_this());
-        known = provider;
-        return provider;
     }
 
     void commit(std::vector<PreparedJob> prepared, std::size_t failures) {
@@ -302,43 +280,15 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         });
     }
 
-    // --- status -------------------------------------------------------------------------------
-
-    static JobStatus status_of(const JobStream& job) {
-        JobStatus status;
-        status.name = job.name();
-        status.synced = true;
-        for (const JobStream::Entry& entry : job.entries()) {
-            JobConfigStatus& config = status.configs.emplace_back();
-            status.synced = status.synced && entry.provider && entry.provider->ready();
-            if (entry.provider) {
-                config.provider = entry.provider->id();
-                config.status = entry.provider->status();
-            } else {
-                config.status.error = errc::invalid_config;
-                config.status.message = entry.problem;
-            }
-        }
-        for (const auto& part : job.parts()) {
-            if (!part->counts()) continue;
-            status.groups += part->provider()->targets().group_count();
-            status.targets += part->provider()->targets().target_count();
-            if (part->standing == JobPart::Standing::superseded) ++status.superseded;
-        }
-        return status;
-    }
-
     const executor_type executor_;
     const asio::strand<executor_type> delivery_;
-    detail::WatcherRegistry& registry_;
     const std::shared_ptr<Clock> clock_;
     const std::shared_ptr<Metrics> metrics_;
     const Callback callback_;
     std::atomic<bool> cancelled_ = false;
 
     std::mutex apply_mutex_;
-    std::map<std::pair<GroupKey, Role>, std::weak_ptr<Provider>> providers_;
-    ProviderId last_provider_ = 0;
+    detail::ProviderPool pool_;  // guarded by it
 
     mutable std::mutex mutex_;  // guards what follows, and all streams, parts and providers
     std::unique_ptr<RunOperation> operation_;

@@ -132,4 +132,42 @@ JobDiff JobStream::take(TimePoint now) {
     return diff;
 }
 
+// --- status --------------------------------------------------------------------------------------
+
+JobStatus JobStream::status() const {
+    JobStatus status;
+    status.name = name_;
+    status.synced = true;
+    for (const Entry& entry : entries_) {
+        JobConfigStatus& config = status.configs.emplace_back();
+        status.synced = status.synced && entry.provider && entry.provider->ready();
+        if (entry.provider) {
+            config.provider = entry.provider->id();
+            config.status = entry.provider->status();
+        } else {
+            config.status.error = errc::invalid_config;
+            config.status.message = entry.problem;
+        }
+    }
+    for (const auto& part : parts_) {
+        if (!part->counts()) continue;
+        status.groups += part->provider()->targets().group_count();
+        status.targets += part->provider()->targets().target_count();
+        if (part->standing == JobPart::Standing::superseded) ++status.superseded;
+    }
+    return status;
+}
+
+JobSnapshot JobStream::snapshot() const {
+    JobSnapshot snapshot;
+    for (const auto& part : parts_) {
+        if (!part->counts()) continue;
+        JobSnapshot::Provider& provider = snapshot.providers.emplace_back();
+        provider.provider = part->provider()->id();
+        part->provider()->targets().for_each_group(
+            [&](const TargetGroupPtr& group) { provider.groups.push_back(group); });
+    }
+    return snapshot;
+}
+
 }  // namespace k8s_sd::detail

@@ -69,7 +69,6 @@ class JobStream {
 
     explicit JobStream(std::string name) : name_(std::move(name)) {}
     const std::string& name() const noexcept { return name_; }
-    const std::vector<Entry>& entries() const noexcept { return entries_; }
     const std::vector<std::unique_ptr<JobPart>>& parts() const noexcept { return parts_; }
 
     /// Makes these the configurations.
@@ -88,6 +87,9 @@ class JobStream {
     TimePoint due(TimePoint now) const;
     /// The news, of which there are some; without the name.
     JobDiff take(TimePoint now);
+
+    JobStatus status() const;
+    JobSnapshot snapshot() const;
 
  private:
     bool uses(const Provider&) const;

@@ -2,6 +2,7 @@
 #include "support/held_executor.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/strand.hpp>
 #include <set>
 #include <string>
@@ -316,6 +317,12 @@ TEST_CASE("DiscoveryManager: a host that does not come to its callbacks gets one
     CHECK(busy.take_diffs() == "a(full): 1(full)[~p1]; b(full): 1(full)[~p1] 2(full)[~s1]");
     CHECK(busy.sources("a") == "p1");
     CHECK(busy.problems() == "");
+    busy.manager.reset();
+    while (executor.held() > 0) {  // what is held keeps its executor alive
+        executor.release();
+        j.settle();
+    }
+    CHECK(busy.ended() == asio::error::operation_aborted);
 }
 
 TEST_CASE("DiscoveryManager: a host may give a strand of its own") {
