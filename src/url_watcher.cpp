@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "k8s_sd/codec/json_decoder.hpp"
 #include "k8s_sd/watch/object_store.hpp"
+#include "k8s_sd/watch/random.hpp"
 #include "k8s_sd/watch/watch_machine.hpp"
 #include "query.hpp"
 
@@ -196,6 +197,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         request.http.connect_timeout = options_.connect_timeout;
         request.http.idle_timeout = idle_timeout;
         request.http.idle_error = idle_error;
+        request.http.secret_body = query_.kind == Kind::secret;
         connection_->async_get(api_.target, std::move(request.http), *this,
                                [this](error_code end, std::string why) {
                                    const auto self = shared_from_this();
@@ -437,7 +439,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     ObjectStore store_;
     JsonDecoder decoder_;
     WatchMachine machine_;
-    std::mt19937_64 random_;
+    Random random_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
     Metrics::PerKind& metrics_;
