@@ -96,6 +96,12 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         if (status_.synced) metrics_.synced_watchers.fetch_sub(1, std::memory_order_relaxed);
     }
 
+    void forget(std::string_view ns, std::string_view name) {
+        if (!store_.remove(ns, name).before) return;
+        --status_.objects;
+        metrics_.objects.fetch_sub(1, std::memory_order_relaxed);
+    }
+
     const ObjectStore& store() const noexcept { return store_; }
     bool synced() const noexcept { return status_.synced; }
     const WatchStatus& status() const noexcept { return status_; }
@@ -239,9 +245,13 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_object(EventType type, ObjectPtr object, std::string_view version) override {
         if (stopped_) return;
+        if (watching_) {
+            progress(version);
+            metrics_.events.fetch_add(1, std::memory_order_relaxed);
+            if (stopped_) return;
+        }
+        if (!observer_->wants(object->ns(), object->name())) return;
         if (!watching_) return report(store_.put_listed(std::move(object)));
-        progress(version);
-        metrics_.events.fetch_add(1, std::memory_order_relaxed);
         report(type == EventType::deleted ? store_.remove(object->ns(), object->name())
                                           : store_.put(std::move(object)));
     }
@@ -483,6 +493,7 @@ const Object* URLWatcher::find(std::string_view ns, std::string_view name) const
     return state_->store().find(ns, name);
 }
 std::size_t URLWatcher::size() const noexcept { return state_->store().size(); }
+void URLWatcher::forget(std::string_view ns, std::string_view name) { state_->forget(ns, name); }
 void URLWatcher::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
     for (const ObjectPtr& object : state_->store().objects()) visit(object);
 }
