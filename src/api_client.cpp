@@ -3,7 +3,6 @@
 #include "api_client_impl.hpp"
 #include "k8s_sd/version.hpp"
 
-#include <openssl/crypto.h>
 #include <functional>
 #include <random>
 #include <utility>
@@ -43,7 +42,7 @@ ApiClient::Impl::Request ApiClient::Impl::make_request(std::string_view path, er
     if (!authorization.empty()) ((text += "Authorization: ") += authorization) += "\r\n";
     text += "\r\n";
     request.credentials = std::hash<std::string>{}(authorization);
-    OPENSSL_cleanse(authorization.data(), authorization.size());
+    detail::cleanse(authorization.data(), authorization.size());
     return request;
 }
 
@@ -53,7 +52,7 @@ bool ApiClient::Impl::refresh_credentials(std::size_t sent) {
     std::string problem;
     std::string authorization = credentials_.authorization(environment.clock->now(), ec, problem);
     const std::size_t current = std::hash<std::string>{}(authorization);
-    OPENSSL_cleanse(authorization.data(), authorization.size());
+    detail::cleanse(authorization.data(), authorization.size());
     return !ec && current != sent;
 }
 

@@ -25,6 +25,14 @@ bool is_namespace_name(std::string_view name) noexcept {
            std::all_of(name.begin(), name.end(), allowed);
 }
 
+bool is_object_name(std::string_view name) noexcept {
+    constexpr std::size_t longest = 253;
+    const auto plain = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
+    return !name.empty() && name.size() <= longest && plain(name.front()) && plain(name.back()) &&
+           std::all_of(name.begin(), name.end(),
+                       [&](char c) { return plain(c) || c == '-' || c == '.'; });
+}
+
 std::vector<Role> selector_roles(Role role) {
     switch (role) {
         case Role::node: return {Role::node};

@@ -1,14 +1,14 @@
 #include "http_connection.hpp"
 
+#include "k8s_sd/cleansing.hpp"
+
 #include <boost/asio/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <openssl/crypto.h>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 namespace k8s_sd::detail {
 
@@ -75,7 +75,7 @@ struct SinkBody {
 };
 
 constexpr std::size_t header_limit = 64 * 1024;
-constexpr std::size_t least_buffer = 8 * 1024;
+constexpr std::size_t least_buffer = 1024;
 constexpr std::size_t most_buffer = 256 * 1024;
 
 }  // namespace
@@ -191,13 +191,15 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         }
         std::memmove(buffer_.data(), buffer_.data() + used, buffered_ - used);
         buffered_ -= used;
+        if (request_.secret_body) detail::cleanse(buffer_.data() + buffered_, used);
         if (!parser_->is_done()) return true;
         // Bytes behind the response cannot belong to anything.
         if (!parser_->keep_alive() || buffered_ != 0) drop_stream();
+        Secret().swap(buffer_);  // no read is under way that could still write to it
         finish({}, {});
         return false;
     }
-    // Big while much arrives, small while a watch is quiet.
+    // Big while much arrives, small while a watch is quiet: there may be one for each object.
     void adapt_buffer(bool filled, std::size_t n) {
         if (filled && buffer_.size() < most_buffer) {
             buffer_.resize(buffer_.size() * 2);
@@ -241,7 +243,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         stream_.reset();
     }
     void cleanse() noexcept {
-        OPENSSL_cleanse(request_.text.data(), request_.text.size());
+        if (request_.secret_body) detail::cleanse(buffer_.data(), buffer_.size());
+        detail::cleanse(request_.text.data(), request_.text.size());
         request_.text.clear();
     }
 
@@ -276,7 +279,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     Handler handler_;
     std::unique_ptr<ByteStream> stream_;
     std::optional<http::response_parser<SinkBody>> parser_;
-    std::vector<char> buffer_ = std::vector<char>(least_buffer);
+    Secret buffer_;
     std::size_t buffered_ = 0;
     std::uint64_t exchange_ = 0;
     bool reused_ = false;

@@ -32,8 +32,9 @@ class ResponseSink {
 struct HttpRequest {
     std::string text;  ///< request line and header; cleansed once sent, as it holds credentials
     Duration connect_timeout{};
-    Duration idle_timeout{};  ///< silence allowed while waiting for the response or more of it
-    error_code idle_error;    ///< what that silence is reported as
+    Duration idle_timeout{};   ///< silence allowed while waiting for the response or more of it
+    error_code idle_error;     ///< what that silence is reported as
+    bool secret_body = false;  ///< leave nothing of the response behind in memory
 };
 
 /// HTTP/1.1 requests, one after the other, over one connection at a time. Everything happens on

@@ -1,8 +1,8 @@
 #include "kubeconfig.hpp"
 
-#include "base64.hpp"
 #include "config_rules.hpp"
 #include "file.hpp"
+#include "k8s_sd/codec/base64.hpp"
 #include "server_url.hpp"
 #include "yaml_reader.hpp"
 

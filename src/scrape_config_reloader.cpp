@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<Clock> clock_of(const asio::any_io_executor& executor) {
     auto& context = asio::query(executor, asio::execution::context);
-    return asio::use_service<detail::WatcherRegistry>(context).environment().clock;
+    return asio::use_service<detail::WatcherRegistry>(context).clock();
 }
 
 }  // namespace

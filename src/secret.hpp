@@ -1,34 +1,13 @@
 #pragma once
 
-#include <openssl/crypto.h>
-#include <cstddef>
-#include <memory>
+#include "k8s_sd/cleansing.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-/// Memory for tokens, passwords and private keys.
+/// Tokens, passwords and private keys.
 namespace k8s_sd::detail {
-
-template <class T>
-struct CleansingAllocator {
-    using value_type = T;
-
-    CleansingAllocator() = default;
-    template <class U>
-    CleansingAllocator(const CleansingAllocator<U>&) noexcept {}
-
-    T* allocate(std::size_t n) { return std::allocator<T>().allocate(n); }
-    void deallocate(T* p, std::size_t n) noexcept {
-        OPENSSL_cleanse(p, n * sizeof(T));
-        std::allocator<T>().deallocate(p, n);
-    }
-    bool operator==(const CleansingAllocator&) const = default;
-};
-
-/// A vector because a short std::string lives in the object itself, past any allocator.
-using Secret = std::vector<char, CleansingAllocator<char>>;
 
 inline std::string_view view(const Secret& secret) noexcept {
     return {secret.data(), secret.size()};

@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "k8s_sd/codec/json_decoder.hpp"
 #include "k8s_sd/watch/object_store.hpp"
+#include "k8s_sd/watch/random.hpp"
 #include "k8s_sd/watch/watch_machine.hpp"
 #include "query.hpp"
 
@@ -93,6 +94,12 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         metrics_.objects.fetch_sub(static_cast<std::int64_t>(status_.objects),
                                    std::memory_order_relaxed);
         if (status_.synced) metrics_.synced_watchers.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+    void forget(std::string_view ns, std::string_view name) {
+        if (!store_.remove(ns, name).before) return;
+        --status_.objects;
+        metrics_.objects.fetch_sub(1, std::memory_order_relaxed);
     }
 
     const ObjectStore& store() const noexcept { return store_; }
@@ -196,6 +203,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         request.http.connect_timeout = options_.connect_timeout;
         request.http.idle_timeout = idle_timeout;
         request.http.idle_error = idle_error;
+        request.http.secret_body = query_.kind == Kind::secret;
         connection_->async_get(api_.target, std::move(request.http), *this,
                                [this](error_code end, std::string why) {
                                    const auto self = shared_from_this();
@@ -237,9 +245,13 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_object(EventType type, ObjectPtr object, std::string_view version) override {
         if (stopped_) return;
+        if (watching_) {
+            progress(version);
+            metrics_.events.fetch_add(1, std::memory_order_relaxed);
+            if (stopped_) return;
+        }
+        if (!observer_->wants(object->ns(), object->name())) return;
         if (!watching_) return report(store_.put_listed(std::move(object)));
-        progress(version);
-        metrics_.events.fetch_add(1, std::memory_order_relaxed);
         report(type == EventType::deleted ? store_.remove(object->ns(), object->name())
                                           : store_.put(std::move(object)));
     }
@@ -437,7 +449,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     ObjectStore store_;
     JsonDecoder decoder_;
     WatchMachine machine_;
-    std::mt19937_64 random_;
+    Random random_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
     Metrics::PerKind& metrics_;
@@ -481,6 +493,7 @@ const Object* URLWatcher::find(std::string_view ns, std::string_view name) const
     return state_->store().find(ns, name);
 }
 std::size_t URLWatcher::size() const noexcept { return state_->store().size(); }
+void URLWatcher::forget(std::string_view ns, std::string_view name) { state_->forget(ns, name); }
 void URLWatcher::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
     for (const ObjectPtr& object : state_->store().objects()) visit(object);
 }

@@ -16,8 +16,6 @@ namespace detail {
 
 namespace {
 
-// A group must not share the strand of a host: a callback that blocks there would stall the
-// watches of everybody in the group.
 asio::any_io_executor without_strand(asio::any_io_executor executor) {
     using Io = asio::io_context::executor_type;
     using Pool = asio::thread_pool::executor_type;
@@ -37,6 +35,16 @@ WatcherRegistry::WatcherRegistry(asio::execution_context& context, Environment e
     : asio::execution_context::service(context),
       environment_(with_defaults(std::move(environment))) {}
 
+asio::any_io_executor WatcherRegistry::make_strand(const asio::any_io_executor& executor) {
+    return asio::make_strand(without_strand(executor));
+}
+
+Environment WatcherRegistry::environment() {
+    const std::lock_guard lock(mutex_);
+    ++environment_.seed;
+    return environment_;
+}
+
 std::shared_ptr<GroupWatcher> WatcherRegistry::acquire(const asio::any_io_executor& executor,
                                                        const GroupKey& group_key) {
     const std::lock_guard lock(mutex_);
@@ -44,7 +52,7 @@ std::shared_ptr<GroupWatcher> WatcherRegistry::acquire(const asio::any_io_execut
     auto& known = groups_[group_key];
     if (auto group = known.lock()) return group;
     ++environment_.seed;  // groups that fail together are not to come back together
-    const asio::any_io_executor strand = asio::make_strand(without_strand(executor));
+    const asio::any_io_executor strand = make_strand(executor);
     auto impl = std::make_unique<GroupWatcher::Impl>(strand, group_key, environment_);
     // Watchers own sockets and timers of the strand, so they are destroyed there, whoever drops
     // the last reference.

@@ -18,7 +18,11 @@ class WatcherRegistry final : public asio::execution_context::service {
 
     explicit WatcherRegistry(asio::execution_context& context, Environment environment = {});
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const GroupKey&);
-    const Environment& environment() const noexcept { return environment_; }
+    /// A strand for watchers on the context of an executor. Never that of a host: a callback that
+    /// blocks there would stall the watches of everybody who shares them.
+    static asio::any_io_executor make_strand(const asio::any_io_executor&);
+    /// With a seed of its own: those who fail together are not to come back together.
+    Environment environment();
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     std::shared_ptr<Clock> clock() const { return environment_.clock; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }

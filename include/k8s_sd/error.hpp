@@ -33,6 +33,9 @@ enum class errc {
     connect_timeout,           ///< no connection (TCP and TLS) in WatchOptions::connect_timeout
     response_timeout,          ///< no progress of a response in WatchOptions::response_timeout
     idle_timeout,              ///< a watch was silent for longer than it may be
+    not_referenced,            ///< nobody refers to the object: ObjectCache does not watch it
+    object_not_found,          ///< the server has no object of that name
+    not_synced,                ///< the object was not read in ObjectCacheConfig::get_timeout
 };
 
 /// The category "k8s_sd"; one object per process.

@@ -41,6 +41,14 @@ struct Metrics {
     Gauge failed_configs{0};                ///< of these jobs: those that cannot be used
     Gauge providers{0};                     ///< distinct configurations that these jobs have
 
+    // Of all ObjectCaches.
+    Gauge cache_references{0};
+    Gauge cached_objects{0};      ///< names that are referred to
+    Gauge cache_watches{0};       ///< connections: of single objects, and of collections
+    Counter cache_idle_stops{0};  ///< objects whose watch was stopped because nobody read them
+    Counter cache_revivals{0};    ///< and that were read again
+    Counter cache_collection_switches{0};  ///< of namespaces, to a collection watch and back
+
     PerKind& of(Kind kind) noexcept { return kinds[static_cast<std::size_t>(kind)]; }
     const PerKind& of(Kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
 
@@ -93,6 +101,12 @@ void Metrics::visit(Visitor&& visitor) const {
     total("k8s_sd_jobs", jobs);
     total("k8s_sd_failed_configs", failed_configs);
     total("k8s_sd_providers", providers);
+    total("k8s_sd_cache_references", cache_references);
+    total("k8s_sd_cached_objects", cached_objects);
+    total("k8s_sd_cache_watches", cache_watches);
+    total("k8s_sd_cache_idle_stops_total", cache_idle_stops);
+    total("k8s_sd_cache_revivals_total", cache_revivals);
+    total("k8s_sd_cache_collection_switches_total", cache_collection_switches);
 }
 
 }  // namespace k8s_sd

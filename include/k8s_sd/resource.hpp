@@ -21,8 +21,10 @@ enum class Kind : std::uint8_t {
     namespace_,
     replicaset,
     job,
+    secret,
+    configmap,
 };
-inline constexpr std::size_t kind_count = 9;
+inline constexpr std::size_t kind_count = 11;
 
 constexpr Kind main_kind(Role role) noexcept { return static_cast<Kind>(role); }
 
@@ -45,6 +47,8 @@ inline constexpr std::array<Resource, kind_count> resources{{
     {"Namespace", "", "v1", "namespaces", false},
     {"ReplicaSet", "apps", "v1", "replicasets", true},
     {"Job", "batch", "v1", "jobs", true},
+    {"Secret", "", "v1", "secrets", true},
+    {"ConfigMap", "", "v1", "configmaps", true},
 }};
 
 constexpr const Resource& resource_of(Kind kind) noexcept {

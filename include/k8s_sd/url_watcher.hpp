@@ -36,6 +36,9 @@ class WatchObserver {
     virtual void on_batch_end() = 0;
     /// status() has changed in more than the number of objects.
     virtual void on_status() = 0;
+    /// Whether to keep the object of that name. One that nobody wants is dropped when it has been
+    /// decoded, as if the server did not have it.
+    virtual bool wants(std::string_view /*ns*/, std::string_view /*name*/) { return true; }
     // None of these may throw.
 
  protected:
@@ -66,6 +69,8 @@ class URLWatcher {
     /// The object of that name, or null. `ns` is empty for kinds without namespaces.
     const Object* find(std::string_view ns, std::string_view name) const;
     std::size_t size() const noexcept;
+    /// Drops an object that is no longer wanted; not reported.
+    void forget(std::string_view ns, std::string_view name);
     void for_each(const std::function<void(const ObjectPtr&)>&) const;
 
  private:

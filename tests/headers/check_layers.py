@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 # What every layer below the edge may use of this project.
-VALUES = "error|role|resource|logger|version|config|selector"
-OBJECTS = VALUES + "|labels|labels/.*|target_group|object"
+VALUES = "error|role|resource|logger|version|config|selector|cleansing"
+OBJECTS = VALUES + "|labels|labels/.*|target_group|object|data_object"
 
 # Layer: the headers of this project that it may include, besides its own.
 ALLOWED = {

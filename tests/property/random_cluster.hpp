@@ -39,7 +39,7 @@ class RandomCluster {
 
     /// Applies or removes one object of any kind.
     void change() {
-        const auto kind = static_cast<Kind>(random_.below(kind_count));
+        const auto kind = static_cast<Kind>(random_.below(discovered_kinds));
         const boost::json::object object = make(kind);
         if (!random_.one_in(3)) {
             server_.apply(object);
@@ -69,6 +69,7 @@ class RandomCluster {
     }
 
  private:
+    static constexpr unsigned discovered_kinds = 9;
     struct Pool {
         std::string prefix;
         unsigned size;
@@ -132,6 +133,8 @@ class RandomCluster {
             case Kind::replicaset:
                 return replica_set(name, random_.pick<std::string>({"", "d1", "d2"}), ns());
             case Kind::job: return job(name, random_.pick<std::string>({"", "c1", "c2"}), ns());
+            case Kind::secret:
+            case Kind::configmap: break;  // no role has to do with them
         }
         return {};
     }

@@ -122,6 +122,13 @@ std::string describe(const Object& object, LabelDialect dialect) {
         const auto& owner = static_cast<const OwnerObject&>(object);
         return text + " of " + owner.controller_kind + "/" + owner.controller_name;
     }
+    if (object.kind() == Kind::secret || object.kind() == Kind::configmap) {
+        const auto& data = static_cast<const DataObject&>(object);
+        text += (data.immutable() ? " immutable " : " ") + std::string(data.type());
+        for (const auto& [key, value] : data)
+            text += " " + std::string(key) + "=" + std::string(value);
+        return text;
+    }
     append(text, object.metadata_labels().to_map());
     if (object.kind() == Kind::namespace_) return text;
     const LabelOptions options{dialect, {}, false};

@@ -1,4 +1,4 @@
-#include "base64.hpp"
+#include "k8s_sd/codec/base64.hpp"
 #include "kubeconfig.hpp"
 #include "support/config_fixtures.hpp"
 

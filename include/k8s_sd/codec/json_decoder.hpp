@@ -3,6 +3,7 @@
 #include "k8s_sd/codec/event.hpp"
 #include "k8s_sd/codec/json_projector.hpp"
 #include "k8s_sd/codec/kinds.hpp"
+#include "k8s_sd/codec/make_data_object.hpp"
 #include "k8s_sd/roles/make_object.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::detail {
 
@@ -23,6 +25,9 @@ class Scratch {
     virtual void* aggregate() noexcept = 0;
     virtual const model::ObjectMeta& meta() const noexcept = 0;
     virtual void clear() = 0;
+    /// Forgets everything but the metadata.
+    virtual void reduce_to_metadata() = 0;
+    /// Null if a value cannot be decoded: one of a Secret or ConfigMap that is not base64.
     virtual ObjectPtr make(Kind, ObjectMaker&) const = 0;
 };
 
@@ -41,6 +46,11 @@ class ScratchOf final : public Scratch {
         model_.meta.labels = std::move(labels);
         model_.meta.annotations = std::move(annotations);
     }
+    void reduce_to_metadata() override {
+        model::ObjectMeta meta = std::move(model_.meta);
+        model_ = Model();
+        model_.meta = std::move(meta);
+    }
     ObjectPtr make(Kind kind, ObjectMaker& maker) const override {
         return maker.make(kind, model_);
     }
@@ -48,6 +58,11 @@ class ScratchOf final : public Scratch {
  private:
     Model model_;
 };
+
+template <>
+inline ObjectPtr ScratchOf<model::DataMap>::make(Kind kind, ObjectMaker&) const {
+    return make_data_object(kind, model_);
+}
 
 /// Servers before 1.19 say it in the text only (kubernetes/kubernetes#91073).
 inline bool says_version_too_large(const model::Status& status) {
@@ -88,6 +103,13 @@ class JsonDecoder final : private JsonProjector::Records {
         void* object = nullptr;
     };
 
+    /// The same for all decoders of a kind.
+    struct Roots {
+        explicit Roots(Kind);
+        Projection list, watch;
+    };
+    static const Roots& roots_of(Kind);
+
     void start(const Projection& root, void* aggregate, const Projection* records);
     error_code feed_list(std::string_view bytes);
     error_code feed_watch(std::string_view bytes);
@@ -106,8 +128,7 @@ class JsonDecoder final : private JsonProjector::Records {
     std::unique_ptr<Scratch> scratch_;
     ListDocument list_;
     WatchDocument watch_;
-    Projection list_root_, watch_root_;
-    const Projection* items_ = nullptr;
+    const Roots& roots_;
     boost::json::basic_parser<JsonProjector> parser_;
     bool watching_ = false;
     bool in_document_ = false;
@@ -126,6 +147,8 @@ inline std::unique_ptr<Scratch> make_scratch(Kind kind) {
         case Kind::namespace_:
         case Kind::replicaset:
         case Kind::job: return std::make_unique<ScratchOf<model::MetadataOnly>>();
+        case Kind::secret:
+        case Kind::configmap: return std::make_unique<ScratchOf<model::DataMap>>();
     }
     return nullptr;
 }
@@ -142,8 +165,41 @@ inline Members members_of(Kind kind) {
         case Kind::replicaset:
         case Kind::job:
             return object_members<model::MetadataOnly>({}, MetadataFields::without_labels);
+        case Kind::secret:
+        case Kind::configmap: return data_members();
     }
     return {};
+}
+
+inline JsonDecoder::Roots::Roots(Kind kind) {
+    using namespace project;
+    Projection items{.type = Projection::Type::array};
+    items.begin = [](void* around) { return static_cast<ListDocument*>(around)->item; };
+    items.element.push_back(object(members_of(kind)));
+    list = object({
+        {"kind", text<&ListDocument::kind>()},
+        {"metadata", object({
+                         {"resourceVersion", text<&ListDocument::resource_version>()},
+                         {"continue", text<&ListDocument::continue_token>()},
+                     })},
+        {"items", std::move(items)},
+    });
+    Projection event_object = object(members_of(kind));
+    event_object.begin = [](void* around) { return static_cast<WatchDocument*>(around)->object; };
+    watch = object({
+        {"type", text<&WatchDocument::type>()},
+        {"object", std::move(event_object)},
+    });
+}
+
+inline const JsonDecoder::Roots& JsonDecoder::roots_of(Kind kind) {
+    static const std::vector<Roots> all = [] {
+        std::vector<Roots> roots;
+        roots.reserve(kind_count);
+        for (std::size_t i = 0; i < kind_count; ++i) roots.emplace_back(static_cast<Kind>(i));
+        return roots;
+    }();
+    return all[static_cast<std::size_t>(kind)];
 }
 
 inline JsonDecoder::JsonDecoder(Kind kind, ObjectMaker& maker, std::size_t max_object_bytes,
@@ -152,29 +208,11 @@ inline JsonDecoder::JsonDecoder(Kind kind, ObjectMaker& maker, std::size_t max_o
       maker_(maker),
       sink_(sink),
       scratch_(make_scratch(kind)),
+      roots_(roots_of(kind)),
       // Deeper than any object of Kubernetes, and far from the end of the stack.
       parser_({.max_depth = 256, .allow_invalid_utf8 = true}, arena_, max_object_bytes,
               static_cast<JsonProjector::Records&>(*this)) {
-    using namespace project;
     list_.item = watch_.object = scratch_->aggregate();
-    Projection items{.type = Projection::Type::array};
-    items.begin = [](void* around) { return static_cast<ListDocument*>(around)->item; };
-    items.element.push_back(object(members_of(kind)));
-    list_root_ = object({
-        {"kind", text<&ListDocument::kind>()},
-        {"metadata", object({
-                         {"resourceVersion", text<&ListDocument::resource_version>()},
-                         {"continue", text<&ListDocument::continue_token>()},
-                     })},
-        {"items", std::move(items)},
-    });
-    items_ = list_root_.member("items");
-    Projection event_object = object(members_of(kind));
-    event_object.begin = [](void* around) { return static_cast<WatchDocument*>(around)->object; };
-    watch_root_ = object({
-        {"type", text<&WatchDocument::type>()},
-        {"object", std::move(event_object)},
-    });
 }
 
 inline void JsonDecoder::start(const Projection& root, void* aggregate, const Projection* records) {
@@ -192,13 +230,13 @@ inline void JsonDecoder::expect_list() {
     void* const item = list_.item;
     list_ = {};
     list_.item = item;
-    start(list_root_, &list_, items_);
+    start(roots_.list, &list_, roots_.list.member("items"));
 }
 
 inline void JsonDecoder::expect_watch() {
     watching_ = true;
     watch_.type = {};
-    start(watch_root_, &watch_, nullptr);
+    start(roots_.watch, &watch_, nullptr);
 }
 
 inline error_code JsonDecoder::fail(errc what, std::string why) {
@@ -229,7 +267,11 @@ inline error_code JsonDecoder::feed_list(std::string_view bytes) {
 inline error_code JsonDecoder::feed_watch(std::string_view bytes) {
     while (true) {
         if (!in_document_) bytes = without_leading_space(bytes);
-        if (bytes.empty()) return {};
+        if (bytes.empty()) {
+            // A watch waits most of the time.
+            if (!in_document_) arena_.release();
+            return {};
+        }
         if (!in_document_) expect_watch();
         in_document_ = true;
         error_code ec;
@@ -242,6 +284,7 @@ inline error_code JsonDecoder::feed_watch(std::string_view bytes) {
 }
 
 inline error_code JsonDecoder::finish() {
+    arena_.release();
     if (watching_) {
         return in_document_ ? fail(errc::truncated_response, "the stream ended in an event")
                             : error_code();
@@ -300,7 +343,13 @@ inline std::string_view JsonDecoder::object_problem(EventType type) const {
 inline void JsonDecoder::emit(EventType type) {
     const std::string_view problem = object_problem(type);
     if (!problem.empty()) return emit_bad_object(problem);
-    sink_.on_object(type, scratch_->make(kind_, maker_), scratch_->meta().resource_version);
+    ObjectPtr object = scratch_->make(kind_, maker_);
+    if (!object && type == EventType::deleted) {
+        scratch_->reduce_to_metadata();
+        object = scratch_->make(kind_, maker_);
+    }
+    if (!object) return emit_bad_object("a value of the data is not base64");
+    sink_.on_object(type, std::move(object), scratch_->meta().resource_version);
 }
 
 inline void JsonDecoder::emit_bad_object(std::string_view problem) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/cleansing.hpp"
 #include "k8s_sd/codec/projection.hpp"
 #include "k8s_sd/codec/text_arena.hpp"
 #include "k8s_sd/error.hpp"
@@ -48,7 +49,7 @@ class JsonProjector {
         skipping_ = 0;
         clear_problem();
         document_problem_.clear();
-        text_.clear();
+        forget_text();
     }
 
     /// What is wrong with the current record; empty: nothing.
@@ -60,7 +61,7 @@ class JsonProjector {
         problem_.clear();
         too_large_ = false;
         elements_ = 0;
-        if (text_.capacity() > largest_kept_buffer) std::string().swap(text_);
+        if (text_.capacity() > largest_kept_buffer) Secret().swap(text_);
     }
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
@@ -116,7 +117,7 @@ class JsonProjector {
             pending_ = frame.node->member(key);
             has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);
         }
-        text_.clear();
+        forget_text();
         return true;
     }
     bool on_string_part(std::string_view part, std::size_t, error_code&) {
@@ -127,7 +128,7 @@ class JsonProjector {
         if (skips()) return skipped_value();
         if (pending_->type != Type::text) return mismatch("a string");
         const std::string_view value = keep(whole(rest));
-        text_.clear();
+        forget_text();
         const Type around = frames_.back().node->type;
         if (around != Type::object && !count_element()) return skipped_value();
         if (around == Type::map) {
@@ -263,12 +264,17 @@ class JsonProjector {
         return text;
     }
     void append(std::string_view part) {
-        if (within_limit(part.size() + text_.size())) text_ += part;
+        if (!within_limit(part.size() + text_.size())) return;
+        text_.insert(text_.end(), part.begin(), part.end());
+    }
+    void forget_text() noexcept {
+        cleanse(text_.data(), text_.size());
+        text_.clear();
     }
     std::string_view whole(std::string_view rest) {
         if (text_.empty()) return within_limit(rest.size()) ? rest : std::string_view();
         append(rest);
-        return text_;
+        return {text_.data(), text_.size()};
     }
     std::string_view keep(std::string_view text) {
         return within_limit(text.size()) ? arena_.keep(text) : std::string_view();
@@ -296,7 +302,7 @@ class JsonProjector {
     const Projection* pending_ = nullptr;  // node of the value to come; null: not wanted
     std::size_t skipping_ = 0;             // depth inside of what is not wanted
     std::string_view key_;                 // of the current pair of a map
-    std::string text_;                     // a string or key that came in several parts
+    Secret text_;                          // a string or key that came in several parts
     std::string problem_;
     std::string document_problem_;
     std::size_t elements_ = 0;  // of arrays and maps, in the current record

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/codec/projection.hpp"
+#include "k8s_sd/model/data_map.hpp"
 #include "k8s_sd/model/endpoint_slice.hpp"
 #include "k8s_sd/model/endpoints.hpp"
 #include "k8s_sd/model/ingress.hpp"
@@ -11,13 +12,14 @@
 #include <iterator>
 #include <utility>
 
-/// Which fields of each kind reach a label. The tables read like the Kubernetes API reference.
+/// Which fields of each kind are wanted: those that reach a label, and the data of Secrets and
+/// ConfigMaps. The tables read like the Kubernetes API reference.
 namespace k8s_sd::detail {
 
 // The tables are laid out by hand: one field a line, as deep as the document.
 // clang-format off
 
-enum class MetadataFields { all, without_labels };
+enum class MetadataFields { all, without_labels, identity };
 
 inline Members metadata_members(MetadataFields fields) {
     using M = model::ObjectMeta;
@@ -28,6 +30,10 @@ inline Members metadata_members(MetadataFields fields) {
         {"namespace", text<&M::ns>()},
         {"uid", text<&M::uid>()},
         {"resourceVersion", text<&M::resource_version>()},
+    };
+    // An annotation of a Secret may hold a copy of its data (last-applied-configuration).
+    if (fields == MetadataFields::identity) return members;
+    members.insert(members.end(), {
         {"ownerReferences", array<&M::owner_references>({
             {"kind", text<&O::kind>()},
             {"name", text<&O::name>()},
@@ -35,7 +41,7 @@ inline Members metadata_members(MetadataFields fields) {
         })},
         // Wanted of every kind: a bookmark says there that the initial events have ended.
         {"annotations", map<&M::annotations>()},
-    };
+    });
     if (fields == MetadataFields::all) members.emplace_back("labels", map<&M::labels>());
     return members;
 }
@@ -244,6 +250,17 @@ inline Members ingress_members() {
             {"tls", array<&I::tls>({{"hosts", texts<&model::IngressTls::hosts>()}})},
         })},
     });
+}
+
+inline Members data_members() {
+    using D = model::DataMap;
+    using namespace project;
+    return object_members<D>({
+        {"type", text<&D::type>()},
+        {"immutable", boolean<&D::immutable>()},
+        {"data", map<&D::data>()},
+        {"binaryData", map<&D::binary_data>()},
+    }, MetadataFields::identity);
 }
 
 // clang-format on

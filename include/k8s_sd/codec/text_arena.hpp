@@ -1,15 +1,16 @@
 #pragma once
 
+#include "k8s_sd/cleansing.hpp"
+
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 namespace k8s_sd::detail {
 
-/// Keeps strings at stable addresses until the next reset(). Its first chunk is reused, so that
-/// ordinary objects cost no allocation.
+/// Keeps strings at stable addresses until the next reset(), which leaves nothing of them behind.
+/// Its first chunk is reused, so that ordinary objects cost no allocation.
 class TextArena {
  public:
     std::string_view keep(std::string_view text) {
@@ -24,27 +25,37 @@ class TextArena {
     /// Bytes kept since the last reset.
     std::size_t size() const noexcept { return size_; }
     void reset() {
-        if (chunks_.size() > 1) chunks_.resize(1);
-        next_ = chunks_.empty() ? nullptr : chunks_.front().get();
-        left_ = chunks_.empty() ? 0 : chunk_size;
         size_ = 0;
+        if (chunks_.empty()) return;
+        Secret& first = chunks_.front();
+        const bool filled = chunks_.size() > 1;
+        cleanse(first.data(), filled ? first.size() : first.size() - left_);
+        chunks_.resize(1);
+        next_ = first.data();
+        left_ = first.size();
+    }
+    /// The same, and gives the memory back.
+    void release() {
+        chunks_.clear();
+        next_ = nullptr;
+        left_ = size_ = 0;
     }
 
  private:
     static constexpr std::size_t chunk_size = 16 * 1024;
 
     void grow(std::size_t need) {
-        // The first chunk always has the common size, because reset() relies on it.
+        // The first chunk always has the common size, because it is kept.
         if (chunks_.empty()) add_chunk(chunk_size);
         if (need > left_) add_chunk(std::max(need, chunk_size));
     }
     void add_chunk(std::size_t size) {
-        chunks_.push_back(std::make_unique_for_overwrite<char[]>(size));
-        next_ = chunks_.back().get();
+        chunks_.emplace_back(size);
+        next_ = chunks_.back().data();
         left_ = size;
     }
 
-    std::vector<std::unique_ptr<char[]>> chunks_;
+    std::vector<Secret> chunks_;
     char* next_ = nullptr;
     std::size_t left_ = 0;
     std::size_t size_ = 0;

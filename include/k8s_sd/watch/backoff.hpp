@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/watch/random.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +32,7 @@ class Backoff {
     Duration min_;
     Duration max_;
     Duration next_;
-    std::mt19937_64 random_;
+    Random random_;
 };
 
 }  // namespace k8s_sd::detail

@@ -75,6 +75,7 @@ class ObjectStore {
         if (it == objects_.end()) return {};
         ObjectPtr before = *it;
         objects_.erase(it);
+        listed_.erase(before.get());
         return {std::move(before), nullptr};
     }
 

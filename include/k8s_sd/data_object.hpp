@@ -1,0 +1,162 @@
+#pragma once
+
+#include "k8s_sd/cleansing.hpp"
+#include "k8s_sd/object.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd {
+
+namespace detail {
+
+/// Texts one behind the other in one allocation, each with its length in front. Overwritten with
+/// zeros when it goes.
+class PackedTexts {
+ public:
+    using Length = std::uint32_t;
+
+    /// Bytes that a text takes.
+    static constexpr std::size_t packed_size(std::size_t text) noexcept {
+        return sizeof(Length) + text;
+    }
+    /// \param capacity  enough for everything: growing would move what has been read
+    explicit PackedTexts(std::size_t capacity) { bytes_.reserve(capacity); }
+
+    void append(std::string_view text) { text.copy(append_room(text.size()), text.size()); }
+    /// Room for a text of at most `size` bytes; trim() says how many it has in the end.
+    char* append_room(std::size_t size) {
+        const std::size_t start = bytes_.size();
+        bytes_.resize(start + packed_size(size));
+        char* const text = bytes_.data() + start + sizeof(Length);
+        set_length(text, size);
+        return text;
+    }
+    /// \param text  of the last append_room()
+    void trim(char* text, std::size_t size) {
+        set_length(text, size);
+        bytes_.resize(static_cast<std::size_t>(text - bytes_.data()) + size);
+    }
+
+    std::size_t end() const noexcept { return bytes_.size(); }
+    /// The text at a position, which moves on to the next one.
+    std::string_view read(std::size_t& position) const noexcept {
+        Length length = 0;
+        std::memcpy(&length, bytes_.data() + position, sizeof length);
+        const char* text = bytes_.data() + position + sizeof length;
+        position += packed_size(length);
+        return {text, length};
+    }
+    bool operator==(const PackedTexts& other) const noexcept { return bytes_ == other.bytes_; }
+
+ private:
+    static void set_length(char* text, std::size_t size) noexcept {
+        const auto length = static_cast<Length>(size);
+        std::memcpy(text - sizeof length, &length, sizeof length);
+    }
+
+    Secret bytes_;
+};
+
+}  // namespace detail
+
+/// A Secret or a ConfigMap as it is kept: its data, decoded. All of it is in one allocation, which
+/// is overwritten when the object goes. Contributes nothing to labels. Nothing here prints data.
+class DataObject final : public Object {
+ public:
+    /// \param texts  namespace, name, type, and then a key and its value in turn
+    DataObject(Kind kind, std::string_view uid, bool immutable, detail::PackedTexts texts)
+        : Object(kind, uid), immutable_(immutable), texts_(std::move(texts)) {
+        std::size_t position = 0;
+        const std::string_view ns = texts_.read(position);
+        const std::string_view name = texts_.read(position);
+        set_key(ns, name);
+        type_ = position;
+    }
+
+    /// Of a Secret, e.g. "kubernetes.io/tls"; empty for a ConfigMap.
+    std::string_view type() const noexcept {
+        std::size_t position = type_;
+        return texts_.read(position);
+    }
+    /// The server accepts no change of the data any more; the object can be deleted.
+    bool immutable() const noexcept { return immutable_; }
+
+    /// The bytes behind a key: of `data` (for a Secret base64-decoded) or of `binaryData`, decoded.
+    /// They live as long as the object; nullopt without such a key.
+    std::optional<std::string_view> get(std::string_view key) const noexcept {
+        for (const auto& [name, value] : *this) {
+            if (name == key) return value;
+        }
+        return std::nullopt;
+    }
+
+    /// Goes over the pairs of key and value, in the order of the server.
+    class iterator {
+     public:
+        using value_type = std::pair<std::string_view, std::string_view>;
+        using difference_type = std::ptrdiff_t;
+
+        iterator() = default;
+        value_type operator*() const noexcept {
+            std::size_t position = position_;
+            const std::string_view key = texts_->read(position);
+            return {key, texts_->read(position)};
+        }
+        iterator& operator++() noexcept {
+            texts_->read(position_);
+            texts_->read(position_);
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            const iterator before = *this;
+            ++*this;
+            return before;
+        }
+        bool operator==(const iterator&) const = default;
+
+     private:
+        friend DataObject;
+        iterator(const detail::PackedTexts& texts, std::size_t position) noexcept
+            : texts_(&texts), position_(position) {}
+
+        const detail::PackedTexts* texts_ = nullptr;
+        std::size_t position_ = 0;
+    };
+    iterator begin() const noexcept {
+        std::size_t position = type_;
+        texts_.read(position);
+        return {texts_, position};
+    }
+    iterator end() const noexcept { return {texts_, texts_.end()}; }
+    /// Number of keys.
+    std::size_t size() const noexcept {
+        return static_cast<std::size_t>(std::distance(begin(), end()));
+    }
+
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const DataObject&>(other);
+        return immutable_ == o.immutable_ && texts_ == o.texts_;
+    }
+
+ private:
+    bool immutable_;
+    detail::PackedTexts texts_;
+    std::size_t type_ = 0;  // position in the texts
+};
+
+using DataObjectPtr = boost::intrusive_ptr<const DataObject>;
+
+/// The same object where it is a Secret or a ConfigMap; null otherwise.
+inline DataObjectPtr as_data_object(const ObjectPtr& object) noexcept {
+    const bool has_data =
+        object && (object->kind() == Kind::secret || object->kind() == Kind::configmap);
+    return has_data ? static_cast<const DataObject*>(object.get()) : nullptr;
+}
+
+}  // namespace k8s_sd

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "cache_watch.hpp"
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/data_object.hpp"
+#include "operation.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// What an ObjectCache keeps of each object.
+namespace k8s_sd::detail {
+
+class CacheNamespace;
+
+/// One async_get() while it waits.
+class CacheGet : public std::enable_shared_from_this<CacheGet> {
+ public:
+    using Get = Operation<ObjectPtr>;
+
+    /// \param abort  called on any thread when the operation is cancelled by its slot
+    CacheGet(std::string of_ns, std::string of_name,
+             std::function<void(std::shared_ptr<CacheGet>)> abort)
+        : ns(std::move(of_ns)), name(std::move(of_name)), abort_(std::move(abort)) {}
+    void begin(Get::Handler handler, const asio::any_io_executor& host) {
+        operation_ = std::make_unique<Get>(std::move(handler), host, weak_from_this());
+    }
+    void cancel() { abort_(shared_from_this()); }
+    /// Only the first call counts.
+    void complete(error_code ec, ObjectPtr object = {}) {
+        timer.reset();
+        if (operation_) Get::complete(std::move(operation_), ec, std::move(object));
+    }
+
+    const std::string ns, name;
+    std::unique_ptr<Timer> timer;
+
+ private:
+    std::function<void(std::shared_ptr<CacheGet>)> abort_;
+    std::unique_ptr<Get> operation_;
+};
+
+/// One on_change().
+class CacheFollower {
+ public:
+    using Callback = std::function<void(const ObjectPtr&)>;
+
+    explicit CacheFollower(Callback c) : callback(std::move(c)) {}
+
+    const Callback callback;
+    std::atomic<bool> cancelled = false;
+
+    // Guarded by the cache's mutex: what the host is to be told next.
+    ObjectPtr newest;
+    bool queued = false;
+
+    // On the delivery strand: what it was told last.
+    ObjectPtr told;
+    bool has_told = false;
+};
+
+/// An object that somebody refers to. Belongs to the strand; what status() reads is changed under
+/// the cache's mutex.
+struct CacheEntry {
+    CacheEntry(CacheNamespace& objects, TimePoint now) : home(objects), last_read(now) {}
+
+    // Null and "not there" are the same.
+    static bool same(const ObjectPtr& a, const ObjectPtr& b) {
+        return a == b || (a && b && a->same_uid(*b) && a->same_content(*b));
+    }
+    bool is_immutable() const noexcept {
+        const DataObjectPtr data = as_data_object(value);
+        return data && data->immutable();
+    }
+
+    CacheNamespace& home;
+    std::string_view name;  // the key under which it is found
+    std::size_t references = 0;
+    ObjectPtr value;
+    bool synced = false;  // `value` is what the server has
+    bool idle = false;    // not watched, because nobody reads it
+    bool kept = false;    // not watched, because it cannot change
+    TimePoint last_read;
+
+    std::shared_ptr<CacheWatch> watch;  // what the value comes from
+    std::shared_ptr<CacheWatch> next;   // what is to take its place
+    std::vector<std::shared_ptr<CacheGet>> gets;
+    std::vector<std::shared_ptr<CacheFollower>> followers;
+};
+
+}  // namespace k8s_sd::detail

@@ -1,0 +1,121 @@
+#pragma once
+
+#include "cache_entry.hpp"
+#include "cache_watch.hpp"
+#include "k8s_sd/object_cache_status.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::detail {
+
+/// The objects of one namespace that somebody refers to, and which watch serves which of them:
+/// one each, or, where there are many, one of the collection.
+///
+/// An object changes over to another watch when that has been synced and both know the same of it
+/// (or the old one fails): so a host sees no step back, and no gap. Objects that come while a
+/// collection is watched get watches of their own; when those are too many, a new watch of the
+/// collection takes over all of them.
+///
+/// Belongs to the cache's strand.
+class CacheNamespace final : public CacheWatch::Owner {
+ public:
+    /// Told of what happens; nothing may be destroyed in these calls.
+    class Host {
+     public:
+        /// The value is known, anew or for the first time.
+        virtual void on_value(CacheEntry&) = 0;
+        /// The permission is missing, and nothing is known of the object.
+        virtual void on_denied(CacheEntry&) = 0;
+        /// Nobody refers to it any more.
+        virtual void on_dropped(CacheEntry&) = 0;
+        /// update() is to be called soon.
+        virtual void schedule(CacheNamespace&) = 0;
+        virtual TimePoint now() const = 0;
+
+     protected:
+        ~Host() = default;
+    };
+    struct Settings {
+        CacheWatchSetup watches;
+        std::size_t collection_threshold = 0;
+        Duration max_idle{};
+    };
+
+    /// All but the name outlive the object. \param mutex  guards what status() reads
+    CacheNamespace(std::string name, const Settings&, Host&, std::mutex& mutex);
+    CacheNamespace(const CacheNamespace&) = delete;
+    CacheNamespace& operator=(const CacheNamespace&) = delete;
+    ~CacheNamespace();
+
+    CacheEntry* find(std::string_view name);
+    CacheEntry& add_reference(std::string_view name);
+    void remove_reference(std::string_view name);
+    /// Somebody reads or follows the object: it is watched, if it was not.
+    void touch(CacheEntry&);
+    /// An immutable object was read: it needs no watch.
+    void keep(CacheEntry&);
+    /// Does what follows from the changes since the last call.
+    void update();
+    void stop_idle();
+    bool empty() const noexcept { return entries_.empty(); }
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (auto& [name, entry] : entries_) visit(entry);
+    }
+
+    // Under the mutex, on any thread.
+    CachedNamespaceStatus status() const;
+    void append_status(std::vector<CachedObjectStatus>&) const;
+    std::optional<CachedObjectStatus> status(std::string_view name) const;
+
+    void on_object(CacheWatch&, std::string_view name, const ObjectPtr& after) override;
+    void on_synced(CacheWatch&) override;
+    void on_status(CacheWatch&) override;
+    bool wants(const CacheWatch&, std::string_view name) override;
+
+ private:
+    Metrics& metrics() const { return *settings_.watches.metrics; }
+    template <class Visit>
+    void for_each_of(const CacheWatch&, Visit);
+    void replace(std::shared_ptr<CacheWatch>&, std::shared_ptr<CacheWatch> by);
+    void watch_singly(CacheEntry&, std::shared_ptr<CacheWatch> CacheEntry::*place);
+    void drop_unreferenced();
+    void serve();
+    bool may_collect() const;
+    std::size_t single_watches() const;
+    std::size_t served_by(const std::shared_ptr<CacheWatch>&) const;
+    void join_collection();
+    void leave_collection();
+    void leave_if_few();
+    void on_forbidden(CacheWatch&);
+    void refuse_collection(const CacheWatch&);
+    void probe(const CacheWatch&);
+    void change_over(CacheEntry&);
+    void let_go(CacheEntry&);
+    void stop(CacheEntry&);
+    void set_value(CacheEntry&, ObjectPtr);
+    bool is_idle(const CacheEntry&) const;
+    CachedObjectStatus status_of(const CacheEntry&) const;
+
+    const std::string name_;
+    const Settings& settings_;
+    Host& host_;
+    std::mutex& mutex_;
+    std::map<std::string, CacheEntry, std::less<>> entries_;
+    std::set<CacheEntry*> unserved_;        // they need a watch
+    std::set<CacheEntry*> doubtful_;        // their last reference went
+    std::weak_ptr<CacheWatch> collection_;  // that serves objects
+    std::weak_ptr<CacheWatch> joining_;     // that will
+    bool leaving_ = false;                  // the collection's objects get watches of their own
+    TimePoint no_collection_before_ = TimePoint::min();
+};
+
+}  // namespace k8s_sd::detail

@@ -1,0 +1,202 @@
+// What the library leaves behind of a Secret in memory. All memory that it frees is searched, and
+// all that it still has in the end.
+
+#include "k8s_sd/api_client.hpp"
+#include "k8s_sd/data_object.hpp"
+#include "k8s_sd/url_watcher.hpp"
+#include "support/data_objects.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <malloc.h>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+
+namespace {
+
+/// While it is on, remembers what is allocated, and searches what is freed. For one thread.
+struct MemorySearch {
+    bool on = false;
+    bool in_freed = false;
+    std::array<std::string_view, 2> wanted;
+    std::array<void*, 4096> live{};
+
+    bool finds(const void* memory, std::size_t size) const {
+        const std::string_view bytes(static_cast<const char*>(memory), size);
+        return std::any_of(wanted.begin(), wanted.end(), [&](std::string_view text) {
+            return bytes.find(text) != std::string_view::npos;
+        });
+    }
+    void allocated(void* memory) {
+        if (!on) return;
+        const auto free = std::find(live.begin(), live.end(), nullptr);
+        if (free == live.end()) std::abort();
+        std::memset(memory, 0, malloc_usable_size(memory));  // what was there before is not ours
+        *free = memory;
+    }
+    void freed(void* memory) {
+        if (!on) return;
+        const auto known = std::find(live.begin(), live.end(), memory);
+        if (known == live.end()) return;
+        in_freed = in_freed || finds(memory, malloc_usable_size(memory));
+        *known = nullptr;
+    }
+    /// Blocks that hold some of it now.
+    long in_live() const {
+        return std::count_if(live.begin(), live.end(), [&](void* memory) {
+            return memory != nullptr && finds(memory, malloc_usable_size(memory));
+        });
+    }
+};
+MemorySearch search;
+
+}  // namespace
+
+// NOLINTBEGIN
+void* operator new(std::size_t size) {
+    void* const memory = std::malloc(size);
+    if (memory == nullptr) throw std::bad_alloc();
+    search.allocated(memory);
+    return memory;
+}
+void operator delete(void* memory) noexcept {
+    if (memory == nullptr) return;
+    search.freed(memory);
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+// NOLINTEND
+
+namespace {
+
+/// Answers each request with the next of some texts, from memory that is not the heap's.
+class Replies final : public Connector {
+ public:
+    Replies(std::array<std::string_view, 2> texts, std::size_t chunk)
+        : texts_(texts), chunk_(chunk) {}
+    std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
+                                            const ConnectTarget&) override {
+        return std::make_unique<Stream>(*this, std::move(executor));
+    }
+
+ private:
+    class Stream final : public ByteStream {
+     public:
+        Stream(Replies& replies, asio::any_io_executor executor)
+            : replies_(replies), executor_(std::move(executor)) {}
+        void async_connect(ConnectHandler handler) override {
+            asio::post(executor_, [handler] { handler({}, {}); });
+        }
+        void async_write(asio::const_buffer buffer, IoHandler handler) override {
+            rest_ =
+                replies_.next_ < replies_.texts_.size() ? replies_.texts_[replies_.next_++] : "";
+            asio::post(executor_, [handler, size = buffer.size()] { handler({}, size); });
+        }
+        void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
+            if (rest_.empty()) return;  // waits for ever
+            const std::size_t size = std::min({buffer.size(), rest_.size(), replies_.chunk_});
+            std::memcpy(buffer.data(), rest_.data(), size);
+            rest_.remove_prefix(size);
+            asio::post(executor_, [handler, size] { handler({}, size); });
+        }
+        void close() noexcept override { rest_ = {}; }
+
+     private:
+        Replies& replies_;
+        asio::any_io_executor executor_;
+        std::string_view rest_;
+    };
+
+    std::array<std::string_view, 2> texts_;
+    std::size_t chunk_;
+    std::size_t next_ = 0;
+};
+
+struct Silent final : WatchObserver {
+    void on_change(const ObjectChange& change) override { known = change.after; }
+    void on_synced() override {}
+    void on_batch_end() override {}
+    void on_status() override {}
+    ObjectPtr known;
+};
+
+std::string response(const std::string& body, bool ends) {
+    std::string text = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+    if (ends) return text + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    char size[20];
+    std::snprintf(size, sizeof size, "%zx\r\n", body.size());
+    return text + "Transfer-Encoding: chunked\r\n\r\n" + size + body + "\r\n";
+}
+
+}  // namespace
+
+TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
+    const std::string token =
+        "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
+    const std::string encoded = to_base64(token);
+    const std::string metadata =
+        R"("metadata":{"name":"db","namespace":"shop","uid":"u","resourceVersion":"7","annotations":)"
+        R"({"kubectl.kubernetes.io/last-applied-configuration":"{\"token\":\")" +
+        encoded + R"(\"}"}})";
+    const std::string object =
+        "{" + metadata + R"(,"type":"Opaque","data":{"token":")" + encoded + R"("}})";
+    const std::string list = response(
+        R"({"kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[)" + object + "]}",
+        true);
+    const std::string changed =
+        "{" + metadata + R"(,"data":{"token":")" + encoded + R"(","more":""}})";
+    const std::string watch = response(R"({"type":"MODIFIED","object":)" + changed + "}\n", false);
+
+    // A part is enough, and everything of the secret is made of such parts.
+    search.wanted = {std::string_view(token).substr(0, 24),
+                     std::string_view(encoded).substr(0, 32)};
+    for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
+        CAPTURE(chunk);
+        asio::io_context context;
+        Environment environment;
+        environment.clock = std::make_shared<ManualClock>();
+        environment.connector =
+            std::make_shared<Replies>(std::array<std::string_view, 2>{list, watch}, chunk);
+        ApiServerConfig server;
+        server.url = "http://sim.invalid";
+        WatchQuery query;
+        query.kind = Kind::secret;
+        query.ns = "shop";
+        Silent observer;
+        search.on = true;
+        search.in_freed = false;
+        search.live.fill(nullptr);
+        auto client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
+        std::optional<URLWatcher> watcher(std::in_place, client, query, WatchOptions{},
+                                          static_cast<WatchObserver&>(observer));
+        watcher->start();
+        settle(context);
+        const bool complete = observer.known && as_data_object(observer.known)->size() == 2;
+        const long with_object = search.in_live();
+        const bool freed_before = search.in_freed;
+        observer.known = nullptr;
+        watcher->forget("shop", "db");
+        const long without_object = search.in_live();
+        watcher.reset();
+        settle(context);
+        search.on = false;
+        CHECK(complete);
+        CHECK(with_object == 1);
+        CHECK_FALSE(freed_before);
+        CHECK(without_object == 0);
+        CHECK_FALSE(search.in_freed);
+    }
+}
