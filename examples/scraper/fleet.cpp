@@ -1,14 +1,25 @@
 #include "fleet.hpp"
 
-#include "metrics_server.hpp"
-
+#include <boost/beast/core/detail/base64.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <string_view>
 #include <utility>
 
 namespace scraper {
 
 namespace asio = boost::asio;
+
+namespace {
+
+std::string base64(std::string_view text) {
+    namespace encoding = boost::beast::detail::base64;
+    std::string result(encoding::encoded_size(text.size()), '\0');
+    result.resize(encoding::encode(result.data(), text.data(), text.size()));
+    return result;
+}
+
+}  // namespace
 
 struct Fleet::Pod {
     std::string name;
@@ -19,9 +30,13 @@ struct Fleet::Pod {
 };
 
 Fleet::Fleet(asio::any_io_executor executor)
-    : executor_(std::move(executor)), api_server_(executor_), timer_(executor_) {
+    : executor_(std::move(executor)),
+      api_server_(executor_),
+      timer_(executor_),
+      tokens_(std::make_shared<AcceptedTokens>()) {
     api_server_.listen();
-    for (const char* app : {"cart", "web", "web"}) add_pod(app);
+    rotate_token();
+    for (const char* app : {"web", "web", "cart"}) add_pod(app);
 }
 
 Fleet::~Fleet() {
@@ -38,6 +53,7 @@ void Fleet::tick() {
     // A tick that is queued when the fleet is destroyed finds nothing to change.
     timer_.async_wait([weak = weak_from_this()](boost::system::error_code) {
         if (const auto fleet = weak.lock()) {
+            fleet->rotate_token();
             fleet->change_something();
             fleet->tick();
         }
@@ -46,7 +62,7 @@ void Fleet::tick() {
 
 void Fleet::change_something() {
     switch (steps_++ % 4) {
-        case 0: return add_pod("web");
+        case 0: return add_pod(created_ % 2 == 0 ? "web" : "cart");
         case 1:
             // Reaches a meta label, no rule and so no series: the target goes on.
             pods_.back()->version = "v" + std::to_string(steps_);
@@ -56,11 +72,22 @@ void Fleet::change_something() {
     }
 }
 
+void Fleet::rotate_token() {
+    tokens_->previous = tokens_->current;
+    tokens_->current = "token-" + std::to_string(steps_);
+    api_server_.apply(
+        boost::json::object{{"apiVersion", "v1"},
+                            {"kind", "Secret"},
+                            {"metadata", {{"name", "metrics"}, {"namespace", "shop"}}},
+                            {"data", {{"token", base64(tokens_->current)}}}});
+}
+
 void Fleet::add_pod(const std::string& app) {
     auto pod = std::make_unique<Pod>();
     pod->name = app + "-" + std::to_string(created_++);
     pod->app = app;
-    pod->server = std::make_shared<MetricsServer>(executor_, pod->name);
+    pod->server =
+        std::make_shared<MetricsServer>(executor_, pod->name, app == "cart" ? tokens_ : nullptr);
     pod->server->start();
     apply(*pod);
     pods_.push_back(std::move(pod));
@@ -74,6 +101,8 @@ void Fleet::remove_oldest_pod() {
 }
 
 void Fleet::apply(const Pod& pod) {
+    boost::json::object annotations{{"prometheus.io/scrape", "true"}, {"version", pod.version}};
+    if (pod.app == "cart") annotations["metrics-token"] = "metrics/token";
     const boost::json::object container{
         {"name", "main"},
         {"image", pod.app},
@@ -87,7 +116,7 @@ void Fleet::apply(const Pod& pod) {
          {{"name", pod.name},
           {"namespace", "shop"},
           {"labels", {{"app", pod.app}}},
-          {"annotations", {{"prometheus.io/scrape", "true"}, {"version", pod.version}}}}},
+          {"annotations", annotations}}},
         {"spec", {{"nodeName", "node-1"}, {"containers", boost::json::array{container}}}},
         {"status", {{"phase", pod.phase}, {"podIP", "127.0.0.1"}, {"hostIP", "127.0.0.1"}}}});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/sim/api_server.hpp"
+#include "metrics_server.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -13,7 +14,7 @@
 namespace scraper {
 
 /// A simulated cluster whose pods really answer: each is a small HTTP server on 127.0.0.1. It lives:
-/// pods come, go and change. For one thread.
+/// pods come, go and change, and the token that some of them ask for is rotated. For one thread.
 class Fleet : public std::enable_shared_from_this<Fleet> {
  public:
     explicit Fleet(boost::asio::any_io_executor);
@@ -30,6 +31,7 @@ class Fleet : public std::enable_shared_from_this<Fleet> {
 
     void tick();
     void change_something();
+    void rotate_token();
     void add_pod(const std::string& app);
     void remove_oldest_pod();
     void apply(const Pod&);
@@ -38,6 +40,7 @@ class Fleet : public std::enable_shared_from_this<Fleet> {
     k8s_sd::sim::ApiServer api_server_;
     boost::asio::steady_timer timer_;
     std::chrono::milliseconds interval_{};
+    std::shared_ptr<AcceptedTokens> tokens_;  ///< of the pods that ask for one
     std::vector<std::unique_ptr<Pod>> pods_;
     std::size_t created_ = 0;
     std::size_t steps_ = 0;

@@ -44,6 +44,11 @@ scrape_configs:
     regex: __meta_kubernetes_pod_label_(.+)
   - source_labels: [__meta_kubernetes_namespace]
     target_label: namespace
+  - source_labels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_annotation_metrics_token]
+    separator: /
+    regex: .+/.+/.+
+    target_label: __token_secret__
+    replacement: $0
   - source_labels: [__meta_kubernetes_pod_name]
     target_label: pod
 )yaml";

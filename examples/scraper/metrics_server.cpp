@@ -32,10 +32,12 @@ class MetricsServer::Connection : public std::enable_shared_from_this<Connection
 
  private:
     void answer() {
-        response_.result(http::status::ok);
+        const auto authorization = request_[http::field::authorization];
+        const bool good = !server_->tokens_ || server_->tokens_->accepts(authorization);
+        response_.result(good ? http::status::ok : http::status::unauthorized);
         response_.set(http::field::content_type, "text/plain; version=0.0.4");
         response_.keep_alive(false);
-        response_.body() = server_->metrics();
+        if (good) response_.body() = server_->metrics();
         response_.prepare_payload();
         http::async_write(stream_, response_, [self = shared_from_this()](error_code, std::size_t) {
             error_code ignored;
@@ -50,8 +52,11 @@ class MetricsServer::Connection : public std::enable_shared_from_this<Connection
     http::response<http::string_body> response_;
 };
 
-MetricsServer::MetricsServer(const asio::any_io_executor& executor, std::string name)
-    : acceptor_(executor, {asio::ip::address_v4::loopback(), 0}), name_(std::move(name)) {}
+MetricsServer::MetricsServer(const asio::any_io_executor& executor, std::string name,
+                             std::shared_ptr<const AcceptedTokens> tokens)
+    : acceptor_(executor, {asio::ip::address_v4::loopback(), 0}),
+      name_(std::move(name)),
+      tokens_(std::move(tokens)) {}
 
 void MetricsServer::stop() {
     error_code ignored;

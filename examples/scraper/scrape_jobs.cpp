@@ -1,9 +1,11 @@
 #include "scrape_jobs.hpp"
 
 #include "k8s_sd/target_pool.hpp"
+#include "token_store.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <optional>
 #include <utility>
 
 namespace scraper {
@@ -27,15 +29,19 @@ std::string text_of(const ScrapeTarget& target) {
 /// The pool of one job and a loop for each of its targets.
 class ScrapeJobs::ScrapeJob final : public k8s_sd::TargetHandler {
  public:
-    ScrapeJob(ScrapeJobs& jobs, const k8s_sd::ScrapeConfig& config)
-        : jobs_(jobs), pool_(config, *this, jobs.sharding_) {}
+    ScrapeJob(ScrapeJobs& jobs, const k8s_sd::ScrapeJob& job)
+        : jobs_(jobs), discovery_(job.discovery), pool_(job.scrape, *this, jobs.sharding_) {}
     ~ScrapeJob() {
         for (const auto& [key, loop] : loops_) loop->stop();
     }
     ScrapeJob(const ScrapeJob&) = delete;
     ScrapeJob& operator=(const ScrapeJob&) = delete;
 
-    void reload(const k8s_sd::ScrapeConfig& config) { pool_.reload(config, jobs_.sharding_); }
+    void reload(const k8s_sd::ScrapeJob& job) {
+        // Targets that stay go on with the server that they began with.
+        discovery_ = job.discovery;
+        pool_.reload(job.scrape, jobs_.sharding_);
+    }
     void apply(const k8s_sd::JobDiff& diff) {
         heard_of_ = true;
         pool_.apply(diff);
@@ -94,10 +100,19 @@ class ScrapeJobs::ScrapeJob final : public k8s_sd::TargetHandler {
     }
     void start(const ScrapeTargetPtr& target) override {
         say("start " + text_of(*target));
-        const auto loop = std::make_shared<ScrapeLoop>(
-            jobs_.executor_, target, [this](const ScrapeResult&) { jobs_.on_scrape_(); });
+        const auto loop =
+            std::make_shared<ScrapeLoop>(jobs_.executor_, target, token_source(*target),
+                                         [this](const ScrapeResult&) { jobs_.on_scrape_(); });
         loops_.emplace(key_of(*target), loop);
         loop->start();
+    }
+
+    /// Empty where the rules name no Secret.
+    GetToken token_source(const ScrapeTarget& target) {
+        const std::string_view secret = target.get(TokenStore::label);
+        if (secret.empty() || discovery_.configs.empty()) return {};
+        if (!tokens_) tokens_.emplace(jobs_.executor_, discovery_.configs.front());
+        return tokens_->source(secret);
     }
 
     /// Two targets of a pool never agree in this.
@@ -111,6 +126,8 @@ class ScrapeJobs::ScrapeJob final : public k8s_sd::TargetHandler {
     void say(const std::string& text) const { jobs_.print_(pool_.config().job_name + ": " + text); }
 
     ScrapeJobs& jobs_;
+    k8s_sd::Job discovery_;
+    std::optional<TokenStore> tokens_;  // outlives the loops
     boost::unordered_flat_map<std::string, std::shared_ptr<ScrapeLoop>> loops_;
     k8s_sd::TargetPool pool_;
     bool heard_of_ = false;
@@ -135,9 +152,9 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         auto& present = jobs_[job.scrape.job_name];
         if (present) {
             present->wanted = true;
-            present->reload(job.scrape);
+            present->reload(job);
         } else {
-            present = std::make_unique<ScrapeJob>(*this, job.scrape);
+            present = std::make_unique<ScrapeJob>(*this, job);
         }
     }
     for (const k8s_sd::ConfigFailure& failure : manager_.apply_config(file.discovery_jobs())) {

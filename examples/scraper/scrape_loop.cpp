@@ -49,10 +49,11 @@ std::size_t count_samples(std::string_view body) {
 }  // namespace
 
 ScrapeLoop::ScrapeLoop(asio::any_io_executor executor, k8s_sd::ScrapeTargetPtr target,
-                       OnResult on_result)
+                       GetToken get_token, OnResult on_result)
     : timer_(executor),
       resolver_(executor),
       target_(std::move(target)),
+      get_token_(std::move(get_token)),
       on_result_(std::move(on_result)) {}
 
 void ScrapeLoop::start() { wait(target_->first_scrape_after(std::chrono::system_clock::now())); }
@@ -77,11 +78,25 @@ void ScrapeLoop::scrape() {
     if (!target_->url().starts_with("http://")) {
         return finish("this example scrapes http only");
     }
-    const Place place = place_of(target_->url());
-    request_ = {http::verb::get, place.path, 11};
+    prepare_request();
+    if (!get_token_) return resolve();
+    get_token_([self = shared_from_this()](const std::string& error, std::string_view token) {
+        if (self->stopped_) return;
+        if (!error.empty()) return self->finish("credentials: " + error);
+        self->request_.set(http::field::authorization, "Bearer " + std::string(token));
+        self->resolve();
+    });
+}
+
+void ScrapeLoop::prepare_request() {
+    request_ = {http::verb::get, place_of(target_->url()).path, 11};
     request_.set(http::field::host, target_->get("__address__"));
     request_.set(http::field::user_agent, "k8s_sd-scraper");
     request_.set(http::field::accept, "text/plain");
+}
+
+void ScrapeLoop::resolve() {
+    const Place place = place_of(target_->url());
     resolver_.async_resolve(place.host, place.port,
                             [self = shared_from_this()](error_code ec, const auto& endpoints) {
                                 if (self->stopped_) return;

@@ -17,8 +17,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace scraper {
+
+/// An error in words, or a token.
+using TokenHandler = std::function<void(const std::string& error, std::string_view token)>;
+using GetToken = std::function<void(const TokenHandler&)>;
 
 /// How a scrape went.
 struct ScrapeResult {
@@ -32,7 +37,8 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
  public:
     using OnResult = std::function<void(const ScrapeResult&)>;
 
-    ScrapeLoop(boost::asio::any_io_executor, k8s_sd::ScrapeTargetPtr, OnResult);
+    /// \param get_token  called for each scrape; empty: the target asks for none
+    ScrapeLoop(boost::asio::any_io_executor, k8s_sd::ScrapeTargetPtr, GetToken get_token, OnResult);
 
     void start();
     /// Ends what is running; `on_result` is not called any more.
@@ -46,6 +52,8 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
  private:
     void wait(std::chrono::nanoseconds);
     void scrape();
+    void prepare_request();
+    void resolve();
     void connect(const boost::asio::ip::tcp::resolver::results_type&);
     void send();
     void receive();
@@ -59,6 +67,7 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> response_;
     std::chrono::steady_clock::time_point started_;
     k8s_sd::ScrapeTargetPtr target_;
+    GetToken get_token_;
     OnResult on_result_;
     std::optional<ScrapeResult> last_;
     bool stopped_ = false;

@@ -30,23 +30,47 @@ class Scraper(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "")
         self.assertRegex(result.stdout,
-                         r'(?m)^pods: start http://127\.0\.0\.1:\d+/metrics \{app="cart", '
+                         r'(?m)^pods: start http://127\.0\.0\.1:\d+/metrics \{app="web", '
                          r'instance="127\.0\.0\.1:\d+", job="pods", namespace="shop", '
-                         r'pod="cart-0"\}$')
+                         r'pod="web-0"\}$')
         self.assertRegex(result.stdout,
                          r"(?m)^pods: \d+ targets, [1-9]\d* up, [1-9]\d* samples; "
                          r"\d+ dropped, 0 failed$")
 
     def test_targets_come_and_go_with_their_pods(self):
         with running("scraper", "--sim") as program:
-            program.line_with(r'^pods: start .*pod="web-3"')
-            program.line_with(r'^pods: stop .*pod="cart-0"')
+            program.line_with(r'^pods: start .*pod="cart-3"')
+            program.line_with(r'^pods: stop .*pod="web-0"')
             self.assertEqual(program.signal(signal.SIGTERM), 0)
+
+    def test_takes_tokens_from_a_secret_that_is_rotated(self):
+        secret = ("{source_labels: [__meta_kubernetes_namespace, "
+                  "__meta_kubernetes_pod_annotation_metrics_token], separator: /, "
+                  "regex: .+/.+/.+, replacement: $0, target_label: __token_secret__}")
+        text = PODS.replace("target_label: pod}", "target_label: pod}, " + secret)
+        reports = ("--report-interval", "300ms", "--timeout", "3500ms")
+        with file_with(text, "p.yml") as path:
+            good = run("scraper", "--sim", "--config", path, *reports)
+        self.assertRegex(good.stdout, r'start .*pod="cart-2"')
+        self.assertNotIn("down: ", good.stdout)
+        with file_with(PODS, "p.yml") as path:
+            bad = run("scraper", "--sim", "--config", path, *reports)
+        self.assertRegex(bad.stdout, "(?m)^JOB: down: .*: HTTP status 401$")
+
+    def test_reports_what_is_wrong_with_a_token(self):
+        for secret, error in (("shop/missing/token", "credentials: there is no object of this name"),
+                              ("shop/metrics/missing", "credentials: the Secret has no key missing"),
+                              ("shop/UPPER/token", "credentials: .*UPPER")):
+            text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: "
+                                f"__token_secret__, replacement: '{secret}'}}")
+            with self.subTest(secret=secret), file_with(text, "p.yml") as path:
+                result = run("scraper", "--sim", "--config", path, "--scrapes", 3)
+                self.assertRegex(result.stdout, "(?m)^JOB: down: .*: " + error)
 
     def test_follows_its_configuration(self):
         with file_with(PODS.replace("JOB", "one"), "p.yml") as path, \
                 running("scraper", "--sim", "--config", path, "--check-interval", "1h") as program:
-            program.line_with(r'^one: start .*job="one", pod="cart-0"')
+            program.line_with(r'^one: start .*job="one", pod="web-0"')
             replace(path, PODS.replace("JOB", "two"))
             program.process.send_signal(signal.SIGHUP)
             program.line_with(r'^two: start .*job="two"')
@@ -69,7 +93,7 @@ class Scraper(unittest.TestCase):
                              "400ms")
             self.assertEqual(result.returncode, 0, result.stderr)
             started += re.findall(r'start .*pod="([^"]*)"', result.stdout)
-        self.assertEqual(sorted(started), ["cart-0", "web-1", "web-2"])
+        self.assertEqual(sorted(started), ["cart-2", "web-0", "web-1"])
 
     def test_explains_the_rules(self):
         result = run("scraper", "--sim", "--explain")

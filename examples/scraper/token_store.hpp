@@ -1,0 +1,30 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/object_cache.hpp"
+#include "scrape_loop.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <string_view>
+
+namespace scraper {
+
+/// Bearer tokens from Secrets, which are watched as long as a target needs them. For one thread.
+class TokenStore {
+ public:
+    /// Names a token, "namespace/secret/key". Set by relabelling; hidden, as it begins with "__".
+    static constexpr std::string_view label = "__token_secret__";
+
+    /// The Secrets are on the server that the configuration discovers.
+    /// \throws k8s_sd::ConfigError
+    TokenStore(boost::asio::any_io_executor, const k8s_sd::DiscoveryConfig&);
+
+    /// Reads the token anew for each scrape, so that a rotated one is used at once. Must not be used
+    /// after the store is gone.
+    GetToken source(std::string_view secret);
+
+ private:
+    k8s_sd::ObjectCache cache_;
+};
+
+}  // namespace scraper
