@@ -1,6 +1,7 @@
 #include "k8s_sd/discoverer.hpp"
 
 #include "discoverer_status.hpp"
+#include "due_time.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "pending_changes.hpp"
@@ -117,7 +118,7 @@ class Discoverer::Impl final : public GroupWatcher::Subscriber,
         if (delivering_ || cancelled_ || !ready_ || !subscription_) return;
         if (complete_taken_ && pending_.empty()) return;
         if (complete_taken_ && min_update_interval_ > Duration{}) {
-            const TimePoint due = last_delivery_ + min_update_interval_;
+            const TimePoint due = detail::due_after(last_delivery_, min_update_interval_);
             if (clock_->now() < due) {
                 return timer_->expires_at(due, [weak = weak_from_this()] {
                     if (auto self = weak.lock()) self->deliver();

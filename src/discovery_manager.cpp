@@ -42,15 +42,21 @@ struct PreparedJob {
 
 std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
-void check_names(const std::vector<Job>& jobs) {
+void check_jobs(const std::vector<Job>& jobs) {
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const std::string where = "jobs[" + std::to_string(i) + "].name";
+        const std::string job = "jobs[" + std::to_string(i) + "]";
         const std::string& name = jobs[i].name;
-        if (name.empty()) throw ConfigError(where, "is empty; give each job a name of its own");
+        if (name.empty()) {
+            throw ConfigError(job + ".name", "is empty; give each job a name of its own");
+        }
         if (!names.insert(name).second) {
-            throw ConfigError(where, quoted(name) + " is the name of an earlier job as well; " +
-                                         "give each job a name of its own");
+            throw ConfigError(job + ".name", quoted(name) +
+                                                 " is the name of an earlier job as well; " +
+                                                 "give each job a name of its own");
+        }
+        if (jobs[i].min_update_interval < Duration::zero()) {
+            throw ConfigError(job + ".min_update_interval", "must not be negative");
         }
     }
 }
@@ -68,7 +74,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     const executor_type& executor() const noexcept { return executor_; }
 
     std::vector<ConfigFailure> apply_config(const std::vector<Job>& jobs) {
-        check_names(jobs);
+        check_jobs(jobs);
         const std::lock_guard applying(apply_mutex_);
         std::vector<ConfigFailure> failures;
         std::vector<PreparedJob> prepared = prepare(jobs, failures);

@@ -1,5 +1,7 @@
 #include "job_stream.hpp"
 
+#include "due_time.hpp"
+
 #include <algorithm>
 
 namespace k8s_sd::detail {
@@ -116,7 +118,7 @@ bool JobStream::has_news() const {
 
 TimePoint JobStream::due(TimePoint now) const {
     if (ended_ || !last_delivery_) return now;
-    return std::max(now, *last_delivery_ + interval_);
+    return std::max(now, due_after(*last_delivery_, interval_));
 }
 
 JobDiff JobStream::take(TimePoint now) {

@@ -26,7 +26,8 @@ void validate(const ScrapeConfig& config) {
     if (config.scrape_timeout.count() <= 0) {
         throw ConfigError("scrape_timeout", "must be longer than 0");
     }
-    if (config.scrape_timeout > config.scrape_interval) {
+    const bool strict = config.dialect == LabelDialect::prometheus;
+    if (strict && config.scrape_timeout > config.scrape_interval) {
         throw ConfigError("scrape_timeout", "must not be longer than scrape_interval");
     }
 }

@@ -6,8 +6,9 @@
 namespace k8s_sd::detail {
 
 inline constexpr std::string_view unused_top_level_keys[] = {
-    "alerting", "otlp",    "remote_read",         "remote_write", "rule_files",
-    "runtime",  "storage", "scrape_config_files", "tracing",
+    "alerting",   "otlp",    "remote_read",         "remote_write",
+    "rule_files", "runtime", "scrape_config_files", "storage",
+    "tracing",
 };
 
 inline constexpr std::string_view unused_global_keys[] = {

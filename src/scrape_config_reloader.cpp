@@ -1,5 +1,6 @@
 #include "k8s_sd/scrape_config_reloader.hpp"
 
+#include "due_time.hpp"
 #include "file.hpp"
 #include "watcher_registry.hpp"
 
@@ -43,7 +44,9 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     // Any thread.
     void check() {
         asio::post(strand_, [self = shared_from_this()] {
-            if (self->timer_) self->look();
+            if (!self->timer_) return;
+            self->content_.reset();
+            self->look();
         });
     }
     // Any thread.
@@ -57,9 +60,10 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_) return;
         // First, as the callback may throw, or cancel.
         if (interval_ > Duration{}) {
-            timer_->expires_at(clock_->now() + interval_, [weak = weak_from_this()] {
-                if (auto self = weak.lock()) self->look();
-            });
+            timer_->expires_at(detail::due_after(clock_->now(), interval_),
+                               [weak = weak_from_this()] {
+                                   if (auto self = weak.lock()) self->look();
+                               });
         }
         Content content = read();
         if (content == content_) return;

@@ -87,6 +87,11 @@ class Reader {
 
     ScrapeConfigFile read(const YamlValue& document) {
         check_keys(document, {top_level_keys}, detail::unused_top_level_keys);
+        if (document.has("scrape_config_files")) {
+            // Ignoring it would silently lose jobs.
+            document["scrape_config_files"].fail(
+                "is not supported yet; put the jobs into scrape_configs");
+        }
         read_global(document["global"]);
         for (const YamlValue& job : document["scrape_configs"].items()) read_job(job);
         return std::move(file_);
@@ -152,18 +157,20 @@ class Reader {
         }
     }
 
-    /// A timeout that nobody has written is cut to the interval; a written one must fit.
+    /// A timeout that nobody has written is cut to the interval; a written one must fit. vmagent
+    /// cuts both.
     static void read_times(const YamlValue& value, ScrapeConfig& config) {
         if (const auto interval = read_duration(value["scrape_interval"], config.dialect)) {
             config.scrape_interval = *interval;
         }
         const auto timeout = read_duration(value["scrape_timeout"], config.dialect);
-        if (timeout && *timeout > config.scrape_interval) {
+        const bool strict = config.dialect == LabelDialect::prometheus;
+        if (strict && timeout && *timeout > config.scrape_interval) {
             value["scrape_timeout"].fail("must not be longer than scrape_interval (" +
                                          format_duration(config.scrape_interval) + ")");
         }
         config.scrape_timeout =
-            timeout.value_or(std::min(config.scrape_timeout, config.scrape_interval));
+            std::min(timeout.value_or(config.scrape_timeout), config.scrape_interval);
     }
 
     static std::vector<RelabelRule> read_rules(const YamlValue& list, const ScrapeConfig& config) {

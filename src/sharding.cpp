@@ -1,7 +1,8 @@
 #include "k8s_sd/sharding.hpp"
 
 #include "k8s_sd/error.hpp"
-#include "text.hpp"
+#include "label_name.hpp"
+#include "utf8.hpp"
 #include "xxh64.hpp"
 
 #include <algorithm>
@@ -61,6 +62,16 @@ Sharding::Sharding(ShardingOptions options) : options_(std::move(options)) {
         throw ConfigError("sharding.member",
                           "must be less than members (" + std::to_string(options_.members) + ")");
     }
+    if (!options_.member_label.empty() &&
+        (options_.member_label.starts_with("__") ||
+         !detail::is_label_name(options_.member_label, NameValidation::utf8))) {
+        throw ConfigError("sharding.member_label",
+                          "must be the name of a label, not beginning with __");
+    }
+    if (detail::find_invalid_utf8(options_.member_name) != options_.member_name.size()) {
+        throw ConfigError("sharding.member_name", "is not UTF-8");
+    }
+    if (options_.member_name.empty()) options_.member_name = std::to_string(options_.member);
     options_.replication_factor = std::clamp(options_.replication_factor, 1U, options_.members);
     std::sort(options_.shard_by_labels.begin(), options_.shard_by_labels.end());
 }

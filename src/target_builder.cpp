@@ -139,9 +139,11 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
     if (problem.empty())
         problem = read_duration(labels_, detail::interval_label, dialect, interval);
     if (problem.empty()) problem = read_duration(labels_, detail::timeout_label, dialect, timeout);
-    if (problem.empty() && timeout > interval) {
+    const bool strict = dialect == LabelDialect::prometheus;
+    if (problem.empty() && strict && timeout > interval) {
         problem = "__scrape_timeout__ is longer than __scrape_interval__";
     }
+    timeout = std::min(timeout, interval);
     if (problem.empty()) problem = check_histogram_labels(labels_);
     if (!problem.empty()) return TargetError{problem};
     labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
@@ -151,7 +153,7 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
         labels_.set(detail::instance_label, labels_.get(detail::address_label));
     }
     if (const std::string& name = sharding_.options().member_label; !name.empty()) {
-        labels_.set(name, labels_.keep(std::to_string(sharding_.options().member)));
+        labels_.set(name, sharding_.options().member_name);
     }
     problem = check_values(labels_);
     if (!problem.empty()) return TargetError{problem};

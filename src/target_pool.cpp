@@ -2,10 +2,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
-#include <boost/unordered_set.hpp>
-#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace k8s_sd {
 
@@ -20,11 +21,59 @@ struct SameTarget {
     }
 };
 using TargetSet = boost::unordered_flat_set<ScrapeTargetPtr, TargetHash, SameTarget>;
-/// Groups can have targets in common: each is there once for each time it is built.
-using TargetMultiset = boost::unordered_multiset<ScrapeTargetPtr, TargetHash, SameTarget>;
 
-/// What became of one target group.
-struct Record {
+/// All targets that were built. Groups can have targets in common: of equal ones one is active, the
+/// others wait to take its place.
+class BuiltTargets {
+ public:
+    bool contains(const ScrapeTargetPtr& target) const { return active_.contains(target); }
+    /// The active one that equals `target`; null if there is none.
+    ScrapeTargetPtr find(const ScrapeTargetPtr& target) const {
+        const auto it = active_.find(target);
+        return it == active_.end() ? nullptr : *it;
+    }
+    const TargetSet& active() const noexcept { return active_; }
+
+    void insert(const ScrapeTargetPtr& target) {
+        const bool is_first = active_.insert(target).second;
+        if (!is_first) equals_[target].insert(target.get());
+    }
+    void erase(const ScrapeTargetPtr& target) {
+        const auto equals = equals_.find(target);
+        if (equals == equals_.end()) {
+            active_.erase(target);
+            return;
+        }
+        Equals& others = equals->second;
+        const auto active = active_.find(target);
+        if (*active == target) {
+            const ScrapeTargetPtr next = *others.begin();
+            others.erase(others.begin());
+            active_.erase(active);
+            active_.insert(next);
+        } else {
+            others.erase(target.get());
+        }
+        if (others.empty()) {
+            equals_.erase(equals);
+        } else if (equals->first == target) {
+            // Any of the equal ones can be the key, as long as it is there.
+            Equals moved = std::move(others);
+            const ScrapeTargetPtr key = *moved.begin();
+            equals_.erase(equals);
+            equals_.emplace(key, std::move(moved));
+        }
+    }
+
+ private:
+    using Equals = boost::unordered_flat_set<const ScrapeTarget*>;
+
+    TargetSet active_;
+    boost::unordered_flat_map<ScrapeTargetPtr, Equals, TargetHash, SameTarget> equals_;
+};
+
+/// What became of the targets of a group.
+struct Outcomes {
     struct Dropped {
         std::uint32_t index;
         DropReason reason;
@@ -33,26 +82,63 @@ struct Record {
         std::uint32_t index;
         std::string message;
     };
-    TargetGroupPtr group;
     std::vector<ScrapeTargetPtr> targets;
     std::vector<Dropped> dropped;
     std::vector<Failed> failed;
 };
 
-Record build_record(TargetBuilder& builder, const TargetGroupPtr& group) {
-    Record record{group, {}, {}, {}};
-    for (std::uint32_t i = 0; i < group->size(); ++i) {
-        BuiltTarget built = builder.build(group, i);
-        if (auto* target = std::get_if<ScrapeTargetPtr>(&built)) {
-            record.targets.push_back(std::move(*target));
-        } else if (const auto* reason = std::get_if<DropReason>(&built)) {
-            record.dropped.push_back({i, *reason});
-        } else {
-            record.failed.push_back({i, std::move(std::get<TargetError>(built).message)});
+/// A group, small where all of its targets are dropped by the rules: those are most groups of most
+/// jobs.
+class Record {
+ public:
+    Record() = default;
+    Record(TargetBuilder& builder, const TargetGroupPtr& group) : group_(group) {
+        Outcomes outcomes;
+        for (std::uint32_t i = 0; i < group->size(); ++i) {
+            BuiltTarget built = builder.build(group, i);
+            if (auto* target = std::get_if<ScrapeTargetPtr>(&built)) {
+                outcomes.targets.push_back(std::move(*target));
+            } else if (const auto* reason = std::get_if<DropReason>(&built)) {
+                outcomes.dropped.push_back({i, *reason});
+                dropped_by_rules_ += *reason == DropReason::relabelling ? 1 : 0;
+            } else {
+                outcomes.failed.push_back({i, std::move(std::get<TargetError>(built).message)});
+            }
+        }
+        if (dropped_by_rules_ < group->size()) {
+            outcomes_ = std::make_unique<Outcomes>(std::move(outcomes));
         }
     }
-    return record;
-}
+
+    const TargetGroupPtr& group() const noexcept { return group_; }
+    std::span<const ScrapeTargetPtr> targets() const noexcept {
+        return outcomes_ ? std::span<const ScrapeTargetPtr>(outcomes_->targets)
+                         : std::span<const ScrapeTargetPtr>();
+    }
+    std::size_t dropped_count() const noexcept {
+        return outcomes_ ? outcomes_->dropped.size() : dropped_by_rules_;
+    }
+    std::span<const Outcomes::Failed> failed() const noexcept {
+        return outcomes_ ? std::span<const Outcomes::Failed>(outcomes_->failed)
+                         : std::span<const Outcomes::Failed>();
+    }
+    /// Calls `visit(index, reason)` until it returns false.
+    template <class Visitor>
+    void for_each_dropped(Visitor&& visit) const {
+        for (std::uint32_t i = 0; !outcomes_ && i < dropped_by_rules_; ++i) {
+            if (!visit(i, DropReason::relabelling)) return;
+        }
+        if (!outcomes_) return;
+        for (const Outcomes::Dropped& target : outcomes_->dropped) {
+            if (!visit(target.index, target.reason)) return;
+        }
+    }
+
+ private:
+    TargetGroupPtr group_;
+    std::unique_ptr<Outcomes> outcomes_;  ///< null: all are dropped by rules
+    std::uint32_t dropped_by_rules_ = 0;
+};
 
 /// The targets that leave and those that come, in one change.
 struct Transition {
@@ -89,7 +175,7 @@ class TargetPool::Impl {
         for (auto& [id, groups] : providers_) {
             for (auto& [source, record] : groups) {
                 take_out(record, transition);
-                put_in(record, record.group, transition);
+                put_in(record, TargetGroupPtr(record.group()), transition);
             }
         }
         make(transition);
@@ -101,15 +187,9 @@ class TargetPool::Impl {
     }
 
     std::vector<ScrapeTargetPtr> active() const {
-        std::vector<ScrapeTargetPtr> result;
-        result.reserve(active_count_);
-        for (const ScrapeTargetPtr& target : built_) {
-            // Equal ones are next to each other.
-            if (result.empty() || !result.back()->same_as(*target)) result.push_back(target);
-        }
-        return result;
+        return {built_.active().begin(), built_.active().end()};
     }
-    std::size_t active_count() const noexcept { return active_count_; }
+    std::size_t active_count() const noexcept { return built_.active().size(); }
     std::size_t dropped_count() const noexcept { return dropped_count_; }
     std::size_t failed_count() const noexcept { return failed_count_; }
 
@@ -117,20 +197,21 @@ class TargetPool::Impl {
         const std::size_t limit = builder_.config().keep_dropped_targets;
         std::vector<DroppedTarget> result;
         for_each_record([&](const Record& record) {
-            for (const Record::Dropped& target : record.dropped) {
-                if (limit != 0 && result.size() == limit) return;
-                result.push_back({std::string(record.group->source()),
-                                  builder_.discovered(*record.group, target.index), target.reason});
-            }
+            record.for_each_dropped([&](std::uint32_t index, DropReason reason) {
+                if (limit != 0 && result.size() == limit) return false;
+                result.push_back({std::string(record.group()->source()),
+                                  builder_.discovered(*record.group(), index), reason});
+                return true;
+            });
         });
         return result;
     }
     std::vector<FailedTarget> failed() const {
         std::vector<FailedTarget> result;
         for_each_record([&](const Record& record) {
-            for (const Record::Failed& target : record.failed) {
+            for (const Outcomes::Failed& target : record.failed()) {
                 result.push_back(
-                    {std::string(record.group->source()), target.index, target.message});
+                    {std::string(record.group()->source()), target.index, target.message});
             }
         });
         return result;
@@ -173,18 +254,18 @@ class TargetPool::Impl {
         take_out(it->second, transition);
         groups.erase(it);
     }
-    void take_out(Record& record, Transition& transition) {
-        dropped_count_ -= record.dropped.size();
-        failed_count_ -= record.failed.size();
-        std::move(record.targets.begin(), record.targets.end(),
-                  std::back_inserter(transition.leaving));
+    void take_out(const Record& record, Transition& transition) {
+        dropped_count_ -= record.dropped_count();
+        failed_count_ -= record.failed().size();
+        transition.leaving.insert(transition.leaving.end(), record.targets().begin(),
+                                  record.targets().end());
     }
     void put_in(Record& record, const TargetGroupPtr& group, Transition& transition) {
-        record = build_record(builder_, group);
-        dropped_count_ += record.dropped.size();
-        failed_count_ += record.failed.size();
-        transition.coming.insert(transition.coming.end(), record.targets.begin(),
-                                 record.targets.end());
+        record = Record(builder_, group);
+        dropped_count_ += record.dropped_count();
+        failed_count_ += record.failed().size();
+        transition.coming.insert(transition.coming.end(), record.targets().begin(),
+                                 record.targets().end());
     }
 
     /// Those that come are entered before the others are struck out, so what is in both goes on.
@@ -194,35 +275,27 @@ class TargetPool::Impl {
             if (!built_.contains(target)) started.push_back(target);
             built_.insert(target);
         }
-        for (const ScrapeTargetPtr& target : transition.leaving) strike_out(target);
+        for (const ScrapeTargetPtr& target : transition.leaving) built_.erase(target);
         std::vector<ScrapeTargetPtr> stopped;
         std::vector<ScrapeTargetPtr> kept;
         TargetSet seen;
         for (const ScrapeTargetPtr& target : transition.leaving) {
             if (!seen.insert(target).second) continue;
-            const auto left = built_.find(target);
-            if (left == built_.end()) {
+            const ScrapeTargetPtr left = built_.find(target);
+            if (!left) {
                 stopped.push_back(target);
-            } else if (!(*left)->same_discovered(*target)) {
-                kept.push_back(*left);
+            } else if (!left->same_discovered(*target)) {
+                kept.push_back(left);
             }
         }
-        active_count_ += started.size();
-        active_count_ -= stopped.size();
         for (const ScrapeTargetPtr& target : stopped) handler_->stop(target);
         for (const ScrapeTargetPtr& target : kept) handler_->keep(target);
         for (const ScrapeTargetPtr& target : started) handler_->start(target);
     }
-    void strike_out(const ScrapeTargetPtr& target) {
-        const auto [first, last] = built_.equal_range(target);
-        built_.erase(std::find(first, last, target));
-    }
-
     TargetBuilder builder_;
     TargetHandler* handler_;
     boost::unordered_flat_map<ProviderId, Groups> providers_;
-    TargetMultiset built_;
-    std::size_t active_count_ = 0;
+    BuiltTargets built_;
     std::size_t dropped_count_ = 0;
     std::size_t failed_count_ = 0;
 };

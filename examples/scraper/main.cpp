@@ -53,6 +53,8 @@ scrape_configs:
     target_label: pod
 )yaml";
 
+constexpr std::chrono::seconds explain_patience{10};
+
 class Program {
  public:
     Program(asio::io_context& io, Options options)
@@ -73,13 +75,16 @@ class Program {
         } else if (options_.report_interval.count() > 0) {
             report_later();
         }
+        if (options_.explain && !options_.duration) options_.duration = explain_patience;
         if (options_.duration) {
             end_timer_.expires_after(*options_.duration);
             end_timer_.async_wait([this](boost::system::error_code ec) {
-                if (!ec) stop();
+                if (!ec) on_time_up();
             });
         }
     }
+
+    int exit_status() const noexcept { return exit_status_; }
 
  private:
     k8s_sd::ScrapeConfigOptions config_options() const {
@@ -91,7 +96,7 @@ class Program {
             return use(k8s_sd::parse_scrape_configs(built_in_config, config_options(), "built-in"));
         }
         // What is wrong from the start is not to be waited for.
-        use(k8s_sd::load_scrape_configs(options_.config_file, config_options()));
+        k8s_sd::load_scrape_configs(options_.config_file, config_options());
         reloader_.emplace(io.get_executor(), options_.config_file, config_options(),
                           options_.check_interval,
                           [this](const k8s_sd::ScrapeConfigUpdate& update) {
@@ -103,8 +108,7 @@ class Program {
     }
 
     void use(k8s_sd::ScrapeConfigFile file) {
-        if (file == config_) return;
-        config_ = file;
+        configured_ = true;
         for (const k8s_sd::ConfigNote& note : file.notes) {
             std::cerr << "scraper: " << note.where << ": " << note.text << std::endl;
         }
@@ -140,10 +144,19 @@ class Program {
         report_timer_.expires_after(std::chrono::milliseconds(20));
         report_timer_.async_wait([this](boost::system::error_code) {
             if (stopped_) return;
-            if (!jobs_.complete()) return explain_when_complete();
+            if (!configured_ || !jobs_.complete()) return explain_when_complete();
             jobs_.explain();
             stop();
         });
+    }
+
+    void on_time_up() {
+        if (options_.explain) {
+            std::cerr << "scraper: not everything has been listed in time" << std::endl;
+            jobs_.report();
+            exit_status_ = 1;
+        }
+        stop();
     }
 
     void count_scrape() {
@@ -174,9 +187,10 @@ class Program {
     std::shared_ptr<Fleet> fleet_;
     ScrapeJobs jobs_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
-    k8s_sd::ScrapeConfigFile config_;
     std::size_t scrapes_ = 0;
+    bool configured_ = false;
     bool stopped_ = false;
+    int exit_status_ = 0;
 };
 
 int run(const std::vector<std::string>& arguments) {
@@ -189,6 +203,7 @@ int run(const std::vector<std::string>& arguments) {
         asio::io_context io(1);
         Program program(io, std::move(options));
         io.run();
+        return program.exit_status();
     }
     return 0;
 }

@@ -86,12 +86,14 @@ Options parse_options(const std::vector<std::string>& arguments) {
     Options options;
     for (auto it = arguments.begin(); it != arguments.end(); ++it) {
         if (read_flag(*it, options)) continue;
-        const Reader read = reader_of(*it);
-        if (!read) throw UsageError("unknown option " + *it);
-        const std::string& name = *it;
-        if (++it == arguments.end()) throw UsageError(name + " needs a value");
+        const std::size_t equals = it->find('=');
+        const std::string name = it->substr(0, equals);
+        const Reader read = reader_of(name);
+        if (!read) throw UsageError("unknown option " + name);
+        const bool apart = equals == std::string::npos;
+        if (apart && ++it == arguments.end()) throw UsageError(name + " needs a value");
         try {
-            read(*it, options);
+            read(apart ? *it : it->substr(equals + 1), options);
         } catch (const k8s_sd::ConfigError& e) {
             throw UsageError(name + ": " + e.problem());
         } catch (const UsageError& e) {
@@ -124,7 +126,8 @@ Try it without a cluster:  scraper --sim
   --report-interval DURATION how often to print what is there (default 5s; 0: never)
   --scrapes N                end after N scrapes
   --timeout DURATION         end after this time
-  --explain                  print what the rules do to each job's first target, and end
+  --explain                  print what the rules do to each job's first target, and end; status 1 if
+                             not everything was listed in time (--timeout, default 10s)
   --help, --version
 
 Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. SIGINT and SIGTERM end

@@ -5,6 +5,7 @@
 
 #include <boost/asio/detached.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,11 +43,7 @@ class ScrapeJobs::ScrapeJob final : public k8s_sd::TargetHandler {
         discovery_ = job.discovery;
         pool_.reload(job.scrape, jobs_.sharding_);
     }
-    void apply(const k8s_sd::JobDiff& diff) {
-        heard_of_ = true;
-        pool_.apply(diff);
-    }
-    bool heard_of() const noexcept { return heard_of_; }
+    void apply(const k8s_sd::JobDiff& diff) { pool_.apply(diff); }
 
     bool wanted = true;  ///< is in the configuration
 
@@ -77,7 +74,7 @@ class ScrapeJobs::ScrapeJob final : public k8s_sd::TargetHandler {
             const k8s_sd::TargetGroup& group = *provider.groups.front();
             say("first target of " + std::string(group.source()));
             for (const k8s_sd::RelabelStep& step : builder.explain(group, 0)) {
-                say("  rule " + std::to_string(step.rule + 1) + ": " + step.reason);
+                say("  rule " + std::to_string(step.rule) + ": " + step.reason);
                 for (const auto& change : step.changes) {
                     say("    " + change.label + ": \"" + change.before + "\" -> \"" + change.after +
                         "\"");
@@ -130,7 +127,6 @@ class ScrapeJobs::ScrapeJob final : public k8s_sd::TargetHandler {
     std::optional<TokenStore> tokens_;  // outlives the loops
     boost::unordered_flat_map<std::string, std::shared_ptr<ScrapeLoop>> loops_;
     k8s_sd::TargetPool pool_;
-    bool heard_of_ = false;
 };
 
 ScrapeJobs::ScrapeJobs(boost::asio::any_io_executor executor, k8s_sd::Sharding sharding,
@@ -158,7 +154,7 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         }
     }
     for (const k8s_sd::ConfigFailure& failure : manager_.apply_config(file.discovery_jobs())) {
-        print_(failure.job + ": configuration " + std::to_string(failure.config + 1) +
+        print_(failure.job + ": kubernetes_sd_configs[" + std::to_string(failure.config) + "]" +
                " cannot be used: " + failure.message);
     }
 }
@@ -186,10 +182,8 @@ void ScrapeJobs::explain() const {
 }
 
 bool ScrapeJobs::complete() const {
-    for (const auto& [name, job] : jobs_) {
-        if (!job->heard_of()) return false;
-    }
-    return !jobs_.empty();
+    const auto jobs = manager_.status();
+    return std::all_of(jobs.begin(), jobs.end(), [](const auto& job) { return job.synced; });
 }
 
 void ScrapeJobs::stop() {

@@ -29,7 +29,7 @@ class ScrapeJobs {
     void report() const;
     /// What the rules of each job do to the first target there is.
     void explain() const;
-    /// Whether every job has been heard of.
+    /// Whether every configuration of every job has been listed.
     bool complete() const;
     /// Ends everything, so that the executor has nothing left to do.
     void stop();

@@ -23,8 +23,8 @@ struct Place {
 /// The parts of a URL that ScrapeTarget has made: "http://host[:port]/path?query".
 Place place_of(std::string_view url) {
     url.remove_prefix(url.find("//") + 2);
-    const std::size_t slash = std::min(url.find('/'), url.size());
-    std::string_view host = url.substr(0, slash);
+    const std::size_t end = std::min(url.find_first_of("/?"), url.size());
+    std::string_view host = url.substr(0, end);
     std::string_view port = "80";
     const std::size_t colon = host.rfind(':');
     if (colon != std::string_view::npos && !host.ends_with(']')) {
@@ -32,8 +32,9 @@ Place place_of(std::string_view url) {
         host = host.substr(0, colon);
     }
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    const std::string_view path = url.substr(slash);
-    return {std::string(host), std::string(port), std::string(path.empty() ? "/" : path)};
+    std::string path(url.substr(end));
+    if (!path.starts_with('/')) path.insert(0, 1, '/');
+    return {std::string(host), std::string(port), std::move(path)};
 }
 
 std::size_t count_samples(std::string_view body) {
@@ -107,7 +108,7 @@ void ScrapeLoop::resolve() {
 
 void ScrapeLoop::connect(const asio::ip::tcp::resolver::results_type& endpoints) {
     stream_.emplace(timer_.get_executor());
-    // One deadline for all that follows.
+    // One deadline for all that follows; the lookup of a name cannot be interrupted.
     stream_->expires_after(target_->scrape_timeout());
     stream_->async_connect(endpoints, [self = shared_from_this()](error_code ec, const auto&) {
         if (self->stopped_) return;

@@ -144,7 +144,8 @@ class DiscoveryManager {
     /// Reads the files that configurations name; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.
     /// \returns the configurations that cannot be used; everything else is applied
-    /// \throws ConfigError for a job without a name, or two of one name; nothing is applied then
+    /// \throws ConfigError for a job without a name, two of one name, or a negative interval; nothing
+    /// is applied then
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
     /// Discovers until it is cancelled. See Discoverer::async_run().

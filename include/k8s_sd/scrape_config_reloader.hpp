@@ -28,11 +28,12 @@ struct ScrapeConfigUpdate {
 /// \par Callback
 /// `void(const ScrapeConfigUpdate&)`, called on the executor given at construction, as if by post,
 /// never concurrently with itself: once after start(), then whenever the content has changed or
-/// could no longer be read. Reading blocks the executor for as long as the file system takes.
+/// could no longer be read. Reading and parsing (about 0.3 s for a megabyte) block the executor.
 ///
 /// \par Object lifetimes
-/// The destructor cancels, and is allowed at any time, also in the callback. After cancel() has
-/// returned at most a call that had begun is still running.
+/// The object is a handle; destroying it cancels, and is allowed at any time, also in the
+/// callback. It must be destroyed before its execution context. After cancel() has returned at
+/// most a call that had begun is still running.
 ///
 /// \par Thread safety
 /// start(), check() and cancel() may be called from any thread.
@@ -48,7 +49,8 @@ class ScrapeConfigReloader {
     ~ScrapeConfigReloader();
 
     void start();
-    /// Looks now, for example because of a SIGHUP.
+    /// Looks now, for example because of a SIGHUP, and tells what the file says also if that is the
+    /// same: other files that it names may have changed. Does nothing before start().
     void check();
     void cancel() noexcept;
 

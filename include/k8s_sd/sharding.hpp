@@ -30,8 +30,9 @@ struct ShardingOptions {
     ShardingRule rule = ShardingRule::modulo;
     /// Only these labels decide, where a target has any of them; empty: all labels.
     std::vector<std::string> shard_by_labels{};
-    /// A label of this name, with the member's number, is added to every target; empty: none.
+    /// A label of this name, with the value `member_name`, is added to every target; empty: none.
     std::string member_label{};
+    std::string member_name{};  ///< e.g. "agent-3"; empty: the member's number
     auto operator<=>(const ShardingOptions&) const = default;
 };
 

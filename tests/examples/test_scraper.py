@@ -99,8 +99,20 @@ class Scraper(unittest.TestCase):
         result = run("scraper", "--sim", "--explain")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"(?m)^pods: first target of pod/shop/")
-        self.assertRegex(result.stdout, r"(?m)^pods:   rule 5: ")
+        self.assertRegex(result.stdout, r"(?m)^pods:   rule 0: ")
         self.assertRegex(result.stdout, r'(?m)^pods:     pod: "" -> "(cart|web)-\d"$')
+
+    def test_explains_nothing_where_there_is_nothing(self):
+        with file_with("scrape_configs: []\n", "p.yml") as path:
+            self.assertEqual(run("scraper", "--sim", "--config", path, "--explain").returncode, 0)
+
+    def test_explain_ends_where_the_server_does_not_answer(self):
+        text = PODS.replace("role: pod", "role: pod, api_server: 'http://127.0.0.1:1'")
+        with file_with(text, "p.yml") as path:
+            result = run("scraper", "--config", path, "--explain", "--timeout=200ms")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("not everything has been listed in time", result.stderr)
+        self.assertIn("connection refused", result.stdout.lower())
 
     def test_tells_what_it_ignores_and_strict_refuses_it(self):
         text = PODS + "  honor_labels: true\n"

@@ -448,6 +448,9 @@ TEST_CASE("Reload: jobs without a name or with one name are refused as a whole")
           }) ==
           "jobs[2].name: \"b\" is the name of an earlier job as well; give each job a name of its "
           "own");
+    CHECK(config_error([&] {
+              j.apply({{"b", {}, -1s}});
+          }) == "jobs[0].min_update_interval: must not be negative");
     j.settle();
     CHECK(j.host.take_diffs().empty());
     CHECK(j.host.manager->status().size() == 1);

@@ -116,6 +116,18 @@ TEST_CASE("ScrapeConfigReloader: check() looks at once; without an interval noth
     CHECK(f.take() == Seen{"b"});
 }
 
+TEST_CASE("ScrapeConfigReloader: check() tells what the file says also if that is the same") {
+    Followed f;
+    f.reloader->start();
+    f.settle();
+    f.take();
+    f.reloader->check();
+    f.settle();
+    CHECK(f.take() == Seen{"a"});
+    f.advance(1min);
+    CHECK(f.take().empty());
+}
+
 TEST_CASE("ScrapeConfigReloader: after cancel() nothing is told and nothing keeps the context") {
     Followed f;
     f.reloader->start();

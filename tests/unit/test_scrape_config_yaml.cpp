@@ -188,6 +188,8 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
          "are node, pod, service, endpoints, endpointslice, ingress"},
         {job("  kubernetes_sd_configs:\n  - role: pod\n  - ~\n"),
          "p.yml:5: scrape_configs[0].kubernetes_sd_configs[1]: an entry must not be empty"},
+        {"scrape_config_files: [a.yml]\n",
+         "p.yml:1: scrape_config_files: is not supported yet; put the jobs into scrape_configs"},
         {"global:\n  relabel_configs: []\n",
          "p.yml:2: global.relabel_configs: is supported in scrape_configs only"},
         {"scrape_configs: [\n- a: b\n", "p.yml:2: YAML syntax: "},
@@ -224,6 +226,11 @@ TEST_CASE("parse_scrape_configs: a job is read in its dialect") {
     CHECK(file.jobs[0].scrape.scrape_interval == 90s);
     CHECK(file.jobs[0].discovery.configs[0].dialect == LabelDialect::victoriametrics);
     CHECK_FALSE(problem(yaml).empty());
+
+    const std::string long_timeout = job("  scrape_interval: 5s\n  scrape_timeout: 10s\n");
+    const ScrapeConfig cut = only_job(long_timeout, {.dialect = LabelDialect::victoriametrics});
+    CHECK(cut.scrape_timeout == 5s);
+    CHECK_FALSE(problem(long_timeout).empty());
 }
 
 TEST_CASE("load_scrape_configs: paths are relative to the file, and a missing file is an error") {

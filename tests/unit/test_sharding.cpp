@@ -128,6 +128,12 @@ TEST_CASE("Sharding: bad options are refused") {
     };
     CHECK(problem({.members = 0}) == "sharding.members: must be at least 1");
     CHECK(problem({.members = 3, .member = 3}) == "sharding.member: must be less than members (3)");
+    for (const char* label : {"__meta_x", "__x", "\xff"}) {
+        CHECK(problem({.member_label = label}) ==
+              "sharding.member_label: must be the name of a label, not beginning with __");
+    }
+    CHECK(problem({.member_label = "a", .member_name = "\xff"}) ==
+          "sharding.member_name: is not UTF-8");
 }
 
 TEST_CASE("parse_shard_member: a number, or a name that ends in one") {

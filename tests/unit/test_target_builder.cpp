@@ -304,6 +304,15 @@ TEST_CASE("TargetBuilder: vmagent's Go durations can be read back from labels") 
     CHECK(target->scrape_timeout() == 1500ms);
 }
 
+TEST_CASE("TargetBuilder: vmagent's dialect cuts a timeout to the interval") {
+    ScrapeConfig config = job();
+    config.dialect = LabelDialect::victoriametrics;
+    config.scrape_timeout = 5s;
+    const auto target = built(config, {{"__address__", "h:1"}});
+    CHECK(target->scrape_interval() == 1s);
+    CHECK(target->scrape_timeout() == 1s);
+}
+
 TEST_CASE("TargetBuilder: targets of other members are dropped, and each has its owners") {
     const auto group = make_group("p", {{{"__address__", "h:1"}, {"__meta_x", "1"}}});
     unsigned owners = 0;
@@ -311,11 +320,13 @@ TEST_CASE("TargetBuilder: targets of other members are dropped, and each has its
         TargetBuilder builder(job(), Sharding({.members = 5,
                                                .member = member,
                                                .replication_factor = 2,
-                                               .member_label = "replica"}));
+                                               .member_label = "replica",
+                                               .member_name = member == 3 ? "agent-3" : ""}));
         const BuiltTarget result = builder.build(group, 0);
         if (const auto* target = std::get_if<ScrapeTargetPtr>(&result)) {
             ++owners;
-            CHECK((*target)->get("replica") == std::to_string(member));
+            const std::string name = member == 3 ? "agent-3" : std::to_string(member);
+            CHECK((*target)->get("replica") == name);
         } else {
             CHECK(std::get<DropReason>(result) == DropReason::sharding);
         }

@@ -227,6 +227,29 @@ TEST_CASE("TargetPool: equal targets with different meta labels that go together
     CHECK(scraper.complaints == "");
 }
 
+TEST_CASE("TargetPool: very many equal targets cost no more than different ones") {
+    Scraper scraper;
+    TargetPool pool(job(), scraper);
+    // Quadratic work would take minutes.
+    constexpr int count = 100'000;
+    std::vector<TargetGroupPtr> groups;
+    for (int i = 0; i < count; ++i) {
+        groups.push_back(
+            make_group("p" + std::to_string(i), {at("a:1", {{"__meta_x", std::to_string(i)}})}));
+    }
+    pool.apply(full_diff(groups));
+    CHECK(scraper.take() == "+a:1");
+    pool.reload(job({constant("env", "prod")}));
+    CHECK(scraper.take() == "-a:1 +a:1");
+    pool.apply(change({}, {groups.begin() + 1, groups.end()}));
+    CHECK(pool.active_count() == 1);
+    CHECK(scraper.discovered("a:1").at("__meta_x") == "0");
+    scraper.take();
+    pool.apply(change({}, {groups.front()}));
+    CHECK(scraper.count() == 0);
+    CHECK(scraper.complaints == "");
+}
+
 TEST_CASE("TargetPool: a target that moves from one object to another goes on") {
     Scraper scraper;
     TargetPool pool(job(), scraper);
@@ -355,6 +378,24 @@ TEST_CASE("TargetPool: reload with other rules touches only what they change") {
     pool.reload(job({constant("env", "prod")}));
     CHECK(scraper.take() == "-a:1 -a:2 +a:1 +a:2");
     CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: intervals that rules made are kept over a reload (B14)") {
+    RelabelRule rule;
+    rule.source_labels = {"__scrape_interval__"};
+    rule.regex = "1m";
+    rule.target_label = "__scrape_interval__";
+    rule.replacement = "3s";
+    ScrapeConfig config = job({rule});
+    config.scrape_timeout = std::chrono::milliseconds(500);
+    Scraper scraper;
+    TargetPool pool(config, scraper);
+    pool.apply(full_diff({make_group("a", {at("a:1")})}));
+    config.keep_dropped_targets = 7;
+    pool.reload(config);
+    CHECK(scraper.take() == "+a:1");
+    REQUIRE(pool.active().size() == 1);
+    CHECK(pool.active()[0]->scrape_interval() == std::chrono::seconds(3));
 }
 
 TEST_CASE("TargetPool: a reload that cannot work changes nothing") {
