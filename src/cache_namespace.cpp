@@ -17,32 +17,29 @@ CacheNamespace::CacheNamespace(std::string name, const Settings& settings, Host&
     : name_(std::move(name)), settings_(settings), host_(host), mutex_(mutex) {}
 
 CacheNamespace::~CacheNamespace() {
-    for (const auto& [name, entry] : entries_) {
-        metrics().cache_references -= static_cast<std::int64_t>(entry.references);
-        --metrics().cached_objects;
-    }
+    for (const auto& entry : entries_) metrics().cache_references -= entry->references;
+    metrics().cached_objects -= static_cast<std::int64_t>(entries_.size());
 }
 
 // --- references ----------------------------------------------------------------------------------
 
 CacheEntry* CacheNamespace::find(std::string_view name) {
     const auto it = entries_.find(name);
-    return it == entries_.end() ? nullptr : &it->second;
+    return it == entries_.end() ? nullptr : it->get();
 }
 
-CacheEntry& CacheNamespace::add_reference(std::string_view name) {
+void CacheNamespace::add_reference(std::string_view name) {
+    CacheEntry* entry = find(name);
     const std::lock_guard lock(mutex_);
-    const auto [it, added] = entries_.try_emplace(std::string(name), *this, host_.now());
-    CacheEntry& entry = it->second;
-    if (added) {
-        entry.name = it->first;
+    if (entry == nullptr) {
+        auto added = std::make_unique<CacheEntry>(*this, name, host_.now());
+        entry = entries_.insert(std::move(added)).first->get();
         ++metrics().cached_objects;
-        unserved_.insert(&entry);
+        unserved_.insert(entry);
         host_.schedule(*this);
     }
-    ++entry.references;
+    ++entry->references;
     ++metrics().cache_references;
-    return entry;
 }
 
 void CacheNamespace::remove_reference(std::string_view name) {
@@ -65,7 +62,7 @@ void CacheNamespace::drop_unreferenced() {
         let_go(*entry);
         host_.on_dropped(*entry);
         const std::lock_guard lock(mutex_);
-        entries_.erase(entries_.find(entry->name));
+        entries_.erase(entries_.find(std::string_view(entry->name)));
         --metrics().cached_objects;
     }
 }
@@ -96,14 +93,14 @@ void CacheNamespace::keep(CacheEntry& entry) {
 
 void CacheNamespace::stop_idle() {
     const auto collection = collection_.lock();
-    const bool busy = std::any_of(entries_.begin(), entries_.end(), [&](const auto& item) {
-        return item.second.watch == collection && !is_idle(item.second);
+    const bool busy = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return entry->watch == collection && !is_idle(*entry);
     });
-    for (auto& [name, entry] : entries_) {
-        if (entry.watch == nullptr || !is_idle(entry)) continue;
+    for (const auto& entry : entries_) {
+        if (entry->watch == nullptr || !is_idle(*entry)) continue;
         // One who reads keeps the whole collection.
-        if (entry.watch == collection && busy) continue;
-        stop(entry);
+        if (entry->watch == collection && busy) continue;
+        stop(*entry);
     }
     host_.schedule(*this);  // a collection may be tried again
 }
@@ -145,8 +142,8 @@ bool CacheNamespace::may_collect() const {
 
 std::size_t CacheNamespace::single_watches() const {
     std::size_t count = 0;
-    for (const auto& [name, entry] : entries_) {
-        for (const auto* watch : {&entry.watch, &entry.next}) {
+    for (const auto& entry : entries_) {
+        for (const auto* watch : {&entry->watch, &entry->next}) {
             if (*watch && !(*watch)->of_collection()) ++count;
         }
     }
@@ -156,7 +153,7 @@ std::size_t CacheNamespace::single_watches() const {
 std::size_t CacheNamespace::served_by(const std::shared_ptr<CacheWatch>& watch) const {
     return static_cast<std::size_t>(
         std::count_if(entries_.begin(), entries_.end(),
-                      [&](const auto& item) { return item.second.watch == watch; }));
+                      [&](const auto& entry) { return entry->watch == watch; }));
 }
 
 // Gives watches of their own to those that have none. While a collection is on the way, what
@@ -187,8 +184,8 @@ void CacheNamespace::join_collection() {
         std::make_shared<CacheWatch>(*this, settings_.watches, name_, std::string_view());
     joining_ = collection;
     unserved_.clear();
-    for (auto& [name, entry] : entries_) {
-        if (!entry.kept && !entry.idle) replace(entry.next, collection);
+    for (const auto& entry : entries_) {
+        if (!entry->kept && !entry->idle) replace(entry->next, collection);
     }
     collection->start();
 }
@@ -204,8 +201,8 @@ void CacheNamespace::leave_collection() {
     const auto collection = collection_.lock();
     leaving_ = true;
     ++metrics().cache_collection_switches;
-    for (auto& [name, entry] : entries_) {
-        if (entry.watch == collection && !entry.next) watch_singly(entry, &CacheEntry::next);
+    for (const auto& entry : entries_) {
+        if (entry->watch == collection && !entry->next) watch_singly(*entry, &CacheEntry::next);
     }
 }
 
@@ -256,8 +253,8 @@ void CacheNamespace::for_each_of(const CacheWatch& watch, Visit visit) {
         return entry.watch.get() == &watch || entry.next.get() == &watch;
     };
     if (watch.of_collection()) {
-        for (auto& [name, entry] : entries_) {
-            if (serves(entry)) visit(entry);
+        for (const auto& entry : entries_) {
+            if (serves(*entry)) visit(*entry);
         }
     } else if (CacheEntry* entry = find(watch.name()); entry != nullptr && serves(*entry)) {
         visit(*entry);
@@ -328,10 +325,10 @@ void CacheNamespace::refuse_collection(const CacheWatch& collection) {
 // Whether the objects may be watched singly is found out with one of them.
 void CacheNamespace::probe(const CacheWatch& collection) {
     CacheEntry* first = nullptr;
-    for (auto& [name, entry] : entries_) {
-        if (entry.watch.get() != &collection) continue;
-        if (entry.next) return;
-        if (first == nullptr) first = &entry;
+    for (const auto& entry : entries_) {
+        if (entry->watch.get() != &collection) continue;
+        if (entry->next) return;
+        if (first == nullptr) first = entry.get();
     }
     if (first != nullptr) watch_singly(*first, &CacheEntry::next);
 }
@@ -343,20 +340,23 @@ CachedNamespaceStatus CacheNamespace::status() const {
     status.ns = name_;
     status.objects = entries_.size();
     status.single_watches = single_watches();
-    status.collection_watch = std::any_of(entries_.begin(), entries_.end(), [](const auto& item) {
-        return item.second.watch && item.second.watch->of_collection();
+    status.collection_watch = std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) {
+        return entry->watch && entry->watch->of_collection();
     });
     return status;
 }
 
 void CacheNamespace::append_status(std::vector<CachedObjectStatus>& all) const {
-    for (const auto& [name, entry] : entries_) all.push_back(status_of(entry));
+    const auto first = static_cast<std::ptrdiff_t>(all.size());
+    for (const auto& entry : entries_) all.push_back(status_of(*entry));
+    std::sort(all.begin() + first, all.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
 std::optional<CachedObjectStatus> CacheNamespace::status(std::string_view name) const {
     const auto it = entries_.find(name);
     if (it == entries_.end()) return std::nullopt;
-    return status_of(it->second);
+    return status_of(**it);
 }
 
 CachedObjectStatus CacheNamespace::status_of(const CacheEntry& entry) const {

@@ -5,7 +5,6 @@
 #include "k8s_sd/object_cache_status.hpp"
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,7 +55,7 @@ class CacheNamespace final : public CacheWatch::Owner {
     ~CacheNamespace();
 
     CacheEntry* find(std::string_view name);
-    CacheEntry& add_reference(std::string_view name);
+    void add_reference(std::string_view name);
     void remove_reference(std::string_view name);
     /// Somebody reads or follows the object: it is watched, if it was not.
     void touch(CacheEntry&);
@@ -68,7 +67,7 @@ class CacheNamespace final : public CacheWatch::Owner {
     bool empty() const noexcept { return entries_.empty(); }
     template <class Visit>
     void for_each(Visit visit) {
-        for (auto& [name, entry] : entries_) visit(entry);
+        for (const auto& entry : entries_) visit(*entry);
     }
 
     // Under the mutex, on any thread.
@@ -109,7 +108,7 @@ class CacheNamespace final : public CacheWatch::Owner {
     const Settings& settings_;
     Host& host_;
     std::mutex& mutex_;
-    std::map<std::string, CacheEntry, std::less<>> entries_;
+    CacheEntries entries_;
     std::set<CacheEntry*> unserved_;        // they need a watch
     std::set<CacheEntry*> doubtful_;        // their last reference went
     std::weak_ptr<CacheWatch> collection_;  // that serves objects
