@@ -301,7 +301,10 @@ void CacheNamespace::on_status(CacheWatch& watch) {
 
 void CacheNamespace::on_forbidden(CacheWatch& watch) {
     if (watch.of_collection()) {
-        no_collection_before_ = host_.now() + collection_retry;
+        {
+            const std::lock_guard lock(mutex_);
+            no_collection_before_ = host_.now() + collection_retry;
+        }
         return watch.synced() ? probe(watch) : refuse_collection(watch);
     }
     for_each_of(watch, [&](CacheEntry& entry) {
@@ -343,6 +346,7 @@ CachedNamespaceStatus CacheNamespace::status() const {
     status.collection_watch = std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) {
         return entry->watch && entry->watch->of_collection();
     });
+    status.collection_forbidden = host_.now() < no_collection_before_;
     return status;
 }
 

@@ -258,6 +258,7 @@ TEST_CASE("ObjectCache: where the collection is forbidden the single watches go 
     following.follow("s0");
     c.refer_more(1, 9);
     CHECK(c.watches() == "10 single");
+    CHECK(c.cache->status().namespaces.at(0).collection_forbidden);
     for (const auto& name : numbered("s", 10)) CHECK(c.read(name) == "token=" + name);
     CHECK(following.take() == Told{"s0: token=s0"});
     CHECK(c.metrics->cache_collection_switches == 0);
@@ -275,6 +276,7 @@ TEST_CASE("ObjectCache: where the collection is forbidden the single watches go 
         c.advance(1min);
     }
     CHECK(c.watches() == "collection");
+    CHECK_FALSE(c.cache->status().namespaces.at(0).collection_forbidden);
     CHECK(following.take().empty());
 }
 
