@@ -85,9 +85,10 @@ struct CacheEntry {
     const std::string name;
     ObjectPtr value;
     std::uint32_t references = 0;
-    bool synced = false;  // `value` is what the server has
-    bool idle = false;    // not watched, because nobody reads it
-    bool kept = false;    // not watched, because it cannot change
+    bool synced = false;   // `value` is what the server has
+    bool idle = false;     // not watched, because nobody reads it
+    bool kept = false;     // not watched, because it cannot change
+    bool overdue = false;  // `watch` and `next` have disagreed for a while
     TimePoint last_read;
 
     std::shared_ptr<CacheWatch> watch;  // what the value comes from

@@ -91,6 +91,12 @@ void CacheNamespace::keep(CacheEntry& entry) {
     host_.schedule(*this);
 }
 
+void CacheNamespace::tidy() {
+    stop_idle();
+    end_disagreements();
+    host_.schedule(*this);  // a collection may be tried again
+}
+
 void CacheNamespace::stop_idle() {
     const auto collection = collection_.lock();
     const bool busy = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
@@ -102,7 +108,6 @@ void CacheNamespace::stop_idle() {
         if (entry->watch == collection && busy) continue;
         stop(*entry);
     }
-    host_.schedule(*this);  // a collection may be tried again
 }
 
 // What has never been read from the server is not idle, else a slow server would be asked for
@@ -128,7 +133,7 @@ void CacheNamespace::update() {
     if (collection_.expired()) leaving_ = false;
     const bool changing = leaving_ || !joining_.expired();
     if (may_collect() && !changing &&
-        single_watches() + unserved_.size() > settings_.collection_threshold) {
+        watched_singly() + unserved_.size() > settings_.collection_threshold) {
         join_collection();
     } else {
         serve();
@@ -150,10 +155,21 @@ std::size_t CacheNamespace::single_watches() const {
     return count;
 }
 
-std::size_t CacheNamespace::served_by(const std::shared_ptr<CacheWatch>& watch) const {
+// Without those that are about to change over to a collection: however long that takes, it is no
+// reason to list it once more.
+std::size_t CacheNamespace::watched_singly() const {
     return static_cast<std::size_t>(
-        std::count_if(entries_.begin(), entries_.end(),
-                      [&](const auto& entry) { return entry->watch == watch; }));
+        std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+            const auto& last = entry->next ? entry->next : entry->watch;
+            return last && !last->of_collection();
+        }));
+}
+
+std::size_t CacheNamespace::watched() const {
+    return static_cast<std::size_t>(
+        std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+            return entry->watch != nullptr || entry->next != nullptr;
+        }));
 }
 
 // Gives watches of their own to those that have none. While a collection is on the way, what
@@ -163,7 +179,7 @@ void CacheNamespace::serve() {
     std::size_t room = unserved_.size();
     if (may_collect()) {
         room = settings_.collection_threshold -
-               std::min(settings_.collection_threshold, single_watches());
+               std::min(settings_.collection_threshold, watched_singly());
     }
     for (; room > 0 && !unserved_.empty(); --room) {
         CacheEntry& entry = **unserved_.begin();
@@ -194,7 +210,7 @@ void CacheNamespace::leave_if_few() {
     const auto collection = collection_.lock();
     if (!collection || leaving_ || !joining_.expired()) return;
     // Half of what makes it join, so that it does not go back and forth.
-    if (served_by(collection) <= settings_.collection_threshold / 2) leave_collection();
+    if (watched() + unserved_.size() <= settings_.collection_threshold / 2) leave_collection();
 }
 
 void CacheNamespace::leave_collection() {
@@ -202,21 +218,44 @@ void CacheNamespace::leave_collection() {
     leaving_ = true;
     ++metrics().cache_collection_switches;
     for (const auto& entry : entries_) {
-        if (entry->watch == collection && !entry->next) watch_singly(*entry, &CacheEntry::next);
+        if (entry->next == collection) {
+            collection->forget(entry->name);
+            replace(entry->next, nullptr);
+        } else if (entry->watch == collection && !entry->next) {
+            watch_singly(*entry, &CacheEntry::next);
+        }
     }
 }
 
-void CacheNamespace::change_over(CacheEntry& entry) {
-    const ObjectPtr found = entry.next->find(entry.name);
+void CacheNamespace::change_over_if_agreed(CacheEntry& entry) {
+    ObjectPtr found = entry.next->find(entry.name);
     const bool well = entry.watch && entry.synced && !entry.watch->error();
     if (well && !CacheEntry::same(found, entry.value)) return;
+    change_over(entry, std::move(found));
+}
+
+// One of the two may hang without an error, or be far behind. The younger one is more likely to be
+// right; if it is not, its next events mend that.
+void CacheNamespace::end_disagreements() {
+    for (const auto& entry : entries_) {
+        const bool disagrees = entry->next && entry->next->synced();
+        if (disagrees && entry->overdue) {
+            change_over(*entry, entry->next->find(entry->name));
+        } else {
+            entry->overdue = disagrees;
+        }
+    }
+}
+
+void CacheNamespace::change_over(CacheEntry& entry, ObjectPtr found) {
     const auto before = entry.watch;
     replace(entry.watch, entry.next);
     replace(entry.next, nullptr);
+    entry.overdue = false;
     const bool collection_fails =
         before && before->of_collection() && before->error() == errc::forbidden;
     if (before && before->of_collection()) before->forget(entry.name);
-    set_value(entry, found);
+    set_value(entry, std::move(found));
     host_.schedule(*this);
     // The permission for the collection went, that for the single ones is there.
     if (collection_fails && !leaving_ && !collection_.expired()) leave_collection();
@@ -270,7 +309,7 @@ void CacheNamespace::on_object(CacheWatch& watch, std::string_view name, const O
     CacheEntry* const entry = find(name);
     if (entry == nullptr) return;
     if (entry->watch.get() == &watch) set_value(*entry, after);
-    if (entry->next && entry->next->synced()) change_over(*entry);
+    if (entry->next && entry->next->synced()) change_over_if_agreed(*entry);
 }
 
 void CacheNamespace::on_synced(CacheWatch& watch) {
@@ -281,7 +320,7 @@ void CacheNamespace::on_synced(CacheWatch& watch) {
     }
     for_each_of(watch, [&](CacheEntry& entry) {
         if (entry.watch.get() == &watch) return set_value(entry, watch.find(entry.name));
-        change_over(entry);
+        change_over_if_agreed(entry);
     });
     host_.schedule(*this);
 }
@@ -294,7 +333,9 @@ void CacheNamespace::on_status(CacheWatch& watch) {
     if (!watch.error()) return;
     // Those that have a watch to change over to need not agree with a failing one.
     for_each_of(watch, [&](CacheEntry& entry) {
-        if (entry.watch.get() == &watch && entry.next && entry.next->synced()) change_over(entry);
+        if (entry.watch.get() == &watch && entry.next && entry.next->synced()) {
+            change_over_if_agreed(entry);
+        }
     });
     if (watch.error() == errc::forbidden) on_forbidden(watch);
 }

@@ -63,7 +63,8 @@ class CacheNamespace final : public CacheWatch::Owner {
     void keep(CacheEntry&);
     /// Does what follows from the changes since the last call.
     void update();
-    void stop_idle();
+    /// To be called now and then: stops what is idle, and ends what takes too long.
+    void tidy();
     bool empty() const noexcept { return entries_.empty(); }
     template <class Visit>
     void for_each(Visit visit) {
@@ -90,16 +91,20 @@ class CacheNamespace final : public CacheWatch::Owner {
     void serve();
     bool may_collect() const;
     std::size_t single_watches() const;
-    std::size_t served_by(const std::shared_ptr<CacheWatch>&) const;
+    std::size_t watched_singly() const;
+    std::size_t watched() const;
     void join_collection();
     void leave_collection();
     void leave_if_few();
     void on_forbidden(CacheWatch&);
     void refuse_collection(const CacheWatch&);
     void probe(const CacheWatch&);
-    void change_over(CacheEntry&);
+    void change_over_if_agreed(CacheEntry&);
+    void change_over(CacheEntry&, ObjectPtr found);
     void let_go(CacheEntry&);
     void stop(CacheEntry&);
+    void stop_idle();
+    void end_disagreements();
     void set_value(CacheEntry&, ObjectPtr);
     bool is_idle(const CacheEntry&) const;
     CachedObjectStatus status_of(const CacheEntry&) const;

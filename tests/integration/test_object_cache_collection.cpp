@@ -153,6 +153,25 @@ TEST_CASE("ObjectCache: an object changes over when both watches know the same o
     CHECK(c.read("s0") == "token=new");
 }
 
+TEST_CASE("ObjectCache: watches that hang and disagree with the collection are given up in time") {
+    Collected c;
+    // Watches of single objects are never answered, so they know only what they have listed.
+    c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.param("fieldSelector").empty() || !request.is_watch()) return std::nullopt;
+        return sim::Response::never();
+    });
+    c.refer_more(0, 4);
+    for (const auto& name : numbered("s", 4)) c.put(name, "new");
+    c.take_requests();
+    c.refer_more(4, 1);
+    CHECK(c.watches() == "collection, 4 single");
+    CHECK(c.take_requests().size() == 2);  // the collection is listed once
+    CHECK(c.read("s0") == "token=s0");
+    c.advance(2min);
+    CHECK(c.watches() == "collection");
+    CHECK(c.read("s0") == "token=new");
+}
+
 TEST_CASE("ObjectCache: an object whose own watch fails changes over without waiting") {
     Collected c;
     c.refer_more(0, 4);
