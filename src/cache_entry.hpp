@@ -5,8 +5,9 @@
 #include "k8s_sd/data_object.hpp"
 #include "operation.hpp"
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -68,7 +69,8 @@ class CacheFollower {
 /// An object that somebody refers to. Belongs to the strand; what status() reads is changed under
 /// the cache's mutex.
 struct CacheEntry {
-    CacheEntry(CacheNamespace& objects, TimePoint now) : home(objects), last_read(now) {}
+    CacheEntry(CacheNamespace& objects, std::string_view of_name, TimePoint now)
+        : home(objects), name(of_name), last_read(now) {}
 
     // Null and "not there" are the same.
     static bool same(const ObjectPtr& a, const ObjectPtr& b) {
@@ -80,12 +82,13 @@ struct CacheEntry {
     }
 
     CacheNamespace& home;
-    std::string_view name;  // the key under which it is found
-    std::size_t references = 0;
+    const std::string name;
     ObjectPtr value;
-    bool synced = false;  // `value` is what the server has
-    bool idle = false;    // not watched, because nobody reads it
-    bool kept = false;    // not watched, because it cannot change
+    std::uint32_t references = 0;
+    bool synced = false;   // `value` is what the server has
+    bool idle = false;     // not watched, because nobody reads it
+    bool kept = false;     // not watched, because it cannot change
+    bool overdue = false;  // `watch` and `next` have disagreed for a while
     TimePoint last_read;
 
     std::shared_ptr<CacheWatch> watch;  // what the value comes from
@@ -93,5 +96,27 @@ struct CacheEntry {
     std::vector<std::shared_ptr<CacheGet>> gets;
     std::vector<std::shared_ptr<CacheFollower>> followers;
 };
+
+/// Entries by name, without a pointer more for each than is needed.
+struct CacheEntryHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const noexcept {
+        return std::hash<std::string_view>{}(name);
+    }
+    std::size_t operator()(const std::unique_ptr<CacheEntry>& entry) const noexcept {
+        return (*this)(entry->name);
+    }
+};
+struct CacheEntryEqual {
+    using is_transparent = void;
+    static std::string_view name(std::string_view text) noexcept { return text; }
+    static std::string_view name(const std::unique_ptr<CacheEntry>& e) noexcept { return e->name; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const noexcept {
+        return name(a) == name(b);
+    }
+};
+using CacheEntries =
+    boost::unordered_flat_set<std::unique_ptr<CacheEntry>, CacheEntryHash, CacheEntryEqual>;
 
 }  // namespace k8s_sd::detail

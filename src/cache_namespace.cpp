@@ -17,32 +17,29 @@ CacheNamespace::CacheNamespace(std::string name, const Settings& settings, Host&
     : name_(std::move(name)), settings_(settings), host_(host), mutex_(mutex) {}
 
 CacheNamespace::~CacheNamespace() {
-    for (const auto& [name, entry] : entries_) {
-        metrics().cache_references -= static_cast<std::int64_t>(entry.references);
-        --metrics().cached_objects;
-    }
+    for (const auto& entry : entries_) metrics().cache_references -= entry->references;
+    metrics().cached_objects -= static_cast<std::int64_t>(entries_.size());
 }
 
 // --- references ----------------------------------------------------------------------------------
 
 CacheEntry* CacheNamespace::find(std::string_view name) {
     const auto it = entries_.find(name);
-    return it == entries_.end() ? nullptr : &it->second;
+    return it == entries_.end() ? nullptr : it->get();
 }
 
-CacheEntry& CacheNamespace::add_reference(std::string_view name) {
+void CacheNamespace::add_reference(std::string_view name) {
+    CacheEntry* entry = find(name);
     const std::lock_guard lock(mutex_);
-    const auto [it, added] = entries_.try_emplace(std::string(name), *this, host_.now());
-    CacheEntry& entry = it->second;
-    if (added) {
-        entry.name = it->first;
+    if (entry == nullptr) {
+        auto added = std::make_unique<CacheEntry>(*this, name, host_.now());
+        entry = entries_.insert(std::move(added)).first->get();
         ++metrics().cached_objects;
-        unserved_.insert(&entry);
+        unserved_.insert(entry);
         host_.schedule(*this);
     }
-    ++entry.references;
+    ++entry->references;
     ++metrics().cache_references;
-    return entry;
 }
 
 void CacheNamespace::remove_reference(std::string_view name) {
@@ -65,7 +62,7 @@ void CacheNamespace::drop_unreferenced() {
         let_go(*entry);
         host_.on_dropped(*entry);
         const std::lock_guard lock(mutex_);
-        entries_.erase(entries_.find(entry->name));
+        entries_.erase(entries_.find(std::string_view(entry->name)));
         --metrics().cached_objects;
     }
 }
@@ -94,18 +91,23 @@ void CacheNamespace::keep(CacheEntry& entry) {
     host_.schedule(*this);
 }
 
+void CacheNamespace::tidy() {
+    stop_idle();
+    end_disagreements();
+    host_.schedule(*this);  // a collection may be tried again
+}
+
 void CacheNamespace::stop_idle() {
     const auto collection = collection_.lock();
-    const bool busy = std::any_of(entries_.begin(), entries_.end(), [&](const auto& item) {
-        return item.second.watch == collection && !is_idle(item.second);
+    const bool busy = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return entry->watch == collection && !is_idle(*entry);
     });
-    for (auto& [name, entry] : entries_) {
-        if (entry.watch == nullptr || !is_idle(entry)) continue;
+    for (const auto& entry : entries_) {
+        if (entry->watch == nullptr || !is_idle(*entry)) continue;
         // One who reads keeps the whole collection.
-        if (entry.watch == collection && busy) continue;
-        stop(entry);
+        if (entry->watch == collection && busy) continue;
+        stop(*entry);
     }
-    host_.schedule(*this);  // a collection may be tried again
 }
 
 // What has never been read from the server is not idle, else a slow server would be asked for
@@ -131,7 +133,7 @@ void CacheNamespace::update() {
     if (collection_.expired()) leaving_ = false;
     const bool changing = leaving_ || !joining_.expired();
     if (may_collect() && !changing &&
-        single_watches() + unserved_.size() > settings_.collection_threshold) {
+        watched_singly() + unserved_.size() > settings_.collection_threshold) {
         join_collection();
     } else {
         serve();
@@ -145,18 +147,29 @@ bool CacheNamespace::may_collect() const {
 
 std::size_t CacheNamespace::single_watches() const {
     std::size_t count = 0;
-    for (const auto& [name, entry] : entries_) {
-        for (const auto* watch : {&entry.watch, &entry.next}) {
+    for (const auto& entry : entries_) {
+        for (const auto* watch : {&entry->watch, &entry->next}) {
             if (*watch && !(*watch)->of_collection()) ++count;
         }
     }
     return count;
 }
 
-std::size_t CacheNamespace::served_by(const std::shared_ptr<CacheWatch>& watch) const {
+// Without those that are about to change over to a collection: however long that takes, it is no
+// reason to list it once more.
+std::size_t CacheNamespace::watched_singly() const {
     return static_cast<std::size_t>(
-        std::count_if(entries_.begin(), entries_.end(),
-                      [&](const auto& item) { return item.second.watch == watch; }));
+        std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+            const auto& last = entry->next ? entry->next : entry->watch;
+            return last && !last->of_collection();
+        }));
+}
+
+std::size_t CacheNamespace::watched() const {
+    return static_cast<std::size_t>(
+        std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+            return entry->watch != nullptr || entry->next != nullptr;
+        }));
 }
 
 // Gives watches of their own to those that have none. While a collection is on the way, what
@@ -166,7 +179,7 @@ void CacheNamespace::serve() {
     std::size_t room = unserved_.size();
     if (may_collect()) {
         room = settings_.collection_threshold -
-               std::min(settings_.collection_threshold, single_watches());
+               std::min(settings_.collection_threshold, watched_singly());
     }
     for (; room > 0 && !unserved_.empty(); --room) {
         CacheEntry& entry = **unserved_.begin();
@@ -187,8 +200,8 @@ void CacheNamespace::join_collection() {
         std::make_shared<CacheWatch>(*this, settings_.watches, name_, std::string_view());
     joining_ = collection;
     unserved_.clear();
-    for (auto& [name, entry] : entries_) {
-        if (!entry.kept && !entry.idle) replace(entry.next, collection);
+    for (const auto& entry : entries_) {
+        if (!entry->kept && !entry->idle) replace(entry->next, collection);
     }
     collection->start();
 }
@@ -197,29 +210,52 @@ void CacheNamespace::leave_if_few() {
     const auto collection = collection_.lock();
     if (!collection || leaving_ || !joining_.expired()) return;
     // Half of what makes it join, so that it does not go back and forth.
-    if (served_by(collection) <= settings_.collection_threshold / 2) leave_collection();
+    if (watched() + unserved_.size() <= settings_.collection_threshold / 2) leave_collection();
 }
 
 void CacheNamespace::leave_collection() {
     const auto collection = collection_.lock();
     leaving_ = true;
     ++metrics().cache_collection_switches;
-    for (auto& [name, entry] : entries_) {
-        if (entry.watch == collection && !entry.next) watch_singly(entry, &CacheEntry::next);
+    for (const auto& entry : entries_) {
+        if (entry->next == collection) {
+            collection->forget(entry->name);
+            replace(entry->next, nullptr);
+        } else if (entry->watch == collection && !entry->next) {
+            watch_singly(*entry, &CacheEntry::next);
+        }
     }
 }
 
-void CacheNamespace::change_over(CacheEntry& entry) {
-    const ObjectPtr found = entry.next->find(entry.name);
+void CacheNamespace::change_over_if_agreed(CacheEntry& entry) {
+    ObjectPtr found = entry.next->find(entry.name);
     const bool well = entry.watch && entry.synced && !entry.watch->error();
     if (well && !CacheEntry::same(found, entry.value)) return;
+    change_over(entry, std::move(found));
+}
+
+// One of the two may hang without an error, or be far behind. The younger one is more likely to be
+// right; if it is not, its next events mend that.
+void CacheNamespace::end_disagreements() {
+    for (const auto& entry : entries_) {
+        const bool disagrees = entry->next && entry->next->synced();
+        if (disagrees && entry->overdue) {
+            change_over(*entry, entry->next->find(entry->name));
+        } else {
+            entry->overdue = disagrees;
+        }
+    }
+}
+
+void CacheNamespace::change_over(CacheEntry& entry, ObjectPtr found) {
     const auto before = entry.watch;
     replace(entry.watch, entry.next);
     replace(entry.next, nullptr);
+    entry.overdue = false;
     const bool collection_fails =
         before && before->of_collection() && before->error() == errc::forbidden;
     if (before && before->of_collection()) before->forget(entry.name);
-    set_value(entry, found);
+    set_value(entry, std::move(found));
     host_.schedule(*this);
     // The permission for the collection went, that for the single ones is there.
     if (collection_fails && !leaving_ && !collection_.expired()) leave_collection();
@@ -256,8 +292,8 @@ void CacheNamespace::for_each_of(const CacheWatch& watch, Visit visit) {
         return entry.watch.get() == &watch || entry.next.get() == &watch;
     };
     if (watch.of_collection()) {
-        for (auto& [name, entry] : entries_) {
-            if (serves(entry)) visit(entry);
+        for (const auto& entry : entries_) {
+            if (serves(*entry)) visit(*entry);
         }
     } else if (CacheEntry* entry = find(watch.name()); entry != nullptr && serves(*entry)) {
         visit(*entry);
@@ -273,7 +309,7 @@ void CacheNamespace::on_object(CacheWatch& watch, std::string_view name, const O
     CacheEntry* const entry = find(name);
     if (entry == nullptr) return;
     if (entry->watch.get() == &watch) set_value(*entry, after);
-    if (entry->next && entry->next->synced()) change_over(*entry);
+    if (entry->next && entry->next->synced()) change_over_if_agreed(*entry);
 }
 
 void CacheNamespace::on_synced(CacheWatch& watch) {
@@ -284,7 +320,7 @@ void CacheNamespace::on_synced(CacheWatch& watch) {
     }
     for_each_of(watch, [&](CacheEntry& entry) {
         if (entry.watch.get() == &watch) return set_value(entry, watch.find(entry.name));
-        change_over(entry);
+        change_over_if_agreed(entry);
     });
     host_.schedule(*this);
 }
@@ -297,14 +333,19 @@ void CacheNamespace::on_status(CacheWatch& watch) {
     if (!watch.error()) return;
     // Those that have a watch to change over to need not agree with a failing one.
     for_each_of(watch, [&](CacheEntry& entry) {
-        if (entry.watch.get() == &watch && entry.next && entry.next->synced()) change_over(entry);
+        if (entry.watch.get() == &watch && entry.next && entry.next->synced()) {
+            change_over_if_agreed(entry);
+        }
     });
     if (watch.error() == errc::forbidden) on_forbidden(watch);
 }
 
 void CacheNamespace::on_forbidden(CacheWatch& watch) {
     if (watch.of_collection()) {
-        no_collection_before_ = host_.now() + collection_retry;
+        {
+            const std::lock_guard lock(mutex_);
+            no_collection_before_ = host_.now() + collection_retry;
+        }
         return watch.synced() ? probe(watch) : refuse_collection(watch);
     }
     for_each_of(watch, [&](CacheEntry& entry) {
@@ -328,10 +369,10 @@ void CacheNamespace::refuse_collection(const CacheWatch& collection) {
 // Whether the objects may be watched singly is found out with one of them.
 void CacheNamespace::probe(const CacheWatch& collection) {
     CacheEntry* first = nullptr;
-    for (auto& [name, entry] : entries_) {
-        if (entry.watch.get() != &collection) continue;
-        if (entry.next) return;
-        if (first == nullptr) first = &entry;
+    for (const auto& entry : entries_) {
+        if (entry->watch.get() != &collection) continue;
+        if (entry->next) return;
+        if (first == nullptr) first = entry.get();
     }
     if (first != nullptr) watch_singly(*first, &CacheEntry::next);
 }
@@ -343,20 +384,24 @@ CachedNamespaceStatus CacheNamespace::status() const {
     status.ns = name_;
     status.objects = entries_.size();
     status.single_watches = single_watches();
-    status.collection_watch = std::any_of(entries_.begin(), entries_.end(), [](const auto& item) {
-        return item.second.watch && item.second.watch->of_collection();
+    status.collection_watch = std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) {
+        return entry->watch && entry->watch->of_collection();
     });
+    status.collection_forbidden = host_.now() < no_collection_before_;
     return status;
 }
 
 void CacheNamespace::append_status(std::vector<CachedObjectStatus>& all) const {
-    for (const auto& [name, entry] : entries_) all.push_back(status_of(entry));
+    const auto first = static_cast<std::ptrdiff_t>(all.size());
+    for (const auto& entry : entries_) all.push_back(status_of(*entry));
+    std::sort(all.begin() + first, all.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
 std::optional<CachedObjectStatus> CacheNamespace::status(std::string_view name) const {
     const auto it = entries_.find(name);
     if (it == entries_.end()) return std::nullopt;
-    return status_of(it->second);
+    return status_of(**it);
 }
 
 CachedObjectStatus CacheNamespace::status_of(const CacheEntry& entry) const {

@@ -5,7 +5,6 @@
 #include "k8s_sd/object_cache_status.hpp"
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,7 +55,7 @@ class CacheNamespace final : public CacheWatch::Owner {
     ~CacheNamespace();
 
     CacheEntry* find(std::string_view name);
-    CacheEntry& add_reference(std::string_view name);
+    void add_reference(std::string_view name);
     void remove_reference(std::string_view name);
     /// Somebody reads or follows the object: it is watched, if it was not.
     void touch(CacheEntry&);
@@ -64,11 +63,12 @@ class CacheNamespace final : public CacheWatch::Owner {
     void keep(CacheEntry&);
     /// Does what follows from the changes since the last call.
     void update();
-    void stop_idle();
+    /// To be called now and then: stops what is idle, and ends what takes too long.
+    void tidy();
     bool empty() const noexcept { return entries_.empty(); }
     template <class Visit>
     void for_each(Visit visit) {
-        for (auto& [name, entry] : entries_) visit(entry);
+        for (const auto& entry : entries_) visit(*entry);
     }
 
     // Under the mutex, on any thread.
@@ -91,16 +91,20 @@ class CacheNamespace final : public CacheWatch::Owner {
     void serve();
     bool may_collect() const;
     std::size_t single_watches() const;
-    std::size_t served_by(const std::shared_ptr<CacheWatch>&) const;
+    std::size_t watched_singly() const;
+    std::size_t watched() const;
     void join_collection();
     void leave_collection();
     void leave_if_few();
     void on_forbidden(CacheWatch&);
     void refuse_collection(const CacheWatch&);
     void probe(const CacheWatch&);
-    void change_over(CacheEntry&);
+    void change_over_if_agreed(CacheEntry&);
+    void change_over(CacheEntry&, ObjectPtr found);
     void let_go(CacheEntry&);
     void stop(CacheEntry&);
+    void stop_idle();
+    void end_disagreements();
     void set_value(CacheEntry&, ObjectPtr);
     bool is_idle(const CacheEntry&) const;
     CachedObjectStatus status_of(const CacheEntry&) const;
@@ -109,7 +113,7 @@ class CacheNamespace final : public CacheWatch::Owner {
     const Settings& settings_;
     Host& host_;
     std::mutex& mutex_;
-    std::map<std::string, CacheEntry, std::less<>> entries_;
+    CacheEntries entries_;
     std::set<CacheEntry*> unserved_;        // they need a watch
     std::set<CacheEntry*> doubtful_;        // their last reference went
     std::weak_ptr<CacheWatch> collection_;  // that serves objects

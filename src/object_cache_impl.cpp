@@ -278,7 +278,7 @@ void ObjectCache::Impl::wake_for_idle() {
         const auto self = weak.lock();
         if (!self || self->cancelled_) return;
         self->idle_awake_ = false;
-        for (auto& [ns, objects] : self->namespaces_) objects.stop_idle();
+        for (auto& [ns, objects] : self->namespaces_) objects.tidy();
         if (!self->namespaces_.empty()) self->wake_for_idle();
     });
 }

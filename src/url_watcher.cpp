@@ -434,7 +434,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         log(LogLevel::warning, "works again");
         observer_->on_status();
     }
-    std::string url() const { return api_.url_of(collection_path(query_.kind, query_.ns)); }
+    std::string url() const { return api_.url_of(collection()); }
     void log(LogLevel level, const std::string& text) const {
         const Logger& logger = api_.environment.logger;
         if (logger.enabled(level)) logger.log(level, url() + ": " + text);

@@ -45,6 +45,8 @@ struct CachedNamespaceStatus {
     std::size_t objects = 0;         ///< that somebody refers to
     std::size_t single_watches = 0;  ///< of one object each
     bool collection_watch = false;   ///< there is a watch of the collection that serves objects
+    /// The permission to watch the collection is missing. It is asked for again after ten minutes.
+    bool collection_forbidden = false;
 };
 
 /// How an ObjectCache is doing.

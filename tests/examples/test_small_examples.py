@@ -68,8 +68,25 @@ class SmallExamples(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn("usage: ", result.stderr)
 
+    def test_object_cache_follows_rotation(self):
+        self.ends_after_changes("object_cache",
+                                r"(?m)^read Secret shop/db-credentials: user \(4 bytes\), password ",
+                                r"(?m)^Secret shop/db-credentials: ",
+                                r"(?m)^ConfigMap shop/settings: log-level \(\d bytes\)$",
+                                r"(?m)^Secret shop/db-credentials is present, 3 references$")
+
+    def test_object_cache_tells_what_goes(self):
+        result = run("object_cache", "--diffs", 12)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Secret shop/queue-token: does not exist", result.stdout)
+
+    def test_object_cache_helps(self):
+        result = run("object_cache", "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("usage: object_cache", result.stdout)
+
     def test_signals_end_them(self):
-        for program in ("existing_app", "coroutine", "many_jobs", "watch_url"):
+        for program in ("existing_app", "coroutine", "many_jobs", "watch_url", "object_cache"):
             with self.subTest(program), running(program) as instance:
                 instance.line()
                 self.assertEqual(instance.signal(signal.SIGTERM), 0)
@@ -80,7 +97,7 @@ class SmallExamples(unittest.TestCase):
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
     def test_wrong_arguments(self):
-        for program in ("existing_app", "coroutine", "watch_url"):
+        for program in ("existing_app", "coroutine", "watch_url", "object_cache"):
             for arguments in (["--diffs"], ["--diffs", "x"], ["--what"], ["a", "b"]):
                 with self.subTest(program=program, arguments=arguments):
                     result = run(program, *arguments)

@@ -153,6 +153,25 @@ TEST_CASE("ObjectCache: an object changes over when both watches know the same o
     CHECK(c.read("s0") == "token=new");
 }
 
+TEST_CASE("ObjectCache: watches that hang and disagree with the collection are given up in time") {
+    Collected c;
+    // Watches of single objects are never answered, so they know only what they have listed.
+    c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.param("fieldSelector").empty() || !request.is_watch()) return std::nullopt;
+        return sim::Response::never();
+    });
+    c.refer_more(0, 4);
+    for (const auto& name : numbered("s", 4)) c.put(name, "new");
+    c.take_requests();
+    c.refer_more(4, 1);
+    CHECK(c.watches() == "collection, 4 single");
+    CHECK(c.take_requests().size() == 2);  // the collection is listed once
+    CHECK(c.read("s0") == "token=s0");
+    c.advance(2min);
+    CHECK(c.watches() == "collection");
+    CHECK(c.read("s0") == "token=new");
+}
+
 TEST_CASE("ObjectCache: an object whose own watch fails changes over without waiting") {
     Collected c;
     c.refer_more(0, 4);
@@ -258,6 +277,7 @@ TEST_CASE("ObjectCache: where the collection is forbidden the single watches go 
     following.follow("s0");
     c.refer_more(1, 9);
     CHECK(c.watches() == "10 single");
+    CHECK(c.cache->status().namespaces.at(0).collection_forbidden);
     for (const auto& name : numbered("s", 10)) CHECK(c.read(name) == "token=" + name);
     CHECK(following.take() == Told{"s0: token=s0"});
     CHECK(c.metrics->cache_collection_switches == 0);
@@ -275,6 +295,7 @@ TEST_CASE("ObjectCache: where the collection is forbidden the single watches go 
         c.advance(1min);
     }
     CHECK(c.watches() == "collection");
+    CHECK_FALSE(c.cache->status().namespaces.at(0).collection_forbidden);
     CHECK(following.take().empty());
 }
 

@@ -110,6 +110,11 @@ class JsonDecoder final : private JsonProjector::Records {
     };
     static const Roots& roots_of(Kind);
 
+    /// A watch waits most of the time, without the memory for decoding.
+    void release() {
+        arena_.release();
+        parser_.handler().release();
+    }
     void start(const Projection& root, void* aggregate, const Projection* records);
     error_code feed_list(std::string_view bytes);
     error_code feed_watch(std::string_view bytes);
@@ -268,8 +273,7 @@ inline error_code JsonDecoder::feed_watch(std::string_view bytes) {
     while (true) {
         if (!in_document_) bytes = without_leading_space(bytes);
         if (bytes.empty()) {
-            // A watch waits most of the time.
-            if (!in_document_) arena_.release();
+            if (!in_document_) release();
             return {};
         }
         if (!in_document_) expect_watch();
@@ -284,7 +288,7 @@ inline error_code JsonDecoder::feed_watch(std::string_view bytes) {
 }
 
 inline error_code JsonDecoder::finish() {
-    arena_.release();
+    release();
     if (watching_) {
         return in_document_ ? fail(errc::truncated_response, "the stream ended in an event")
                             : error_code();

@@ -63,6 +63,8 @@ class JsonProjector {
         elements_ = 0;
         if (text_.capacity() > largest_kept_buffer) Secret().swap(text_);
     }
+    /// Between two documents: gives back the memory for long texts.
+    void release() { Secret().swap(text_); }
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
 
