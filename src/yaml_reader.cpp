@@ -120,6 +120,12 @@ std::string suggestion(const std::string& key, std::span<const std::string_view>
     return " (did you mean " + std::string(*nearest) + "?)";
 }
 
+/// Far beyond what people write; bounds the work for anchors that are merged again and again.
+constexpr std::size_t most_merged = 1'000;
+
+/// As text, in quotes, it is a key like others.
+bool is_merge_key(const YAML::Node& key) { return key.Scalar() == "<<" && key.Tag() != "!"; }
+
 }  // namespace
 
 YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
@@ -191,19 +197,49 @@ YamlValue YamlValue::child(const YAML::Node& node, int line, const std::string& 
     return YamlValue(node, file_, line, path_.empty() ? name : path_ + "." + name);
 }
 
+/// The entries of a mapping while they are collected.
+struct YamlValue::Entries {
+    std::vector<Entry> list;
+    std::set<std::string, std::less<>> names;
+    std::size_t merged = 0;  ///< visited in other mappings
+};
+
 std::vector<YamlValue::Entry> YamlValue::entries() const {
     if (is_null()) return {};
     if (!node_.IsMap()) fail("must be a mapping of keys to values");
-    std::vector<Entry> result;
-    std::set<std::string_view> seen;
+    Entries all;
+    add_entries(all);
+    return std::move(all.list);
+}
+
+void YamlValue::add_entries(Entries& all) const {
+    std::set<std::string_view> own;
+    std::vector<YamlValue> merges;
     for (const auto& entry : node_) {
         const int line = entry.first.Mark().line + 1;
         if (!entry.first.IsScalar()) child(entry.first, line, "?").fail("a key must be a text");
         const std::string& key = entry.first.Scalar();
-        if (!seen.insert(key).second) child(entry.second, line, key).fail("is there twice");
-        result.emplace_back(key, child(entry.second, line, key));
+        const YamlValue value = child(entry.second, line, key);
+        if (!own.insert(key).second) value.fail("is there twice");
+        if (is_merge_key(entry.first)) {
+            merges.push_back(value);
+        } else if (all.names.insert(key).second) {
+            all.list.emplace_back(key, value);
+        }
     }
-    return result;
+    for (const YamlValue& value : merges) value.merge_into(*this, all);
+}
+
+void YamlValue::merge_into(const YamlValue& mapping, Entries& all) const {
+    const auto merge = [&](const YAML::Node& source) {
+        if (!source.IsMap()) fail("must be a mapping, or a list of mappings, to take keys from");
+        // An anchor can be merged many times, and into itself.
+        all.merged += 1 + source.size();
+        if (all.merged > most_merged) fail("takes too many keys from other mappings");
+        YamlValue(source, file_, line_, mapping.path_).add_entries(all);
+    };
+    if (!node_.IsSequence()) return merge(node_);
+    for (const auto& item : node_) merge(item);
 }
 
 bool YamlValue::has(std::string_view key) const {

@@ -181,6 +181,14 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("parse_relabel_configs: a rule merges what an anchor names") {
+    const Rules rules = parse("- &a {source_labels: [x], target_label: t}\n"
+                              "- {<<: *a, target_label: u}\n- {target_label: v, <<: *a}\n");
+    CHECK(rules == Rules{{.source_labels = {"x"}, .target_label = "t"},
+                         {.source_labels = {"x"}, .target_label = "u"},
+                         {.source_labels = {"x"}, .target_label = "v"}});
+}
+
 TEST_CASE("load_relabel_configs: reads a file and names it") {
     const TemporaryDirectory directory;
     const std::string good = directory.write("good.yaml", "- target_label: t\n");
