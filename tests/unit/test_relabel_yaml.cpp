@@ -117,11 +117,10 @@ TEST_CASE("parse_relabel_configs: errors name file, line and key, and what is al
          "there is no such action; allowed are replace, keep, drop, "},
         {"- action: [keep]", "r.yaml:1: relabel_configs[0].action: ", "must be a text"},
         {"- {action: graphite, match: a.*, labels: {}}",
-         "r.yaml:1: relabel_configs[0].match: ", "Graphite"},
-        {"- action: keep\n  labels: {a: b}", "r.yaml:2: relabel_configs[0].labels: ", "Graphite"},
-        {"- action: graphite", "r.yaml:1: relabel_configs[0].action: ", "is about metrics"},
-        {"- action: Keep_Metrics", "r.yaml:1: relabel_configs[0].action: ", "is about metrics"},
-        {"- action: drop_metrics", "r.yaml:1: relabel_configs[0].action: ", "is about metrics"},
+         "r.yaml:1: relabel_configs[0].match: ", "graphite"},
+        {"- action: keep\n  labels: {a: b}", "r.yaml:2: relabel_configs[0].labels: ", "graphite"},
+        {"- action: graphite",
+         "r.yaml:1: relabel_configs[0].action: ", "graphite is not supported; use replace"},
         {"- source_labels: a", "r.yaml:1: relabel_configs[0].source_labels: ", "must be a list"},
         {"- source_labels: [[a]]",
          "r.yaml:1: relabel_configs[0].source_labels[0]: ", "must be a text"},
@@ -178,6 +177,28 @@ TEST_CASE(
                       "; leave it out");
         }
         CHECK(problem(rule + "  regex: ~") != "");
+    }
+}
+
+TEST_CASE("parse_relabel_configs: keep_metrics and drop_metrics keep and drop by metric name") {
+    for (const RelabelOptions& options : {RelabelOptions{}, vmagent}) {
+        CHECK(parse_one("- {action: Keep_Metrics, regex: [a, b.*]}", options) ==
+              RelabelRule{
+                  .action = RelabelAction::keep, .source_labels = {"__name__"}, .regex = "a|b.*"});
+        CHECK(parse_one("- {action: drop_metrics, if: up}", options) ==
+              RelabelRule{
+                  .action = RelabelAction::drop, .source_labels = {"__name__"}, .if_ = {"up"}});
+        for (const char* regex : {"", "\n  regex: ''", "\n  regex: ~", "\n  regex: []"}) {
+            const std::string found =
+                problem("- action: drop_metrics" + std::string(regex), options);
+            INFO(found);
+            CHECK(found.ends_with(
+                "relabel_configs[0].regex: is missing; action drop_metrics needs it, or if"));
+        }
+        CHECK(
+            problem("- action: keep_metrics\n  regex: x\n  source_labels: [a]", options) ==
+            "r.yaml:3: relabel_configs[0].source_labels: is not for action keep_metrics; leave it "
+            "out");
     }
 }
 
