@@ -128,9 +128,9 @@ std::string CompiledRule::replace_comparison(MutableLabels& labels) const {
 }
 
 std::string CompiledRule::matching_names(const MutableLabels& labels) const {
-    const auto all = labels.labels();
+    const LabelMap all = labels.to_map();
     const auto count = std::count_if(
-        all.begin(), all.end(), [&](const auto& label) { return pattern_->matches(label.name); });
+        all.begin(), all.end(), [&](const auto& label) { return pattern_->matches(label.first); });
     return "`" + rule_->regex + "` matches " + std::to_string(count) + " of " +
            std::to_string(all.size()) + " label names";
 }

@@ -87,6 +87,19 @@ TEST_CASE("Relabeler::explain: the reasons of the actions") {
           "no selector of `if` matches: changes nothing");
 }
 
+TEST_CASE("Relabeler::explain: a label that was emptied is none") {
+    const Relabeler relabeler({{.target_label = "app", .replacement = ""},
+                               {.action = Action::labelmap, .regex = "(.*)", .replacement = "x_$1"},
+                               {.target_label = "none", .replacement = ""}});
+    MutableLabels labels;
+    test::fill(labels, web);
+    const auto steps = relabeler.explain(labels);
+    REQUIRE(steps.size() == 3);
+    CHECK(steps[1].reason == "`(.*)` matches 1 of 1 label names: x_n becomes \"2\"");
+    CHECK(steps[2].reason.ends_with(": changes nothing"));
+    CHECK(labels.size() == 2);
+}
+
 TEST_CASE("Relabeler::explain: a dropped target has no changes, odd values are escaped") {
     const RelabelStep step =
         explain({{"a", "x\n\"y\""}}, {.action = Action::drop, .source_labels = {"a"}});
