@@ -64,12 +64,20 @@ std::string outcome(const RelabelStep& step, RelabelAction action) {
 
 RelabelStep CompiledRule::explain(MutableLabels& labels) const {
     RelabelStep step;
-    step.reason = applies(labels) ? comparison(labels) : "no selector of `if` matches";
+    step.reason = applies(labels) ? matching_selector(labels) + comparison(labels)
+                                  : "no selector of `if` matches";
     const LabelMap before = labels.to_map();
     step.dropped = !apply(labels);
     if (!step.dropped) step.changes = changes(before, labels.to_map());
     step.reason += ": " + outcome(step, rule_->action);
     return step;
+}
+
+std::string CompiledRule::matching_selector(const MutableLabels& labels) const {
+    for (std::size_t i = 0; i < if_.size(); ++i) {
+        if (if_[i].matches(labels)) return "`if` " + rule_->if_[i] + " matches; ";
+    }
+    return {};
 }
 
 std::string CompiledRule::comparison(MutableLabels& labels) const {

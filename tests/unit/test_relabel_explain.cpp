@@ -85,6 +85,10 @@ TEST_CASE("Relabeler::explain: the reasons of the actions") {
           "no selector of `if` matches: dropped");
     CHECK(reason(web, {.target_label = "t", .if_ = {"{n=\"3\"}"}}) ==
           "no selector of `if` matches: changes nothing");
+    CHECK(reason(web, {.action = Action::drop, .if_ = {"{n=\"3\"}", "{a=\"\"}", "{n=\"2\"}"}}) ==
+          "`if` {a=\"\"} matches; without source labels \"\", which `(.*)` matches: dropped");
+    CHECK(reason(web, {.source_labels = {"n"}, .target_label = "t", .if_ = {"{n=\"2\"}"}}) ==
+          "`if` {n=\"2\"} matches; n is \"2\", which `(.*)` matches: t becomes \"2\"");
 }
 
 TEST_CASE("Relabeler::explain: a label that was emptied is none") {
