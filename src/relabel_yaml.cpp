@@ -23,11 +23,11 @@ class RuleReader {
 
     RelabelRule read() {
         if (yaml_.is_null()) yaml_.fail("a rule is missing; remove the '-' or write one");
-        yaml_.allow_only({"action", "source_labels", "separator", "regex", "target_label",
-                          "replacement", "modulus", "if", "match", "labels"});
         for (const char* key : {"match", "labels"}) {
             if (yaml_.has(key)) yaml_[key].fail("is for action graphite, which is not supported");
         }
+        yaml_.allow_only({"action", "source_labels", "separator", "regex", "target_label",
+                          "replacement", "modulus", "if"});
         read_action();
         read_texts("source_labels", rule_.source_labels);
         read_text("separator", rule_.separator);

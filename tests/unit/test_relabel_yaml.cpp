@@ -148,6 +148,12 @@ TEST_CASE("parse_relabel_configs: errors name file, line and key, and what is al
     }
 }
 
+TEST_CASE("parse_relabel_configs: the keys of graphite are not among the allowed ones") {
+    for (const char* key : {"labls", "mtch"}) {
+        CHECK(problem("- " + std::string(key) + ": x").ends_with("modulus, if"));
+    }
+}
+
 TEST_CASE("parse_relabel_configs: a modulus is a whole number") {
     const auto rule = [](const std::string& modulus) {
         return "- {action: hashmod, source_labels: [a], target_label: t, modulus: " + modulus + "}";
