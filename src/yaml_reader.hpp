@@ -38,11 +38,11 @@ class YamlValue {
     std::string where() const;
     [[noreturn]] void fail(const std::string& problem) const;
 
-    /// The text of any scalar; "" for null.
+    /// The text of any scalar, which is UTF-8; "" for null.
     std::string string() const;
     /// true or false in the spellings of YAML 1.1; false for null.
     bool boolean() const;
-    /// Digits only; 0 for null.
+    /// A whole number in the spellings of YAML 1.1 and Go; 0 for null.
     std::uint64_t unsigned_integer() const;
     /// Of a sequence; empty for null.
     std::vector<YamlValue> items() const;

@@ -159,8 +159,47 @@ TEST_CASE("parse_relabel_configs: a modulus is a whole number") {
         return "- {action: hashmod, source_labels: [a], target_label: t, modulus: " + modulus + "}";
     };
     CHECK(parse_one(rule("1")).modulus == 1);
-    for (const char* modulus : {"-1", "+1", "1.0", "1e3", "0x10", "18446744073709551616", "'8'",
-                                "''", "[1]", "true", "1_000", "'1 '"}) {
+    const std::pair<const char*, std::uint64_t> spellings[] = {
+        {"+1", 1},     {"1_000", 1000}, {"1__0_", 10},
+        {"0x10", 16},  {"+0X1f", 31},   {"0xffffffffffffffff", 18446744073709551615u},
+        {"0o17", 15},  {"0O17", 15},    {"017", 15},
+        {"0_17", 15},  {"08", 8},       {"0b11", 3},
+        {"0B1_1", 3},  {"1.0", 1},      {"1e3", 1000},
+        {"1E3", 1000}, {"!!int 7", 7},  {"18446744073709551615", 18446744073709551615u},
+    };
+    for (const auto& [text, modulus] : spellings) {
+        INFO(text);
+        CHECK(parse_one(rule(text)).modulus == modulus);
+    }
+    for (const char* modulus : {"-1",
+                                "+",
+                                "+-1",
+                                "++1",
+                                "_1",
+                                "1.5",
+                                "1e30",
+                                "1e-1",
+                                "0x",
+                                "0xg",
+                                "0o",
+                                "0o8",
+                                "0b",
+                                "0b2",
+                                "0x1p4",
+                                "0x-1",
+                                "1:30",
+                                ".inf",
+                                "inf",
+                                "nan",
+                                "18446744073709551616",
+                                "0x10000000000000000",
+                                "'8'",
+                                "'0x10'",
+                                "''",
+                                "[1]",
+                                "true",
+                                "'1 '",
+                                "1 2"}) {
         INFO(modulus);
         CHECK(problem(rule(modulus)) ==
               "r.yaml:1: relabel_configs[0].modulus: must be a whole number from 0 to "
@@ -184,6 +223,20 @@ TEST_CASE(
         }
         CHECK(problem(rule + "  regex: ~") != "");
     }
+}
+
+TEST_CASE("parse_relabel_configs: a text that an escape makes something else than UTF-8 of") {
+    for (const char* escape : {"\\_", "\\N"}) {
+        const std::string text = "\"x" + std::string(escape) + "\"";
+        CHECK(problem("- target_label: t\n  replacement: " + text)
+                  .starts_with("r.yaml:2: relabel_configs[0].replacement: is not UTF-8"));
+        CHECK(problem("- action: keep\n  source_labels: [" + text + "]")
+                  .starts_with("r.yaml:2: relabel_configs[0].source_labels[0]: is not UTF-8"));
+        CHECK(problem("- {" + text + ": 1}") ==
+              "r.yaml:1: relabel_configs[0].?: a key must be UTF-8");
+    }
+    CHECK(parse_one(R"(- {target_label: t, replacement: "\x85\L\P\u00a0"})").replacement ==
+          "\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xc2\xa0");
 }
 
 TEST_CASE("parse_relabel_configs: keep_metrics and drop_metrics keep and drop by metric name") {
