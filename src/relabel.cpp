@@ -29,21 +29,25 @@ Relabeler::Relabeler(std::vector<RelabelRule> rules, RelabelOptions options)
     : impl_(std::make_shared<const Impl>(std::move(rules), options)) {}
 
 bool Relabeler::apply(MutableLabels& labels) const {
-    if (!impl_) return true;
-    for (const detail::CompiledRule& rule : impl_->compiled) {
-        if (!rule.apply(labels)) return false;
+    if (impl_) {
+        for (const detail::CompiledRule& rule : impl_->compiled) {
+            if (!rule.apply(labels)) return false;
+        }
     }
+    labels.erase_empty();
     return true;
 }
 
 std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
     std::vector<RelabelStep> steps;
-    if (!impl_) return steps;
-    for (const detail::CompiledRule& rule : impl_->compiled) {
-        steps.push_back(rule.explain(labels));
-        steps.back().rule = steps.size() - 1;
-        if (steps.back().dropped) break;
+    if (impl_) {
+        for (const detail::CompiledRule& rule : impl_->compiled) {
+            steps.push_back(rule.explain(labels));
+            steps.back().rule = steps.size() - 1;
+            if (steps.back().dropped) return steps;
+        }
     }
+    labels.erase_empty();
     return steps;
 }
 

@@ -64,12 +64,20 @@ std::string outcome(const RelabelStep& step, RelabelAction action) {
 
 RelabelStep CompiledRule::explain(MutableLabels& labels) const {
     RelabelStep step;
-    step.reason = applies(labels) ? comparison(labels) : "no selector of `if` matches";
+    step.reason = applies(labels) ? matching_selector(labels) + comparison(labels)
+                                  : "no selector of `if` matches";
     const LabelMap before = labels.to_map();
     step.dropped = !apply(labels);
     if (!step.dropped) step.changes = changes(before, labels.to_map());
     step.reason += ": " + outcome(step, rule_->action);
     return step;
+}
+
+std::string CompiledRule::matching_selector(const MutableLabels& labels) const {
+    for (std::size_t i = 0; i < if_.size(); ++i) {
+        if (if_[i].matches(labels)) return "`if` " + rule_->if_[i] + " matches; ";
+    }
+    return {};
 }
 
 std::string CompiledRule::comparison(MutableLabels& labels) const {
@@ -128,9 +136,9 @@ std::string CompiledRule::replace_comparison(MutableLabels& labels) const {
 }
 
 std::string CompiledRule::matching_names(const MutableLabels& labels) const {
-    const auto all = labels.labels();
+    const LabelMap all = labels.to_map();
     const auto count = std::count_if(
-        all.begin(), all.end(), [&](const auto& label) { return pattern_->matches(label.name); });
+        all.begin(), all.end(), [&](const auto& label) { return pattern_->matches(label.first); });
     return "`" + rule_->regex + "` matches " + std::to_string(count) + " of " +
            std::to_string(all.size()) + " label names";
 }

@@ -183,21 +183,24 @@ void CompiledRule::labelmap(MutableLabels& labels) const {
     Groups groups(std::max<std::size_t>(group_count_, 1));
     const std::span<std::string_view> all(groups.data(), groups.size());
     for (const auto& [name, value] : labels.labels()) {
-        if (!pattern_->match(name, all)) continue;
+        if (value.empty() || !pattern_->match(name, all)) continue;
         // A regex that escapes its anchors can match a part of the name.
         const bool whole = groups[0].size() == name.size();
         const std::string_view to = whole ? replacement_.expand(all, labels)
                                           : labels.keep(replaced_everywhere(name, labels));
         copies.push_back({name, to, value});
     }
+    const auto set_all = [&] {
+        for (const Copy& copy : copies) {
+            if (is_label_name(copy.to, names_)) labels.set(copy.to, copy.value);
+        }
+    };
+    set_all();  // gives new labels their places: the order is that of the old ones
     // Where two get one name, the greater original name wins.
     const auto by_name = [](const Copy& a, const Copy& b) { return a.from < b.from; };
-    if (!std::is_sorted(copies.begin(), copies.end(), by_name)) {
-        std::sort(copies.begin(), copies.end(), by_name);
-    }
-    for (const Copy& copy : copies) {
-        if (is_label_name(copy.to, names_)) labels.set(copy.to, copy.value);
-    }
+    if (std::is_sorted(copies.begin(), copies.end(), by_name)) return;
+    std::sort(copies.begin(), copies.end(), by_name);
+    set_all();
 }
 
 void CompiledRule::labelmap_all(MutableLabels& labels) const {
@@ -211,11 +214,19 @@ void CompiledRule::labelmap_all(MutableLabels& labels) const {
         all.push_back({name, is_label_name(to, names_) ? labels.keep(to) : name, value});
     }
     for (const Renamed& label : all) {
+        if (label.value.empty()) continue;
         const Renamed*& winner = winners[label.to];
         if (!winner || winner->from < label.from) winner = &label;
     }
     labels.erase_if([](std::string_view) { return true; });
-    for (const Renamed& label : all) labels.set(label.to, winners[label.to]->value);
+    for (const Renamed& label : all) {
+        const auto winner = winners.find(label.to);
+        if (winner == winners.end()) {
+            labels.set(label.to, "");
+        } else if (!label.value.empty()) {  // a blank gives its place to no other label
+            labels.set(label.to, winner->second->value);
+        }
+    }
 }
 
 bool CompiledRule::sources_are_equal(const MutableLabels& labels) const {

@@ -52,6 +52,7 @@ class CompiledRule {
     void labelmap(MutableLabels&) const;
     void labelmap_all(MutableLabels&) const;
 
+    std::string matching_selector(const MutableLabels&) const;
     std::string comparison(MutableLabels&) const;
     std::string source_and(MutableLabels&, const std::string& what) const;
     std::string match(std::string_view text) const;

@@ -23,11 +23,11 @@ class RuleReader {
 
     RelabelRule read() {
         if (yaml_.is_null()) yaml_.fail("a rule is missing; remove the '-' or write one");
-        yaml_.allow_only({"action", "source_labels", "separator", "regex", "target_label",
-                          "replacement", "modulus", "if", "match", "labels"});
         for (const char* key : {"match", "labels"}) {
-            if (yaml_.has(key)) yaml_[key].fail("is for Graphite's metric names, not for targets");
+            if (yaml_.has(key)) yaml_[key].fail("is for action graphite, which is not supported");
         }
+        yaml_.allow_only({"action", "source_labels", "separator", "regex", "target_label",
+                          "replacement", "modulus", "if"});
         read_action();
         read_texts("source_labels", rule_.source_labels);
         read_text("separator", rule_.separator);
@@ -36,6 +36,7 @@ class RuleReader {
         read_text("replacement", rule_.replacement);
         if (yaml_.has("modulus")) rule_.modulus = yaml_["modulus"].unsigned_integer();
         read_selectors();
+        if (is_about_metrics_) read_metric_name();
         check();
         return std::move(rule_);
     }
@@ -61,12 +62,26 @@ class RuleReader {
         const std::string name = detail::lower_case(value.string());
         // vmagent has the default for an empty one too.
         if (name.empty() && options_.dialect == LabelDialect::victoriametrics) return;
-        if (name == "graphite" || name == "keep_metrics" || name == "drop_metrics") {
-            value.fail(name + " is about metrics; here targets are relabelled");
+        if (name == "graphite") {
+            value.fail("graphite is not supported; use replace with source_labels [__name__]");
         }
-        const auto action = detail::action_from_string(name);
+        is_about_metrics_ = name == "keep_metrics" || name == "drop_metrics";
+        const auto action =
+            detail::action_from_string(is_about_metrics_ ? name.substr(0, 4) : name);
         if (!action) value.fail("there is no such action; allowed are " + detail::action_names());
         rule_.action = *action;
+    }
+
+    /// vmagent's keep_metrics and drop_metrics are keep and drop by the metric's name.
+    void read_metric_name() {
+        const std::string name = detail::lower_case(yaml_["action"].string());
+        if (!rule_.source_labels.empty()) {
+            yaml_["source_labels"].fail("is not for action " + name + "; leave it out");
+        }
+        if ((!is_set("regex") || rule_.regex.empty()) && rule_.if_.empty()) {
+            yaml_["regex"].fail("is missing; action " + name + " needs it, or if");
+        }
+        rule_.source_labels = {"__name__"};
     }
 
     /// A list stands for its alternatives.
@@ -107,6 +122,7 @@ class RuleReader {
     const YamlValue& yaml_;
     const RelabelOptions& options_;
     RelabelRule rule_;
+    bool is_about_metrics_ = false;
 };
 
 YamlValue find_list(const YamlValue& document) {

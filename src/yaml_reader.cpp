@@ -8,7 +8,9 @@
 #include <yaml-cpp/yaml.h>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -120,6 +122,45 @@ std::string suggestion(const std::string& key, std::span<const std::string_view>
     return " (did you mean " + std::string(*nearest) + "?)";
 }
 
+template <class Number, class... Options>
+std::optional<Number> number(std::string_view text, Options... options) {
+    Number value{};
+    const char* end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, value, options...);
+    if (error != std::errc{} || last != end) return std::nullopt;
+    return value;
+}
+
+std::optional<std::uint64_t> with_base(std::string_view digits) {
+    if (digits.size() < 2 || digits[0] != '0') return number<std::uint64_t>(digits, 10);
+    switch (digits[1]) {
+        case 'x':
+        case 'X': return number<std::uint64_t>(digits.substr(2), 16);
+        case 'o':
+        case 'O': return number<std::uint64_t>(digits.substr(2), 8);
+        case 'b':
+        case 'B': return number<std::uint64_t>(digits.substr(2), 2);
+        default: return number<std::uint64_t>(digits.substr(1), 8);
+    }
+}
+
+/// In the spellings that Go's YAML takes: 16, 1_000, 0x10, 0o20, 020, 0b10000, also 1e3 and 16.0.
+std::optional<std::uint64_t> whole_number(std::string text) {
+    if (text.starts_with('+')) text.erase(0, 1);
+    if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+    std::erase(text, '_');
+    if (const auto value = with_base(text)) return value;
+    const auto value = number<double>(text);
+    if (!value || *value != std::floor(*value) || *value >= 0x1p64) return std::nullopt;
+    return static_cast<std::uint64_t>(*value);
+}
+
+/// Far beyond what people write; bounds the work for anchors that are merged again and again.
+constexpr std::size_t most_merged = 1'000;
+
+/// As text, in quotes, it is a key like others.
+bool is_merge_key(const YAML::Node& key) { return key.Scalar() == "<<" && key.Tag() != "!"; }
+
 }  // namespace
 
 YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
@@ -150,7 +191,10 @@ bool YamlValue::is_empty() const {
 std::string YamlValue::string() const {
     if (is_null()) return {};
     if (!node_.IsScalar()) fail("must be a text");
-    return node_.Scalar();
+    const std::string& text = node_.Scalar();
+    // The document is; but yaml-cpp makes half a character of an escape such as "\_".
+    if (!is_utf8(text)) fail("is not UTF-8; write characters as they are or as \\u....");
+    return text;
 }
 
 bool YamlValue::boolean() const {
@@ -165,14 +209,10 @@ bool YamlValue::boolean() const {
 
 std::uint64_t YamlValue::unsigned_integer() const {
     if (is_null()) return 0;
-    const std::string text = node_.IsScalar() && node_.Tag() != "!" ? node_.Scalar() : "";
-    std::uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [last, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || last != end) {
-        fail("must be a whole number from 0 to 18446744073709551615");
-    }
-    return value;
+    const bool plain = node_.IsScalar() && node_.Tag() != "!";
+    const auto value = plain ? whole_number(node_.Scalar()) : std::nullopt;
+    if (!value) fail("must be a whole number from 0 to 18446744073709551615");
+    return *value;
 }
 
 std::vector<YamlValue> YamlValue::items() const {
@@ -191,19 +231,50 @@ YamlValue YamlValue::child(const YAML::Node& node, int line, const std::string& 
     return YamlValue(node, file_, line, path_.empty() ? name : path_ + "." + name);
 }
 
+/// The entries of a mapping while they are collected.
+struct YamlValue::Entries {
+    std::vector<Entry> list;
+    std::set<std::string, std::less<>> names;
+    std::size_t merged = 0;  ///< visited in other mappings
+};
+
 std::vector<YamlValue::Entry> YamlValue::entries() const {
     if (is_null()) return {};
     if (!node_.IsMap()) fail("must be a mapping of keys to values");
-    std::vector<Entry> result;
-    std::set<std::string_view> seen;
+    Entries all;
+    add_entries(all);
+    return std::move(all.list);
+}
+
+void YamlValue::add_entries(Entries& all) const {
+    std::set<std::string_view> own;
+    std::vector<YamlValue> merges;
     for (const auto& entry : node_) {
         const int line = entry.first.Mark().line + 1;
         if (!entry.first.IsScalar()) child(entry.first, line, "?").fail("a key must be a text");
         const std::string& key = entry.first.Scalar();
-        if (!seen.insert(key).second) child(entry.second, line, key).fail("is there twice");
-        result.emplace_back(key, child(entry.second, line, key));
+        if (!is_utf8(key)) child(entry.first, line, "?").fail("a key must be UTF-8");
+        const YamlValue value = child(entry.second, line, key);
+        if (!own.insert(key).second) value.fail("is there twice");
+        if (is_merge_key(entry.first)) {
+            merges.push_back(value);
+        } else if (all.names.insert(key).second) {
+            all.list.emplace_back(key, value);
+        }
     }
-    return result;
+    for (const YamlValue& value : merges) value.merge_into(*this, all);
+}
+
+void YamlValue::merge_into(const YamlValue& mapping, Entries& all) const {
+    const auto merge = [&](const YAML::Node& source) {
+        if (!source.IsMap()) fail("must be a mapping, or a list of mappings, to take keys from");
+        // An anchor can be merged many times, and into itself.
+        all.merged += 1 + source.size();
+        if (all.merged > most_merged) fail("takes too many keys from other mappings");
+        YamlValue(source, file_, line_, mapping.path_).add_entries(all);
+    };
+    if (!node_.IsSequence()) return merge(node_);
+    for (const auto& item : node_) merge(item);
 }
 
 bool YamlValue::has(std::string_view key) const {

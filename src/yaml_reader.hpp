@@ -38,17 +38,18 @@ class YamlValue {
     std::string where() const;
     [[noreturn]] void fail(const std::string& problem) const;
 
-    /// The text of any scalar; "" for null.
+    /// The text of any scalar, which is UTF-8; "" for null.
     std::string string() const;
     /// true or false in the spellings of YAML 1.1; false for null.
     bool boolean() const;
-    /// Digits only; 0 for null.
+    /// A whole number in the spellings of YAML 1.1 and Go; 0 for null.
     std::uint64_t unsigned_integer() const;
     /// Of a sequence; empty for null.
     std::vector<YamlValue> items() const;
 
     using Entry = std::pair<std::string, YamlValue>;
-    /// Of a mapping in its order; fails for keys that are not text or come twice.
+    /// Of a mapping in its order, then those that it merges (`<<`) and does not have itself; fails
+    /// for keys that are not text or come twice.
     std::vector<Entry> entries() const;
     /// Whether a mapping has the key, be its value null.
     bool has(std::string_view key) const;
@@ -67,6 +68,10 @@ class YamlValue {
     YamlValue(const YAML::Node& node, std::string file, int line, std::string path)
         : node_(node), file_(std::move(file)), line_(line), path_(std::move(path)) {}
     YamlValue child(const YAML::Node& node, int line, const std::string& key) const;
+    struct Entries;
+    void add_entries(Entries&) const;
+    /// Adds what the mappings that this value of a `<<` names have and `mapping` has not.
+    void merge_into(const YamlValue& mapping, Entries&) const;
 
     YAML::Node node_;
     std::string file_;

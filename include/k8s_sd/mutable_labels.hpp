@@ -16,8 +16,9 @@ namespace k8s_sd {
 /// made to be used again: clear() keeps the memory. An absent label and an empty value are the same
 /// (Prometheus' rule). Not thread-safe.
 ///
-/// The order is that of insertion; a label that is set again keeps its place. vmagent's sharding
-/// depends on it.
+/// The order is that of insertion; a label that is set again keeps its place, also where it was
+/// set to an empty value meanwhile: such a label stays, as a blank, until erase_empty(). vmagent's
+/// sharding depends on it.
 class MutableLabels {
  public:
     MutableLabels() = default;
@@ -41,17 +42,18 @@ class MutableLabels {
         const std::size_t i = index_of(name);
         return i < labels_.size() ? labels_[i].value : std::string_view();
     }
-    /// Keeps the views, which must stay valid until clear(); see keep(). An empty value deletes.
+    /// Keeps the views, which must stay valid until clear(); see keep(). An empty value leaves a
+    /// blank.
     void set(std::string_view name, std::string_view value) {
-        if (value.empty()) return erase(name);
         if (const std::size_t i = index_of(name); i < labels_.size()) {
             labels_[i].value = value;
         } else {
             labels_.push_back({name, value});
         }
     }
-    /// For a name that is not there yet. Such a label may be empty; see erase_empty().
+    /// For a name that is not there yet.
     void append(std::string_view name, std::string_view value) { labels_.push_back({name, value}); }
+    /// Erases the blanks.
     void erase_empty() {
         std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
     }
@@ -78,12 +80,16 @@ class MutableLabels {
                   [](const Label& a, const Label& b) { return a.name < b.name; });
     }
 
+    /// With the blanks, as size() and empty().
     std::span<const Label> labels() const noexcept { return labels_; }
     std::size_t size() const noexcept { return labels_.size(); }
     bool empty() const noexcept { return labels_.empty(); }
+    /// Without the blanks.
     LabelMap to_map() const {
         LabelMap map;
-        for (const Label& label : labels_) map.emplace(label.name, label.value);
+        for (const auto& [name, value] : labels_) {
+            if (!value.empty()) map.emplace(name, value);
+        }
         return map;
     }
 

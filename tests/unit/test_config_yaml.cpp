@@ -130,7 +130,7 @@ TEST_CASE("parse_sd_config: an unknown key is an error at any depth") {
               .starts_with("sd.yaml:3: authorization.t"));
     CHECK(
         problem(with_server("basic_auth: {user: x}")).starts_with("sd.yaml:3: basic_auth.user: "));
-    CHECK(problem("role: pod\n<<: {a: b}").starts_with("sd.yaml:2: <<: unknown key"));
+    CHECK(problem("role: pod\n<<: {a: b}").starts_with("sd.yaml:2: a: unknown key"));
     CHECK(problem("role: pod\nrole: pod\n") == "sd.yaml:2: role: is there twice");
     CHECK(problem("role: pod\n? [a]\n: b\n").ends_with("a key must be a text"));
 }
@@ -326,6 +326,52 @@ TEST_CASE("parse_sd_config: text that is no YAML is an error with its line") {
         CHECK(text.starts_with(std::string("sd.yaml:") + expected));
         CHECK_FALSE(contains(text, "sesame"));
     }
+}
+
+TEST_CASE("parse_sd_config: a mapping merges others, its own keys win") {
+    const auto roles = [](const std::string& yaml) {
+        const auto config = parse(yaml);
+        return std::pair(config.role, config.namespaces);
+    };
+    const std::vector<std::string> x{"x"};
+    CHECK(roles("<<: {role: node, namespaces: {names: [x]}}\nrole: pod") ==
+          std::pair(Role::pod, x));
+    CHECK(roles("role: pod\n<<: {role: node, namespaces: {names: [x]}}") ==
+          std::pair(Role::pod, x));
+    CHECK(roles("{role: pod, namespaces: {<<: &n {names: [x]}}}") == std::pair(Role::pod, x));
+    CHECK(roles("<<: [{role: pod}, {role: node, namespaces: {names: [x]}}]") ==
+          std::pair(Role::pod, x));
+    CHECK(roles("<<: {<<: {role: node, namespaces: {names: [x]}}, role: pod}") ==
+          std::pair(Role::pod, x));
+    CHECK(roles("{role: pod, <<: {}, namespaces: {<<: [], names: [x]}}") ==
+          std::pair(Role::pod, x));
+    CHECK(parse("{!!merge <<: {role: pod}}").role == Role::pod);
+}
+
+TEST_CASE("parse_sd_config: what is wrong with a merge is told where it stands") {
+    const std::pair<const char*, const char*> table[] = {
+        {"role: pod\n<<: 7", "sd.yaml:2: <<: must be a mapping, or a list of mappings, to take"},
+        {"role: pod\n<<: ", "sd.yaml:2: <<: must be a mapping, or a list"},
+        {"role: pod\n<<: [{}, [{}]]", "sd.yaml:2: <<: must be a mapping, or a list"},
+        {"role: pod\n<<: {}\n<<: {}", "sd.yaml:3: <<: is there twice"},
+        {"role: pod\n'<<': {}", "sd.yaml:2: <<: unknown key"},
+        {"role: pod\n<<:\n  role: node\n  role: pod", "sd.yaml:4: role: is there twice"},
+        {"<<:\n- role: pod\n-\n  namespaces: {}\n  rol: x", "sd.yaml:5: rol: unknown key"},
+        {"role: pod\nnamespaces:\n  <<:\n    nams: []", "sd.yaml:4: namespaces.nams: unknown key"},
+        {"&a {role: pod, <<: *a}", "sd.yaml:1: <<: takes too many keys from other mappings"},
+        {"&a {role: pod, <<: [*a, *a]}", "sd.yaml:1: <<: takes too many keys"},
+    };
+    for (const auto& [yaml, expected] : table) {
+        INFO(yaml);
+        CHECK(problem(yaml).starts_with(expected));
+    }
+}
+
+TEST_CASE("parse_sd_config: mappings that merge one another again and again end in an error") {
+    std::string bomb = "{}";
+    for (int i = 0; i < 40; ++i)
+        bomb = "{<<: [&a" + std::to_string(i) + " " + bomb + ", *a" + std::to_string(i) + "]}";
+    CHECK(contains(problem(bomb), "takes too many keys"));
 }
 
 TEST_CASE("parse_sd_config: deep nesting, cycles and alias bombs end in an error at once") {

@@ -36,16 +36,23 @@ TEST_CASE("MutableLabels: the order is that of insertion, a label set again keep
     CHECK(text_of(labels) == "b=3,c=5,");
 }
 
-TEST_CASE("MutableLabels: an empty value is no label") {
+TEST_CASE("MutableLabels: an empty value is no label, but keeps the place of one") {
     MutableLabels labels;
     labels.set("a", "");
-    CHECK(labels.empty());
-    labels.set("a", "1");
-    labels.set("a", "");
-    CHECK(labels.empty());
+    labels.set("b", "1");
+    labels.set("c", "2");
+    labels.set("b", "");
     CHECK(labels.get("a").empty());
-    labels.erase("a");
-    CHECK(labels.size() == 0);
+    CHECK(labels.get("b").empty());
+    CHECK(labels.to_map() == LabelMap{{"c", "2"}});
+    labels.set("b", "3");
+    CHECK(text_of(labels) == "a=,b=3,c=2,");
+    labels.erase_empty();
+    CHECK(text_of(labels) == "b=3,c=2,");
+    labels.set("c", "");
+    labels.erase("c");
+    labels.erase("b");
+    CHECK(labels.empty());
 }
 
 TEST_CASE("MutableLabels: kept texts stay where they are until clear()") {

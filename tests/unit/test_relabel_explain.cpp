@@ -85,6 +85,23 @@ TEST_CASE("Relabeler::explain: the reasons of the actions") {
           "no selector of `if` matches: dropped");
     CHECK(reason(web, {.target_label = "t", .if_ = {"{n=\"3\"}"}}) ==
           "no selector of `if` matches: changes nothing");
+    CHECK(reason(web, {.action = Action::drop, .if_ = {"{n=\"3\"}", "{a=\"\"}", "{n=\"2\"}"}}) ==
+          "`if` {a=\"\"} matches; without source labels \"\", which `(.*)` matches: dropped");
+    CHECK(reason(web, {.source_labels = {"n"}, .target_label = "t", .if_ = {"{n=\"2\"}"}}) ==
+          "`if` {n=\"2\"} matches; n is \"2\", which `(.*)` matches: t becomes \"2\"");
+}
+
+TEST_CASE("Relabeler::explain: a label that was emptied is none") {
+    const Relabeler relabeler({{.target_label = "app", .replacement = ""},
+                               {.action = Action::labelmap, .regex = "(.*)", .replacement = "x_$1"},
+                               {.target_label = "none", .replacement = ""}});
+    MutableLabels labels;
+    test::fill(labels, web);
+    const auto steps = relabeler.explain(labels);
+    REQUIRE(steps.size() == 3);
+    CHECK(steps[1].reason == "`(.*)` matches 1 of 1 label names: x_n becomes \"2\"");
+    CHECK(steps[2].reason.ends_with(": changes nothing"));
+    CHECK(labels.size() == 2);
 }
 
 TEST_CASE("Relabeler::explain: a dropped target has no changes, odd values are escaped") {

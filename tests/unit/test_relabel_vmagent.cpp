@@ -1,5 +1,6 @@
 // What vmagent has beyond Prometheus.
 
+#include "k8s_sd/sharding.hpp"
 #include "support/relabelling.hpp"
 
 using namespace k8s_sd;
@@ -18,6 +19,14 @@ std::string replace_all(const std::string& value, const std::string& regex,
                                                   .target_label = "a",
                                                   .replacement = replacement}});
     return result->contains("a") ? result->at("a") : "";
+}
+
+/// What vmagent's sharding hashes after these rules.
+std::string key_after(const LabelMap& labels, const std::vector<RelabelRule>& rules) {
+    MutableLabels changed;
+    test::fill(changed, labels);
+    REQUIRE(Relabeler(rules, vmagent).apply(changed));
+    return Sharding().key(changed.labels());
 }
 
 bool keeps(const LabelMap& labels, const RelabelRule& rule) {
@@ -81,6 +90,43 @@ TEST_CASE("Relabelling of vmagent: labelmap_all keeps the places of labels") {
     std::string order;
     for (const auto& label : labels.labels()) order += label.name;
     CHECK(order == "c_ab_");
+}
+
+TEST_CASE("Relabelling of vmagent: labelmap makes labels in the order of those they come from") {
+    const RelabelRule map{.action = Action::labelmap, .regex = "__meta_(.)"};
+    // __meta_a comes last, because the first rule made it.
+    CHECK(key_after({{"__meta_b", "1"}, {"__meta_c", "2"}},
+                    {{.target_label = "__meta_a", .replacement = "3"}, map}) ==
+          "__meta_b=1,__meta_c=2,__meta_a=3,b=1,c=2,a=3,");
+    // Of two that get one name, the first gives the place and the greater name the value.
+    const RelabelRule two{.action = Action::labelmap, .regex = "_[ab](_z)?", .replacement = "x$1"};
+    CHECK(key_after({{"_b", "1"}, {"_b_z", "2"}}, {{.target_label = "_a", .replacement = "3"},
+                                                   two}) == "_b=1,_b_z=2,_a=3,x=1,x_z=2,");
+}
+
+TEST_CASE("Relabelling of vmagent: a label that was empty meanwhile keeps its place") {
+    const LabelMap labels{{"a", "1"}, {"b", "2"}, {"c", "3"}};
+    const auto set = [](const char* name, const char* value) {
+        return RelabelRule{.target_label = name, .replacement = value};
+    };
+    CHECK(key_after(labels, {set("a", ""), set("d", "4"), set("a", "5")}) == "a=5,b=2,c=3,d=4,");
+    CHECK(key_after(labels, {set("e", ""), set("d", "4"), set("e", "5")}) ==
+          "a=1,b=2,c=3,e=5,d=4,");
+    CHECK(key_after(labels, {set("a", ""), set("e", "")}) == "b=2,c=3,");
+    const RelabelRule drop{.action = Action::labeldrop, .regex = "a"};
+    CHECK(key_after(labels, {set("a", ""), drop, set("a", "5")}) == "b=2,c=3,a=5,");
+    const RelabelRule keep{.action = Action::labelkeep, .regex = "a|c"};
+    CHECK(key_after(labels, {set("a", ""), keep, set("a", "5")}) == "a=5,c=3,");
+}
+
+TEST_CASE("Relabelling of vmagent: a label that was emptied is none to labelmap") {
+    const RelabelRule empty{.target_label = "b_", .replacement = ""};
+    const RelabelRule map{.action = Action::labelmap, .regex = "(.)_", .replacement = "x"};
+    CHECK(key_after({{"a_", "1"}, {"b_", "2"}}, {empty, map}) == "a_=1,x=1,");
+    const RelabelRule all{.action = Action::labelmap_all, .regex = "._", .replacement = "x"};
+    CHECK(key_after({{"a_", "1"}, {"b_", "2"}, {"c", "3"}}, {empty, all}) == "x=1,c=3,");
+    const RelabelRule again{.target_label = "x", .replacement = "4"};
+    CHECK(key_after({{"b_", "2"}, {"c", "3"}}, {empty, all, again}) == "x=4,c=3,");
 }
 
 TEST_CASE("Relabelling of vmagent: keep_if_equal and drop_if_equal compare all source labels") {

@@ -117,11 +117,10 @@ TEST_CASE("parse_relabel_configs: errors name file, line and key, and what is al
          "there is no such action; allowed are replace, keep, drop, "},
         {"- action: [keep]", "r.yaml:1: relabel_configs[0].action: ", "must be a text"},
         {"- {action: graphite, match: a.*, labels: {}}",
-         "r.yaml:1: relabel_configs[0].match: ", "Graphite"},
-        {"- action: keep\n  labels: {a: b}", "r.yaml:2: relabel_configs[0].labels: ", "Graphite"},
-        {"- action: graphite", "r.yaml:1: relabel_configs[0].action: ", "is about metrics"},
-        {"- action: Keep_Metrics", "r.yaml:1: relabel_configs[0].action: ", "is about metrics"},
-        {"- action: drop_metrics", "r.yaml:1: relabel_configs[0].action: ", "is about metrics"},
+         "r.yaml:1: relabel_configs[0].match: ", "graphite"},
+        {"- action: keep\n  labels: {a: b}", "r.yaml:2: relabel_configs[0].labels: ", "graphite"},
+        {"- action: graphite",
+         "r.yaml:1: relabel_configs[0].action: ", "graphite is not supported; use replace"},
         {"- source_labels: a", "r.yaml:1: relabel_configs[0].source_labels: ", "must be a list"},
         {"- source_labels: [[a]]",
          "r.yaml:1: relabel_configs[0].source_labels[0]: ", "must be a text"},
@@ -149,13 +148,58 @@ TEST_CASE("parse_relabel_configs: errors name file, line and key, and what is al
     }
 }
 
+TEST_CASE("parse_relabel_configs: the keys of graphite are not among the allowed ones") {
+    for (const char* key : {"labls", "mtch"}) {
+        CHECK(problem("- " + std::string(key) + ": x").ends_with("modulus, if"));
+    }
+}
+
 TEST_CASE("parse_relabel_configs: a modulus is a whole number") {
     const auto rule = [](const std::string& modulus) {
         return "- {action: hashmod, source_labels: [a], target_label: t, modulus: " + modulus + "}";
     };
     CHECK(parse_one(rule("1")).modulus == 1);
-    for (const char* modulus : {"-1", "+1", "1.0", "1e3", "0x10", "18446744073709551616", "'8'",
-                                "''", "[1]", "true", "1_000", "'1 '"}) {
+    const std::pair<const char*, std::uint64_t> spellings[] = {
+        {"+1", 1},     {"1_000", 1000}, {"1__0_", 10},
+        {"0x10", 16},  {"+0X1f", 31},   {"0xffffffffffffffff", 18446744073709551615u},
+        {"0o17", 15},  {"0O17", 15},    {"017", 15},
+        {"0_17", 15},  {"08", 8},       {"0b11", 3},
+        {"0B1_1", 3},  {"1.0", 1},      {"1e3", 1000},
+        {"1E3", 1000}, {"!!int 7", 7},  {"18446744073709551615", 18446744073709551615u},
+    };
+    for (const auto& [text, modulus] : spellings) {
+        INFO(text);
+        CHECK(parse_one(rule(text)).modulus == modulus);
+    }
+    for (const char* modulus : {"-1",
+                                "+",
+                                "+-1",
+                                "++1",
+                                "_1",
+                                "1.5",
+                                "1e30",
+                                "1e-1",
+                                "0x",
+                                "0xg",
+                                "0o",
+                                "0o8",
+                                "0b",
+                                "0b2",
+                                "0x1p4",
+                                "0x-1",
+                                "1:30",
+                                ".inf",
+                                "inf",
+                                "nan",
+                                "18446744073709551616",
+                                "0x10000000000000000",
+                                "'8'",
+                                "'0x10'",
+                                "''",
+                                "[1]",
+                                "true",
+                                "'1 '",
+                                "1 2"}) {
         INFO(modulus);
         CHECK(problem(rule(modulus)) ==
               "r.yaml:1: relabel_configs[0].modulus: must be a whole number from 0 to "
@@ -179,6 +223,50 @@ TEST_CASE(
         }
         CHECK(problem(rule + "  regex: ~") != "");
     }
+}
+
+TEST_CASE("parse_relabel_configs: a text that an escape makes something else than UTF-8 of") {
+    for (const char* escape : {"\\_", "\\N"}) {
+        const std::string text = "\"x" + std::string(escape) + "\"";
+        CHECK(problem("- target_label: t\n  replacement: " + text)
+                  .starts_with("r.yaml:2: relabel_configs[0].replacement: is not UTF-8"));
+        CHECK(problem("- action: keep\n  source_labels: [" + text + "]")
+                  .starts_with("r.yaml:2: relabel_configs[0].source_labels[0]: is not UTF-8"));
+        CHECK(problem("- {" + text + ": 1}") ==
+              "r.yaml:1: relabel_configs[0].?: a key must be UTF-8");
+    }
+    CHECK(parse_one(R"(- {target_label: t, replacement: "\x85\L\P\u00a0"})").replacement ==
+          "\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xc2\xa0");
+}
+
+TEST_CASE("parse_relabel_configs: keep_metrics and drop_metrics keep and drop by metric name") {
+    for (const RelabelOptions& options : {RelabelOptions{}, vmagent}) {
+        CHECK(parse_one("- {action: Keep_Metrics, regex: [a, b.*]}", options) ==
+              RelabelRule{
+                  .action = RelabelAction::keep, .source_labels = {"__name__"}, .regex = "a|b.*"});
+        CHECK(parse_one("- {action: drop_metrics, if: up}", options) ==
+              RelabelRule{
+                  .action = RelabelAction::drop, .source_labels = {"__name__"}, .if_ = {"up"}});
+        for (const char* regex : {"", "\n  regex: ''", "\n  regex: ~", "\n  regex: []"}) {
+            const std::string found =
+                problem("- action: drop_metrics" + std::string(regex), options);
+            INFO(found);
+            CHECK(found.ends_with(
+                "relabel_configs[0].regex: is missing; action drop_metrics needs it, or if"));
+        }
+        CHECK(
+            problem("- action: keep_metrics\n  regex: x\n  source_labels: [a]", options) ==
+            "r.yaml:3: relabel_configs[0].source_labels: is not for action keep_metrics; leave it "
+            "out");
+    }
+}
+
+TEST_CASE("parse_relabel_configs: a rule merges what an anchor names") {
+    const Rules rules = parse("- &a {source_labels: [x], target_label: t}\n"
+                              "- {<<: *a, target_label: u}\n- {target_label: v, <<: *a}\n");
+    CHECK(rules == Rules{{.source_labels = {"x"}, .target_label = "t"},
+                         {.source_labels = {"x"}, .target_label = "u"},
+                         {.source_labels = {"x"}, .target_label = "v"}});
 }
 
 TEST_CASE("load_relabel_configs: reads a file and names it") {

@@ -85,6 +85,33 @@ scrape_configs:
     CHECK(file.notes.empty());
 }
 
+TEST_CASE("parse_scrape_configs: jobs and rules merge what an anchor names") {
+    const std::string anchor = "scrape_configs:\n"
+                               "- &base\n"
+                               "  job_name: j\n"
+                               "  scrape_interval: 7s\n"
+                               "  relabel_configs:\n"
+                               "  - &rule {target_label: a, replacement: x}\n"
+                               "  - {<<: *rule, target_label: b}\n"
+                               "- <<: *base\n"
+                               "  job_name: k\n";
+    const ScrapeConfigFile file = parse(anchor);
+    REQUIRE(file.jobs.size() == 2);
+    ScrapeConfig expected = file.jobs[0].scrape;
+    REQUIRE(expected.relabel_configs.size() == 2);
+    CHECK(expected.relabel_configs[1].target_label == "b");
+    CHECK(expected.relabel_configs[1].replacement == "x");
+    expected.job_name = "k";
+    CHECK(file.jobs[1].scrape == expected);
+    CHECK(file.jobs[1].scrape.scrape_interval == 7s);
+    // Errors are where the key stands, in the anchor.
+    CHECK(problem(anchor + "  scrape_timeout: 6s\n- {<<: *base, job_name: l, scrape_timeout: 8s}\n")
+              .starts_with("p.yml:11: scrape_configs[2].scrape_timeout: "));
+    CHECK(problem("global: {<<: &x {}}\nscrape_configs:\n- job_name: j\n  relabel_configs:\n"
+                  "  - <<: &r\n      replacement: x\n      regex: '('\n    target_label: t\n")
+              .starts_with("p.yml:7: scrape_configs[0].relabel_configs[0].regex: "));
+}
+
 TEST_CASE("parse_scrape_configs: defaults are Prometheus'") {
     ScrapeConfig expected;
     expected.job_name = "j";
