@@ -14,6 +14,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <exception>
@@ -55,9 +56,15 @@ class Objects {
     /// The workload needs these objects from now on, and no others.
     void set(const std::string& workload, const Names& names) {
         owners_.register_owner(workload, names);
+        needed_[workload] = names;
         for (const k8s_sd::ObjectName& name : names) follow(name);
+        let_go();
     }
-    void drop(const std::string& workload) { owners_.unregister_owner(workload); }
+    void drop(const std::string& workload) {
+        owners_.unregister_owner(workload);
+        needed_.erase(workload);
+        let_go();
+    }
     /// Reads what a workload needs to start; both what is there and what is missing is an answer.
     void read(const k8s_sd::ObjectName& name) {
         cache_.async_get(name.ns, name.name,
@@ -87,6 +94,14 @@ class Objects {
                               on_change_();
                           }));
     }
+    // To follow an object is to refer to it: what no workload needs any more is not followed.
+    void let_go() {
+        std::erase_if(followed_, [this](const auto& item) {
+            return std::none_of(needed_.begin(), needed_.end(), [&](const auto& workload) {
+                return workload.second.contains(item.first);
+            });
+        });
+    }
     static std::string sizes(const k8s_sd::ObjectPtr& object) {
         const k8s_sd::DataObjectPtr data = as_data_object(object);
         if (!data) return "does not exist";
@@ -102,6 +117,7 @@ class Objects {
     k8s_sd::ObjectCache cache_;
     k8s_sd::ObjectOwners owners_;
     OnChange on_change_;
+    std::map<std::string, Names> needed_;  // by workload
     std::map<k8s_sd::ObjectName, k8s_sd::ObjectCache::Subscription> followed_;
 };
 

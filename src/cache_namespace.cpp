@@ -94,6 +94,7 @@ void CacheNamespace::keep(CacheEntry& entry) {
 void CacheNamespace::tidy() {
     stop_idle();
     end_disagreements();
+    doubt_joining();
     host_.schedule(*this);  // a collection may be tried again
 }
 
@@ -221,9 +222,10 @@ void CacheNamespace::leave_collection() {
         if (entry->next == collection) {
             collection->forget(entry->name);
             replace(entry->next, nullptr);
-        } else if (entry->watch == collection && !entry->next) {
-            watch_singly(*entry, &CacheEntry::next);
         }
+        // Of this collection, or of an older one that it did not agree with.
+        const bool collected = entry->watch && entry->watch->of_collection();
+        if (collected && !entry->next) watch_singly(*entry, &CacheEntry::next);
     }
 }
 
@@ -245,6 +247,27 @@ void CacheNamespace::end_disagreements() {
             entry->overdue = disagrees;
         }
     }
+}
+
+// A collection that cannot be listed (too large, too slow, refused on the way) must not keep its
+// objects waiting where single watches work. Whether they do is found out with one of them.
+void CacheNamespace::doubt_joining() {
+    const auto joining = joining_.lock();
+    if (!joining || joining->synced()) return doubted_.reset();
+    const auto well = [](const auto& entry) {
+        return entry->watch && !entry->watch->of_collection() && entry->watch->synced() &&
+               !entry->watch->error();
+    };
+    if (doubted_.lock() == joining && std::any_of(entries_.begin(), entries_.end(), well)) {
+        return refuse_collection(*joining);
+    }
+    doubted_ = joining;
+    const auto unserved = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return entry->next == joining && !entry->watch;
+    });
+    const bool probed = std::any_of(entries_.begin(), entries_.end(),
+                                    [](const auto& entry) { return entry->watch != nullptr; });
+    if (unserved != entries_.end() && !probed) watch_singly(**unserved, &CacheEntry::watch);
 }
 
 void CacheNamespace::change_over(CacheEntry& entry, ObjectPtr found) {
@@ -342,39 +365,56 @@ void CacheNamespace::on_status(CacheWatch& watch) {
 
 void CacheNamespace::on_forbidden(CacheWatch& watch) {
     if (watch.of_collection()) {
-        {
-            const std::lock_guard lock(mutex_);
-            no_collection_before_ = host_.now() + collection_retry;
-        }
-        return watch.synced() ? probe(watch) : refuse_collection(watch);
+        if (!watch.synced()) return refuse_collection(watch);
+        postpone_collection();
+        return probe(watch);
     }
     for_each_of(watch, [&](CacheEntry& entry) {
         if (entry.next.get() == &watch) {
+            denied_.insert(entry.name);
             replace(entry.next, nullptr);
             leaving_ = false;
-        } else if (!entry.synced) {
+        } else if (!entry.synced && !entry.next) {
             host_.on_denied(entry);
         }
     });
 }
 
+void CacheNamespace::postpone_collection() {
+    const std::lock_guard lock(mutex_);
+    no_collection_before_ = host_.now() + collection_retry;
+}
+
 void CacheNamespace::refuse_collection(const CacheWatch& collection) {
+    postpone_collection();
+    // The last of them lets go of the collection.
+    const auto keep_alive = joining_.lock();
     for_each_of(collection, [&](CacheEntry& entry) {
         replace(entry.next, nullptr);
-        if (!entry.watch) unserved_.insert(&entry);
+        if (!entry.watch) {
+            unserved_.insert(&entry);
+        } else if (!entry.synced && entry.watch->error() == errc::forbidden) {
+            host_.on_denied(entry);
+        }
     });
     host_.schedule(*this);
 }
 
-// Whether the objects may be watched singly is found out with one of them.
+// Whether the objects may be watched singly is found out with one of them, each time with another:
+// a role can allow some and not others.
 void CacheNamespace::probe(const CacheWatch& collection) {
-    CacheEntry* first = nullptr;
+    CacheEntry* denied = nullptr;
+    CacheEntry* chosen = nullptr;
     for (const auto& entry : entries_) {
         if (entry->watch.get() != &collection) continue;
         if (entry->next) return;
-        if (first == nullptr) first = entry.get();
+        (denied_.contains(entry->name) ? denied : chosen) = entry.get();
     }
-    if (first != nullptr) watch_singly(*first, &CacheEntry::next);
+    if (chosen == nullptr) {
+        denied_.clear();
+        chosen = denied;
+    }
+    if (chosen != nullptr) watch_singly(*chosen, &CacheEntry::next);
 }
 
 // --- status --------------------------------------------------------------------------------------

@@ -97,6 +97,8 @@ class CacheNamespace final : public CacheWatch::Owner {
     void leave_collection();
     void leave_if_few();
     void on_forbidden(CacheWatch&);
+    void doubt_joining();
+    void postpone_collection();
     void refuse_collection(const CacheWatch&);
     void probe(const CacheWatch&);
     void change_over_if_agreed(CacheEntry&);
@@ -118,6 +120,8 @@ class CacheNamespace final : public CacheWatch::Owner {
     std::set<CacheEntry*> doubtful_;        // their last reference went
     std::weak_ptr<CacheWatch> collection_;  // that serves objects
     std::weak_ptr<CacheWatch> joining_;     // that will
+    std::weak_ptr<CacheWatch> doubted_;     // joining_, if it takes long
+    std::set<std::string> denied_;          // that may not be watched singly
     bool leaving_ = false;                  // the collection's objects get watches of their own
     TimePoint no_collection_before_ = TimePoint::min();
 };

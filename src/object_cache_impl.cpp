@@ -1,6 +1,7 @@
 #include "object_cache_impl.hpp"
 
 #include "config_rules.hpp"
+#include "due_time.hpp"
 #include "failure.hpp"
 #include "k8s_sd/roles/make_object.hpp"
 #include "watcher_registry.hpp"
@@ -159,10 +160,11 @@ void ObjectCache::Impl::stop() {
     idle_timer_.reset();
     changed_.clear();
     for (auto& [ns, objects] : namespaces_) {
-        objects.for_each([](CacheEntry& entry) {
+        objects.for_each([this](CacheEntry& entry) {
             for (const Get& get : std::exchange(entry.gets, {})) {
                 get->complete(asio::error::operation_aborted);
             }
+            for (const Follower& follower : entry.followers) forget(follower);
         });
     }
     std::map<std::string, CacheNamespace, std::less<>> ended;
@@ -191,7 +193,7 @@ void ObjectCache::Impl::start(const Get& get) {
     if (denied) return get->complete(errc::forbidden);
     entry->gets.push_back(get);
     get->timer = clock_->make_timer(strand_);
-    get->timer->expires_at(clock_->now() + get_timeout_,
+    get->timer->expires_at(detail::due_after(clock_->now(), get_timeout_),
                            [weak = weak_from_this(), waiting = std::weak_ptr(get)] {
                                const auto self = weak.lock();
                                const auto late = waiting.lock();
@@ -232,6 +234,15 @@ void ObjectCache::Impl::notify(const Follower& follower, const ObjectPtr& value)
         if (std::exchange(follower->queued, true)) return;
     }
     asio::post(delivery_, [self = shared_from_this(), follower] { self->deliver(*follower); });
+}
+
+// A subscription may live on; the data must not.
+void ObjectCache::Impl::forget(const Follower& follower) {
+    {
+        const std::lock_guard lock(mutex_);
+        follower->newest.reset();
+    }
+    asio::post(delivery_, [follower] { follower->told.reset(); });
 }
 
 // On the delivery strand.

@@ -53,6 +53,7 @@ class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
     void give_up(const Get&, error_code);
     static void answer(detail::CacheEntry&, const Get&);
     void notify(const Follower&, const ObjectPtr&);
+    void forget(const Follower&);
     void deliver(detail::CacheFollower&);
     void update();
     void wake_for_idle();

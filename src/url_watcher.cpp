@@ -231,6 +231,8 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     error_code on_body(std::string_view bytes) override {
         metrics_.bytes_received.fetch_add(bytes.size(), std::memory_order_relaxed);
+        // Not an error text; it may be data that has to be cleansed.
+        if (!accepted() && head_.status == 200) return errc::unexpected_content_type;
         if (!accepted()) {
             body_ += bytes.substr(0, error_body_limit - body_.size());
             return body_.size() < error_body_limit ? error_code() : errc::malformed_response;
@@ -308,6 +310,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     void on_end(error_code ec, std::string why) {
         if (stopped_) return;
         timer_->cancel();
+        if (ec) decoder_.release();
         if (head_.status != 0 && head_.status != 200) return on_refused();
         if (head_.status == 200 && !accepted()) return on_wrong_content();
         if (event_status_) return on_server_error(*event_status_);

@@ -1,5 +1,6 @@
 #include "object_cache_fixture.hpp"
 
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <boost/json/serialize.hpp>
 #include <algorithm>
@@ -367,8 +368,49 @@ TEST_CASE("ObjectCache: while the collection cannot be listed known objects stay
     CHECK(*late == "not synced");
     c.server.set_intercept({});
     c.advance(2min);
+    CHECK(c.read("s9") == "token=s9");
+    c.advance(11min);
+    for (const auto& name : numbered("s", 10)) c.get(name);
+    c.advance(2min);
     CHECK(c.watches() == "collection");
     CHECK(c.read("s9") == "token=s9");
+}
+
+TEST_CASE("ObjectCache: a collection that cannot be listed does not starve its objects") {
+    Collected c;
+    const auto broken = GENERATE(true, false);
+    c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (!request.param("fieldSelector").empty()) return std::nullopt;
+        return broken ? sim::Response::failure(500, "InternalError", "too large")
+                      : sim::Response::never();
+    });
+    c.refer_more(0, 8);
+    CHECK(c.state("s3") == "unsynced");
+    c.advance(3min);
+    for (const auto& name : numbered("s", 8)) CHECK(c.read(name) == "token=" + name);
+    CHECK(c.watches() == "8 single");
+    c.refer_more(8, 3);
+    CHECK(c.read("s10") == "token=s10");
+}
+
+TEST_CASE("ObjectCache: a lost collection is left although one object may not be watched singly") {
+    Collected c;
+    c.refer_more(0, 8);
+    CHECK(c.watches() == "collection");
+    // Whichever is probed first is the one that is denied.
+    std::string denied;
+    c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        const std::string selector(request.param("fieldSelector"));
+        if (!selector.empty() && denied.empty()) denied = selector;
+        if (!selector.empty() && selector != denied) return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "not this");
+    });
+    c.server.end_watches();
+    for (const auto& name : numbered("s", 8)) c.put(name, "new");
+    c.advance(5min);
+    int served = 0;
+    for (const auto& name : numbered("s", 8)) served += c.read(name) == "token=new" ? 1 : 0;
+    CHECK(served == 7);
 }
 
 TEST_CASE("ObjectCache: a collection of which nobody reads anything is stopped") {

@@ -191,3 +191,25 @@ TEST_CASE("ObjectCache: the handle can be moved") {
     CHECK(c.read("db") == "not referenced");
     CHECK(c.server.open_connections() == 0);
 }
+
+TEST_CASE("ObjectCache: after cancel() a subscription that is left keeps no data") {
+    CachedCluster c;
+    c.put("a", "1");
+    ObjectPtr held;
+    auto subscription =
+        c.cache->on_change("shop", "a", [&](const ObjectPtr& object) { held = object; });
+    c.settle();
+    REQUIRE(held);
+    c.cache->cancel();
+    c.settle();
+    CHECK(held->use_count() == 1);
+}
+
+TEST_CASE("ObjectCache: a get may wait for as long as there are durations") {
+    CachedCluster c({.get_timeout = Duration::max()});
+    c.server.set_intercept([](const sim::Request&) { return sim::Response::never(); });
+    const auto reference = c.refer("a");
+    const GetOutcome outcome = c.get("a");
+    c.advance(1min);
+    CHECK(outcome->empty());
+}

@@ -72,12 +72,18 @@ void* operator new(std::size_t size) {
     search.allocated(memory);
     return memory;
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    void* const memory = std::malloc(size);
+    if (memory != nullptr) search.allocated(memory);
+    return memory;
+}
 void operator delete(void* memory) noexcept {
     if (memory == nullptr) return;
     search.freed(memory);
     std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { ::operator delete(memory); }
 // NOLINTEND
 
 namespace {
@@ -197,6 +203,55 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
         CHECK(with_object == 1);
         CHECK_FALSE(freed_before);
         CHECK(without_object == 0);
+        CHECK_FALSE(search.in_freed);
+    }
+}
+
+TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
+    const std::string token =
+        "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
+    const std::string encoded = to_base64(token);
+    const std::string body =
+        R"({"kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[{"metadata":)"
+        R"({"name":"db","namespace":"shop","uid":"u","resourceVersion":"7"},"data":{"token":")" +
+        encoded + R"("}},{"metadata":{"name":"e","namespace":"shop"},"data":{"token":")" + encoded;
+    const std::string malformed = response(body + "\x01", true);
+    std::string other_type = response(body + R"("}}]})", true);
+    const std::string json = "application/json";
+    other_type.replace(other_type.find(json), json.size(), "text/plain");
+    search.wanted = {std::string_view(token).substr(0, 24),
+                     std::string_view(encoded).substr(0, 32)};
+    for (const std::string& answer : {malformed, other_type}) {
+        CAPTURE(answer.substr(0, 120));
+        asio::io_context context;
+        Environment environment;
+        environment.clock = std::make_shared<ManualClock>();
+        environment.connector =
+            std::make_shared<Replies>(std::array<std::string_view, 2>{answer, answer}, 1000);
+        environment.logger.level = LogLevel::off;
+        ApiServerConfig server;
+        server.url = "http://sim.invalid";
+        WatchQuery query;
+        query.kind = Kind::secret;
+        query.ns = "shop";
+        Silent observer;
+        search.on = true;
+        search.in_freed = false;
+        search.live.fill(nullptr);
+        auto client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
+        std::optional<URLWatcher> watcher(std::in_place, client, query, WatchOptions{},
+                                          static_cast<WatchObserver&>(observer));
+        watcher->start();
+        settle(context);
+        const bool failed = static_cast<bool>(watcher->status().error);
+        observer.known = nullptr;
+        watcher->forget("shop", "db");
+        const long while_it_waits = search.in_live();
+        watcher.reset();
+        settle(context);
+        search.on = false;
+        CHECK(failed);
+        CHECK(while_it_waits == 0);
         CHECK_FALSE(search.in_freed);
     }
 }

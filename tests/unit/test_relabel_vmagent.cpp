@@ -25,7 +25,8 @@ std::string replace_all(const std::string& value, const std::string& regex,
 std::string key_after(const LabelMap& labels, const std::vector<RelabelRule>& rules) {
     MutableLabels changed;
     test::fill(changed, labels);
-    REQUIRE(Relabeler(rules, vmagent).apply(changed));
+    const Relabeler relabeler(rules, vmagent);  // the labels refer to its texts
+    REQUIRE(relabeler.apply(changed));
     return Sharding().key(changed.labels());
 }
 

@@ -86,6 +86,12 @@ class JsonDecoder final : private JsonProjector::Records {
     error_code feed(std::string_view bytes);
     /// At the end of the body. \returns errc::truncated_response in the middle of a document.
     error_code finish();
+    /// Gives back, cleansed, the memory for decoding. What was begun is lost. A watch waits most of
+    /// the time without it.
+    void release() {
+        arena_.release();
+        parser_.handler().release();
+    }
 
     /// Of the list, once finish() has succeeded.
     const std::string& resource_version() const noexcept { return list_.resource_version; }
@@ -110,11 +116,6 @@ class JsonDecoder final : private JsonProjector::Records {
     };
     static const Roots& roots_of(Kind);
 
-    /// A watch waits most of the time, without the memory for decoding.
-    void release() {
-        arena_.release();
-        parser_.handler().release();
-    }
     void start(const Projection& root, void* aggregate, const Projection* records);
     error_code feed_list(std::string_view bytes);
     error_code feed_watch(std::string_view bytes);
