@@ -10,6 +10,10 @@ namespace {
 // Permissions are seldom given.
 constexpr Duration collection_retry = std::chrono::minutes(10);
 
+bool serves(const CacheWatch& watch, const CacheEntry& entry) {
+    return entry.watch.get() == &watch || entry.next.get() == &watch;
+}
+
 }  // namespace
 
 CacheNamespace::CacheNamespace(std::string name, const Settings& settings, Host& host,
@@ -311,21 +315,18 @@ void CacheNamespace::set_value(CacheEntry& entry, ObjectPtr value) {
 
 template <class Visit>
 void CacheNamespace::for_each_of(const CacheWatch& watch, Visit visit) {
-    const auto serves = [&](const CacheEntry& entry) {
-        return entry.watch.get() == &watch || entry.next.get() == &watch;
-    };
     if (watch.of_collection()) {
         for (const auto& entry : entries_) {
-            if (serves(*entry)) visit(*entry);
+            if (serves(watch, *entry)) visit(*entry);
         }
-    } else if (CacheEntry* entry = find(watch.name()); entry != nullptr && serves(*entry)) {
+    } else if (CacheEntry* entry = find(watch.name()); entry != nullptr && serves(watch, *entry)) {
         visit(*entry);
     }
 }
 
 bool CacheNamespace::wants(const CacheWatch& watch, std::string_view name) {
     const CacheEntry* const entry = find(name);
-    return entry != nullptr && (entry->watch.get() == &watch || entry->next.get() == &watch);
+    return entry != nullptr && serves(watch, *entry);
 }
 
 void CacheNamespace::on_object(CacheWatch& watch, std::string_view name, const ObjectPtr& after) {

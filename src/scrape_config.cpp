@@ -8,7 +8,7 @@ namespace k8s_sd {
 namespace {
 
 void check_utf8(const char* field, const std::string& text) {
-    if (detail::find_invalid_utf8(text) != text.size()) throw ConfigError(field, "is not UTF-8");
+    if (!detail::is_utf8(text)) throw ConfigError(field, "is not UTF-8");
 }
 
 }  // namespace

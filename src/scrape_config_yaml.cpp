@@ -10,9 +10,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -63,12 +63,6 @@ NameValidation read_name_validation(const YamlValue& value) {
     value.fail("must be utf8 or legacy");
 }
 
-void read_scheme(const YamlValue& value, std::string& scheme) {
-    if (value.is_empty()) return;
-    scheme = value.string();
-    if (scheme != "http" && scheme != "https") value.fail("must be http or https");
-}
-
 std::map<std::string, std::vector<std::string>> read_params(const YamlValue& value) {
     std::map<std::string, std::vector<std::string>> params;
     for (const auto& [name, values] : value.entries()) {
@@ -112,10 +106,11 @@ class Reader {
         ScrapeJob job{defaults_, {}};
         job.scrape.job_name = read_name(value["job_name"]);
         job.discovery.name = job.scrape.job_name;
-        read_scheme(value["scheme"], job.scrape.scheme);
-        if (const YamlValue path = value["metrics_path"]; !path.is_empty()) {
-            job.scrape.metrics_path = path.string();
-        }
+        const auto text = [&](const char* key, std::string& target) {
+            if (!value[key].is_empty()) target = value[key].string();
+        };
+        text("scheme", job.scrape.scheme);
+        text("metrics_path", job.scrape.metrics_path);
         job.scrape.params = read_params(value["params"]);
         read_shared(value, job.scrape);
         job.scrape.relabel_configs = read_rules(value["relabel_configs"], job.scrape);

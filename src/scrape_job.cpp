@@ -2,8 +2,6 @@
 
 #include "k8s_sd/duration.hpp"
 
-#include <algorithm>
-#include <span>
 #include <string_view>
 
 namespace k8s_sd::detail {
@@ -11,11 +9,6 @@ namespace k8s_sd::detail {
 namespace {
 
 const char* text(bool value) { return value ? "true" : "false"; }
-
-bool has(std::span<const MutableLabels::Label> labels, std::string_view name) {
-    return std::any_of(labels.begin(), labels.end(),
-                       [&](const MutableLabels::Label& label) { return label.name == name; });
-}
 
 }  // namespace
 
@@ -44,7 +37,8 @@ void append_discovered(const ScrapeJob& job, const TargetGroup& group, std::size
     const std::size_t own = labels.size();
     for (const auto [name, value] : group.labels()) {
         // Also an empty label of the target hides the group's.
-        if (!has(labels.labels().first(own), name)) labels.append(name, value);
+        const bool hidden = MutableLabels::find(labels.labels().first(own), name) != nullptr;
+        if (!hidden) labels.append(name, value);
     }
     labels.erase_empty();
     for (const auto& [name, value] : job.defaults) {

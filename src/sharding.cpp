@@ -68,7 +68,7 @@ Sharding::Sharding(ShardingOptions options) : options_(std::move(options)) {
         throw ConfigError("sharding.member_label",
                           "must be the name of a label, not beginning with __");
     }
-    if (detail::find_invalid_utf8(options_.member_name) != options_.member_name.size()) {
+    if (!detail::is_utf8(options_.member_name)) {
         throw ConfigError("sharding.member_name", "is not UTF-8");
     }
     if (options_.member_name.empty()) options_.member_name = std::to_string(options_.member);
@@ -79,9 +79,7 @@ Sharding::Sharding(ShardingOptions options) : options_(std::move(options)) {
 std::string Sharding::key(std::span<const Label> labels) const {
     std::string key;
     for (const std::string& name : options_.shard_by_labels) {
-        const auto label = std::find_if(labels.begin(), labels.end(),
-                                        [&](const Label& l) { return l.name == name; });
-        if (label != labels.end()) append(key, *label);
+        if (const Label* label = MutableLabels::find(labels, name)) append(key, *label);
     }
     if (!key.empty()) return key;
     if (options_.rule == ShardingRule::modulo) {

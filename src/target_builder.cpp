@@ -58,7 +58,7 @@ Problem check_histogram_labels(const MutableLabels& labels) {
 /// Names come from rules whose results were checked, values from anywhere.
 Problem check_values(const MutableLabels& labels) {
     for (const Label& label : labels.labels()) {
-        if (detail::find_invalid_utf8(label.value) == label.value.size()) continue;
+        if (detail::is_utf8(label.value)) continue;
         return "the value of " + std::string(label.name) + " is not UTF-8";
     }
     return {};

@@ -3,7 +3,6 @@
 #include "query.hpp"
 #include "scrape_job.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <vector>
@@ -20,9 +19,8 @@ constexpr std::string_view plain_in_host = "!$&'()*+,;=:[]<>\"";
 constexpr std::string_view plain_in_path = "$&+,/:;=@";
 
 std::string_view get(std::span<const Label> labels, std::string_view name) {
-    const auto it = std::find_if(labels.begin(), labels.end(),
-                                 [&](const Label& label) { return label.name == name; });
-    return it == labels.end() ? std::string_view() : it->value;
+    const Label* label = MutableLabels::find(labels, name);
+    return label ? label->value : std::string_view();
 }
 
 Params merged_params(const ScrapeConfig& config, std::span<const Label> labels) {

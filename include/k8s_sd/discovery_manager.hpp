@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
 
@@ -167,20 +168,8 @@ class DiscoveryManager {
 
  private:
     class Impl;
-    class InitiateRun {
-     public:
-        using executor_type = asio::any_io_executor;
-        explicit InitiateRun(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-        executor_type get_executor() const noexcept { return executor_of(*impl_); }
-        template <class Handler>
-        void operator()(Handler&& handler) const {
-            run(impl_,
-                asio::any_completion_handler<void(error_code)>(std::forward<Handler>(handler)));
-        }
-
-     private:
-        std::shared_ptr<Impl> impl_;
-    };
+    using InitiateRun = detail::RunInitiation<DiscoveryManager, Impl>;
+    friend InitiateRun;
     static executor_type executor_of(const Impl&) noexcept;
     static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
 

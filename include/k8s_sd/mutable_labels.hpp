@@ -33,6 +33,13 @@ class MutableLabels {
         friend bool operator==(const Label&, const Label&) = default;
     };
 
+    /// The label of that name; null if there is none.
+    static const Label* find(std::span<const Label> labels, std::string_view name) noexcept {
+        const auto it = std::find_if(labels.begin(), labels.end(),
+                                     [&](const Label& label) { return label.name == name; });
+        return it == labels.end() ? nullptr : &*it;
+    }
+
     void clear() noexcept {
         labels_.clear();
         texts_in_use_ = 0;
@@ -96,9 +103,8 @@ class MutableLabels {
  private:
     /// The size if there is none.
     std::size_t index_of(std::string_view name) const noexcept {
-        const auto it = std::find_if(labels_.begin(), labels_.end(),
-                                     [&](const Label& label) { return label.name == name; });
-        return static_cast<std::size_t>(it - labels_.begin());
+        const Label* label = find(labels_, name);
+        return label ? static_cast<std::size_t>(label - labels_.data()) : labels_.size();
     }
 
     std::vector<Label> labels_;

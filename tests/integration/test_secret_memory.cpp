@@ -147,6 +147,42 @@ std::string response(const std::string& body, bool ends) {
     return text + "Transfer-Encoding: chunked\r\n\r\n" + size + body + "\r\n";
 }
 
+/// A watch of Secrets, of which all that is allocated and freed is searched.
+struct SearchedWatch {
+    SearchedWatch(std::array<std::string_view, 2> replies, std::size_t chunk) {
+        Environment environment;
+        environment.clock = std::make_shared<ManualClock>();
+        environment.connector = std::make_shared<Replies>(replies, chunk);
+        environment.logger.level = LogLevel::off;
+        ApiServerConfig server;
+        server.url = "http://sim.invalid";
+        WatchQuery query;
+        query.kind = Kind::secret;
+        query.ns = "shop";
+        search.on = true;
+        search.in_freed = false;
+        search.live.fill(nullptr);
+        client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
+        watcher.emplace(client, query, WatchOptions{}, static_cast<WatchObserver&>(observer));
+        watcher->start();
+        settle(context);
+    }
+    void forget_object() {
+        observer.known = nullptr;
+        watcher->forget("shop", "db");
+    }
+    void end() {
+        watcher.reset();
+        settle(context);
+        search.on = false;
+    }
+
+    asio::io_context context;
+    Silent observer;
+    std::shared_ptr<ApiClient> client;
+    std::optional<URLWatcher> watcher;
+};
+
 }  // namespace
 
 TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
@@ -171,34 +207,14 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
                      std::string_view(encoded).substr(0, 32)};
     for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
         CAPTURE(chunk);
-        asio::io_context context;
-        Environment environment;
-        environment.clock = std::make_shared<ManualClock>();
-        environment.connector =
-            std::make_shared<Replies>(std::array<std::string_view, 2>{list, watch}, chunk);
-        ApiServerConfig server;
-        server.url = "http://sim.invalid";
-        WatchQuery query;
-        query.kind = Kind::secret;
-        query.ns = "shop";
-        Silent observer;
-        search.on = true;
-        search.in_freed = false;
-        search.live.fill(nullptr);
-        auto client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
-        std::optional<URLWatcher> watcher(std::in_place, client, query, WatchOptions{},
-                                          static_cast<WatchObserver&>(observer));
-        watcher->start();
-        settle(context);
-        const bool complete = observer.known && as_data_object(observer.known)->size() == 2;
+        SearchedWatch searched({list, watch}, chunk);
+        const ObjectPtr& known = searched.observer.known;
+        const bool complete = known && as_data_object(known)->size() == 2;
         const long with_object = search.in_live();
         const bool freed_before = search.in_freed;
-        observer.known = nullptr;
-        watcher->forget("shop", "db");
+        searched.forget_object();
         const long without_object = search.in_live();
-        watcher.reset();
-        settle(context);
-        search.on = false;
+        searched.end();
         CHECK(complete);
         CHECK(with_object == 1);
         CHECK_FALSE(freed_before);
@@ -223,33 +239,11 @@ TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
                      std::string_view(encoded).substr(0, 32)};
     for (const std::string& answer : {malformed, other_type}) {
         CAPTURE(answer.substr(0, 120));
-        asio::io_context context;
-        Environment environment;
-        environment.clock = std::make_shared<ManualClock>();
-        environment.connector =
-            std::make_shared<Replies>(std::array<std::string_view, 2>{answer, answer}, 1000);
-        environment.logger.level = LogLevel::off;
-        ApiServerConfig server;
-        server.url = "http://sim.invalid";
-        WatchQuery query;
-        query.kind = Kind::secret;
-        query.ns = "shop";
-        Silent observer;
-        search.on = true;
-        search.in_freed = false;
-        search.live.fill(nullptr);
-        auto client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
-        std::optional<URLWatcher> watcher(std::in_place, client, query, WatchOptions{},
-                                          static_cast<WatchObserver&>(observer));
-        watcher->start();
-        settle(context);
-        const bool failed = static_cast<bool>(watcher->status().error);
-        observer.known = nullptr;
-        watcher->forget("shop", "db");
+        SearchedWatch searched({answer, answer}, 1000);
+        const bool failed = static_cast<bool>(searched.watcher->status().error);
+        searched.forget_object();
         const long while_it_waits = search.in_live();
-        watcher.reset();
-        settle(context);
-        search.on = false;
+        searched.end();
         CHECK(failed);
         CHECK(while_it_waits == 0);
         CHECK_FALSE(search.in_freed);
