@@ -1,7 +1,7 @@
 // Memory of an ObjectCache for each object, and the connections it needs: with a watch for each
 // object, and with one watch of the collection. The server is a process of its own.
 
-#include "k8s_sd/object_cache.hpp"
+#include "k8s_sd/cache/object_cache.hpp"
 
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"

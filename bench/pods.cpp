@@ -3,7 +3,7 @@
 // bytes from the socket, and a pass of the JSON parser over them with a handler that does nothing.
 
 #include "k8s_sd/discoverer.hpp"
-#include "k8s_sd/target_state.hpp"
+#include "k8s_sd/target_groups.hpp"
 #include "measure.hpp"
 #include "server.hpp"
 
@@ -103,7 +103,7 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     const double cpu = cpu_seconds();
     std::chrono::steady_clock::time_point burst_start;
     double burst_cpu = 0;
-    k8s_sd::TargetState host;
+    k8s_sd::TargetGroups host;
     std::size_t changes = 0;
     char last[16];
     std::snprintf(last, sizeof last, "%09zu", events);

@@ -1,9 +1,8 @@
 // Relabels the targets of real-shaped pods, and compares with an implementation that is written
 // straight down.
 
-#include "k8s_sd/relabel.hpp"
-
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
 #include "naive_relabeler.hpp"
 #include "server.hpp"
 

@@ -1,8 +1,11 @@
 include(CMakePackageConfigHelpers)
 
-install(TARGETS k8s_sd_core k8s_sd k8s_sd_sim EXPORT k8s_sdTargets)
+install(TARGETS k8s_sd_headers k8s_sd k8s_sd_sim EXPORT k8s_sdTargets)
+if(K8S_SD_SCRAPE)
+    install(TARGETS k8s_sd_scrape EXPORT k8s_sdScrapeTargets)
+endif()
 install(DIRECTORY include/k8s_sd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # find_package(k8s_sd)

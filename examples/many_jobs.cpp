@@ -8,7 +8,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/target_state.hpp"
+#include "k8s_sd/target_groups.hpp"
 #include "support/simulated_cluster.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -238,7 +238,7 @@ class Host {
     std::size_t last_;
     std::size_t step_ = 0;
     std::uint64_t lists_ = 0;
-    std::map<std::string, std::map<k8s_sd::ProviderId, k8s_sd::TargetState>> jobs_;
+    std::map<std::string, std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups>> jobs_;
     std::shared_ptr<k8s_sd::Metrics> metrics_;
     asio::signal_set signals_;
     asio::steady_timer step_timer_;

@@ -5,9 +5,9 @@
 //
 // It prints names and sizes, never data.
 
-#include "k8s_sd/object_cache.hpp"
+#include "k8s_sd/cache/object_cache.hpp"
 
-#include "k8s_sd/object_owners.hpp"
+#include "k8s_sd/cache/reference_sets.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/arguments.hpp"
 
@@ -115,7 +115,7 @@ class Objects {
 
     std::string_view kind_;
     k8s_sd::ObjectCache cache_;
-    k8s_sd::ObjectOwners owners_;
+    k8s_sd::ReferenceSets owners_;
     OnChange on_change_;
     std::map<std::string, Names> needed_;  // by workload
     std::map<k8s_sd::ObjectName, k8s_sd::ObjectCache::Subscription> followed_;

@@ -1,59 +1,13 @@
-#include "k8s_sd/relabel.hpp"
-
-#include "k8s_sd/error.hpp"
-#include "relabel_rule.hpp"
-
-#include <utility>
-
-namespace k8s_sd {
-
-class Relabeler::Impl {
- public:
-    Impl(std::vector<RelabelRule> all, const RelabelOptions& options) : rules(std::move(all)) {
-        compiled.reserve(rules.size());
-        for (const RelabelRule& rule : rules) {
-            try {
-                compiled.emplace_back(rule, options);
-            } catch (const ConfigError& e) {
-                const std::string index = std::to_string(compiled.size());
-                throw ConfigError("relabel_configs[" + index + "]." + e.where(), e.problem());
-            }
-        }
-    }
-
-    const std::vector<RelabelRule> rules;
-    std::vector<detail::CompiledRule> compiled;
-};
-
-Relabeler::Relabeler(std::vector<RelabelRule> rules, RelabelOptions options)
-    : impl_(std::make_shared<const Impl>(std::move(rules), options)) {}
-
-bool Relabeler::apply(MutableLabels& labels) const {
-    if (impl_) {
-        for (const detail::CompiledRule& rule : impl_->compiled) {
-            if (!rule.apply(labels)) return false;
-        }
-    }
-    labels.erase_empty();
-    return true;
-}
-
-std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
-    std::vector<RelabelStep> steps;
-    if (impl_) {
-        for (const detail::CompiledRule& rule : impl_->compiled) {
-            steps.push_back(rule.explain(labels));
-            steps.back().rule = steps.size() - 1;
-            if (steps.back().dropped) return steps;
-        }
-    }
-    labels.erase_empty();
-    return steps;
-}
-
-const std::vector<RelabelRule>& Relabeler::rules() const noexcept {
-    static const std::vector<RelabelRule> none;
-    return impl_ ? impl_->rules : none;
-}
-
-}  // namespace k8s_sd
+#include "k8s_sd/detail/relabel/case_map.ipp"
+#include "k8s_sd/detail/relabel/go_regex.ipp"
+#include "k8s_sd/detail/relabel/label_name.ipp"
+#include "k8s_sd/detail/relabel/md5.ipp"
+#include "k8s_sd/detail/relabel/pattern.ipp"
+#include "k8s_sd/detail/relabel/relabel_explain.ipp"
+#include "k8s_sd/detail/relabel/relabel_rule.ipp"
+#include "k8s_sd/detail/relabel/relabel_rule_reader.ipp"
+#include "k8s_sd/detail/relabel/relabel_validate.ipp"
+#include "k8s_sd/detail/relabel/relabeler.ipp"
+#include "k8s_sd/detail/relabel/replacement.ipp"
+#include "k8s_sd/detail/relabel/series_selector.ipp"
+#include "k8s_sd/detail/relabel/xxh64.ipp"

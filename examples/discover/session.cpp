@@ -1,7 +1,7 @@
 #include "session.hpp"
 
+#include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/server_discovery.hpp"
 
 #include <chrono>
 #include <csignal>

@@ -2,7 +2,7 @@
 
 #include "input.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/relabel_yaml.hpp"
+#include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "k8s_sd/version.hpp"
 #include "options.hpp"
 #include "output.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/relabel.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
 #include "support/line_writer.hpp"
 
 #include <cstddef>

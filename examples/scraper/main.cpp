@@ -3,7 +3,7 @@
 
 #include "fleet.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/scrape_config_reloader.hpp"
+#include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "k8s_sd/version.hpp"
 #include "options.hpp"
 #include "scrape_jobs.hpp"

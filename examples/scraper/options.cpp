@@ -1,7 +1,7 @@
 #include "options.hpp"
 
-#include "k8s_sd/duration.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/scrape/duration_text.hpp"
 
 #include <charconv>
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/role.hpp"
-#include "k8s_sd/sharding.hpp"
+#include "k8s_sd/scrape/sharding.hpp"
 
 #include <chrono>
 #include <cstddef>

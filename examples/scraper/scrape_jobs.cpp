@@ -1,6 +1,6 @@
 #include "scrape_jobs.hpp"
 
-#include "k8s_sd/target_pool.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
 #include "token_store.hpp"
 
 #include <boost/asio/detached.hpp>

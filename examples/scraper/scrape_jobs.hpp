@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/scrape_config_yaml.hpp"
-#include "k8s_sd/sharding.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/scrape/sharding.hpp"
 #include "scrape_loop.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/scrape_target.hpp"
+#include "k8s_sd/scrape/scrape_target.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>

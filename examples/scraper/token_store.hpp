@@ -1,7 +1,7 @@
 #pragma once
 
+#include "k8s_sd/cache/object_cache.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/object_cache.hpp"
 #include "scrape_loop.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

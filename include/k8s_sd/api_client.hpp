@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// One API server with its credentials, as seen from one strand. Shared by the URLWatchers that
 /// talk to it.
@@ -28,4 +28,4 @@ class ApiClient {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/role.hpp"
+#include "k8s_sd/time.hpp"
 
 #include <chrono>
 #include <compare>
@@ -9,10 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace k8s_sd {
-
-using Duration = std::chrono::steady_clock::duration;
-using TimePoint = std::chrono::steady_clock::time_point;
+namespace k8s_sd::inline v0 {
 
 // Every member of these aggregates has an initialiser so that designated initialisers that leave
 // some out do not warn.
@@ -122,7 +122,7 @@ struct InClusterFiles {
 /// update interval, with the server resolved: `api_server.url` is not empty and in canonical form
 /// (lower-case scheme and host, no default port, no trailing slash), files of credentials and
 /// certificates stay names. Compared by value; never printed.
-struct GroupKey {
+struct WatchScope {
     ApiServerConfig api_server{};
     std::vector<std::string> namespaces{};  ///< sorted, unique; empty: all
     /// Sorted by role, one a role (several are joined with commas in the order of the
@@ -131,13 +131,13 @@ struct GroupKey {
     AttachMetadata attach_metadata{};
     LabelDialect dialect = LabelDialect::prometheus;
     WatchOptions watch{};
-    auto operator<=>(const GroupKey&) const = default;
+    auto operator<=>(const WatchScope&) const = default;
 };
 
 /// Validates and resolves: reads the kubeconfig or the in-cluster environment
 /// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace. Blocks on files.
 /// Thread-safe as long as nothing changes the process environment.
 /// \throws ConfigError also for files that cannot be read
-GroupKey resolve(const DiscoveryConfig&, const InClusterFiles& = {});
+WatchScope resolve(const DiscoveryConfig&, const InClusterFiles& = {});
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules
 /// of Prometheus and vmagent, and validates it. Unknown keys are errors; keys that these programs
@@ -24,4 +24,4 @@ DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect);
 /// \throws ConfigError where "role", naming the roles
 Role parse_role(std::string_view name, LabelDialect dialect);
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/cleansing.hpp"
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/object.hpp"
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 namespace detail {
 
@@ -60,7 +60,7 @@ class PackedTexts {
         std::memcpy(text - sizeof length, &length, sizeof length);
     }
 
-    Secret bytes_;
+    CleansedBytes bytes_;
 };
 
 }  // namespace detail
@@ -159,4 +159,4 @@ inline DataObjectPtr as_data_object(const ObjectPtr& object) noexcept {
     return has_data ? static_cast<const DataObject*>(object.get()) : nullptr;
 }
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

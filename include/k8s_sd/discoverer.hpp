@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/run_initiation.hpp"
+#include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
 
@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
@@ -83,4 +83,4 @@ class Discoverer {
     std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

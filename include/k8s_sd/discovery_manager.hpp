@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
 
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
@@ -176,4 +176,4 @@ class DiscoveryManager {
     std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

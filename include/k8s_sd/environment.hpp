@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
@@ -92,4 +92,4 @@ void install(asio::execution_context& context, Environment);
 /// The metrics of `context`; see Environment::metrics. Thread-safe.
 std::shared_ptr<Metrics> metrics_of(asio::execution_context& context);
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 using boost::system::error_code;
 
@@ -57,7 +57,7 @@ class ConfigError : public std::invalid_argument {
     std::string problem_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0
 
 template <>
 struct boost::system::is_error_code_enum<k8s_sd::errc> : std::true_type {};

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// The URLWatchers that share server, credentials, namespaces, selectors, metadata options and
 /// dialect. Generates each target group once for all subscribers, and again when an object that
@@ -60,7 +60,7 @@ class GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
     /// The group of that key on the executor's context, a new one if there is none. It works on a
     /// strand of its own; where `executor` is a strand itself, on the executor underneath.
     /// \throws ConfigError for a server or namespace that cannot be one
-    static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const GroupKey&);
+    static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const WatchScope&);
 
     Subscription subscribe(Role, std::weak_ptr<Subscriber>);
     /// The group's strand.
@@ -81,4 +81,4 @@ class GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

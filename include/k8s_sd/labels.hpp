@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/labels/label_block.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// A label set that owns its strings, sorted by name. Made only when a host asks for one.
 using LabelMap = std::map<std::string, std::string, std::less<>>;
@@ -138,4 +138,4 @@ class Labels {
     const detail::LabelBlockPtr* last_ = nullptr;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

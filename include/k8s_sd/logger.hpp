@@ -3,7 +3,7 @@
 #include <functional>
 #include <string_view>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 enum class LogLevel { off, error, warning, info, debug };
 
@@ -20,4 +20,4 @@ struct Logger {
 
 std::string_view to_string(LogLevel) noexcept;
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "k8s_sd/resource.hpp"
+#include "k8s_sd/kind.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <string_view>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// Counters of one execution context. Cheap to update; may be read from any thread at any time.
 /// All are counters since the start, but those that are a Gauge: what there is now.
@@ -109,4 +109,4 @@ void Metrics::visit(Visitor&& visitor) const {
     total("k8s_sd_cache_collection_switches_total", cache_collection_switches);
 }
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "k8s_sd/kind.hpp"
 #include "k8s_sd/labels.hpp"
-#include "k8s_sd/resource.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// A Kubernetes object as it is kept: what it contributes to labels, made once, in shared blocks.
 /// Immutable; may be read and released on any thread. The strings behind ns() and name() belong
@@ -65,4 +65,4 @@ struct ObjectChange {
     ObjectPtr before, after;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

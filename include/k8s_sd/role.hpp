@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// What a discovery configuration discovers: the `role` of `kubernetes_sd_configs`.
 enum class Role : std::uint8_t { node, pod, service, endpoints, endpointslice, ingress };
@@ -25,21 +25,4 @@ constexpr std::optional<Role> role_from_string(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-/// Whose labels to produce, name for name and value for value.
-enum class LabelDialect : std::uint8_t {
-    prometheus,       ///< Prometheus 3.5 LTS
-    victoriametrics,  ///< vmagent 1.145
-};
-
-constexpr std::string_view to_string(LabelDialect dialect) noexcept {
-    return dialect == LabelDialect::prometheus ? "prometheus" : "victoriametrics";
-}
-
-constexpr std::optional<LabelDialect> dialect_from_string(std::string_view name) noexcept {
-    for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
-        if (to_string(dialect) == name) return dialect;
-    }
-    return std::nullopt;
-}
-
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

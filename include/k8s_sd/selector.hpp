@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// A label selector in the text form of the API: "app=web,tier in (a,b),!canary". The grammar and
 /// the checks of keys and values are those of the Kubernetes API server (labels.Parse), including
@@ -106,4 +106,4 @@ class FieldSelector {
     std::vector<Requirement> requirements_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

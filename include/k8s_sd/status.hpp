@@ -2,13 +2,13 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/resource.hpp"
+#include "k8s_sd/kind.hpp"
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// How the LIST+WATCH of one URL is doing.
 struct WatchStatus {
@@ -32,4 +32,4 @@ struct DiscovererStatus {
     std::vector<WatchStatus> watches;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

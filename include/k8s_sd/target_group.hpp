@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 /// The targets that come from one Kubernetes object. Immutable; shared by all discoverers of a
 /// group and by every diff that mentions it. Thread-safe.
@@ -123,4 +123,4 @@ struct TargetGroupDiff {
     bool empty() const noexcept { return !full && updated.empty() && removed.empty(); }
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd {
+namespace k8s_sd::inline v0 {
 
 namespace detail {
 struct ObjectMaker;
@@ -78,4 +78,4 @@ class URLWatcher {
     std::shared_ptr<State> state_;
 };
 
-}  // namespace k8s_sd
+}  // namespace k8s_sd::inline v0

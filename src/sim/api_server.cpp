@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -153,4 +153,4 @@ void ApiServer::clear_requests() { impl_->clear_requests(); }
 std::size_t ApiServer::open_connections() const { return impl_->open_connections(); }
 std::size_t ApiServer::open_watches() const { return impl_->open_watches(); }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

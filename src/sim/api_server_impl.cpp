@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace {
 
 constexpr std::size_t max_records = 10'000;
@@ -268,4 +268,4 @@ void ApiServer::Impl::clear_requests() {
     requests_.clear();
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

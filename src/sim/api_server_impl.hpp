@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// The server behind ApiServer. Connections live on the strand; the content is the Store's and
 /// has its own lock; what tests set from any thread is under `mutex_`.
@@ -92,4 +92,4 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     std::deque<RequestRecord> requests_;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

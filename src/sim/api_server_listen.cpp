@@ -1,4 +1,4 @@
-#include "byte_stream.hpp"
+#include "k8s_sd/detail/net/byte_stream.hpp"
 #include "k8s_sd/error.hpp"
 #include "sim/api_server_impl.hpp"
 
@@ -6,7 +6,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <utility>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace {
 
 namespace ssl = asio::ssl;
@@ -54,4 +54,4 @@ unsigned short ApiServer::Impl::listen(unsigned short port) {
     return listener->port();
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -3,7 +3,7 @@
 #include <boost/asio/buffer.hpp>
 #include <utility>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace {
 
 /// Bytes a watch puts into one write; more wait in the history, which all watches share.
@@ -197,4 +197,4 @@ void Connection::on_timer() {
     arm_timer();
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// One HTTP/1.1 connection of the server: requests one after the other, a watch in between. All
 /// members are called on the server's strand.
@@ -73,4 +73,4 @@ class Connection : public std::enable_shared_from_this<Connection> {
     TimePoint deadline_{};
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

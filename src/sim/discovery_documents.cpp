@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -74,4 +74,4 @@ std::optional<std::string> discovery_document(std::string_view path) {
     return json::serialize(result) + "\n";
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdio>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace http = boost::beast::http;
 namespace {
 
@@ -128,4 +128,4 @@ std::string watch_header() {
            "Cache-Control: no-cache, private\r\nTransfer-Encoding: chunked\r\n\r\n";
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// Cuts HTTP/1.1 requests out of the bytes of a connection.
 class RequestReader {
@@ -28,4 +28,4 @@ std::string chunk(std::string_view bytes);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 std::string watch_header();
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

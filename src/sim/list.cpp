@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace {
 
 constexpr std::string_view continue_expired =
@@ -79,4 +79,4 @@ std::string list(const Store& store, const Route& route, const ListOptions& opti
     return render_list(*route.type, metadata, page, form);
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -7,9 +7,9 @@
 
 #include <string>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// The body of the answer to a LIST. \throws StatusError
 std::string list(const Store&, const Route&, const ListOptions&, Form);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -184,4 +184,4 @@ ContinueToken decode_continue_token(std::string_view text) {
     return token;
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// The query parameters of a LIST or WATCH.
 struct ListOptions {
@@ -42,4 +42,4 @@ std::string encode(const ContinueToken&);
 /// \throws StatusError 400
 ContinueToken decode_continue_token(std::string_view);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 using asio::ip::tcp;
 
 Listener::Listener(asio::any_io_executor executor, Accept accept)
@@ -37,4 +37,4 @@ void Listener::restart() {
     start();
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// Accepts TCP connections on 127.0.0.1. listen() and port() may be called from anywhere before
 /// the first start(); the other members on the executor.
@@ -30,4 +30,4 @@ class Listener : public std::enable_shared_from_this<Listener> {
     unsigned short port_ = 0;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

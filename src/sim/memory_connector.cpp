@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// What the streams of one connector have in common.
 struct MemoryConnector::Shared {
@@ -268,4 +268,4 @@ std::unique_ptr<ByteStream> MemoryConnector::make_stream(asio::any_io_executor e
 std::size_t MemoryConnector::operations() const { return shared_->operations; }
 bool MemoryConnector::failed() const { return shared_->failed; }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -2,7 +2,7 @@
 
 #include <boost/beast/core/string.hpp>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 std::optional<std::string_view> Request::header(std::string_view name) const {
     for (const auto& [key, value] : headers) {
@@ -24,4 +24,4 @@ bool Request::is_watch() const {
            text != "F";
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -126,4 +126,4 @@ ObjectPtr with_version(const Object& object, std::uint64_t version) {
     return std::make_shared<const Object>(object.type(), object.value(), version);
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

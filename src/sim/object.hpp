@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// One version of an object: its serialised text, kept once for the store, the history and every
 /// answer, and what selectors look at.
@@ -58,4 +58,4 @@ std::uint64_t version_of(const boost::json::object&);
 /// the deletion.
 ObjectPtr with_version(const Object&, std::uint64_t version);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

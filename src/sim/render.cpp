@@ -6,7 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <algorithm>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -148,4 +148,4 @@ void append_error(std::string& out, const json::object& status) {
     ((out += "{\"type\":\"ERROR\",\"object\":") += json::serialize(status)) += "}\n";
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// In which shape a client wants objects.
 enum class Form {
@@ -38,4 +38,4 @@ void append_bookmark(std::string& out, const ResourceType&, std::uint64_t versio
                      Form);
 void append_error(std::string& out, const boost::json::object& status);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

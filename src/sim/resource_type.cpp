@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace {
 
 constexpr std::array<std::string_view, 9> pod_fields{"spec.nodeName",
@@ -118,4 +118,4 @@ std::size_t index_of(const ResourceType& type) {
     return static_cast<std::size_t>(&type - table.data());
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// What the server knows about a resource.
 struct ResourceType {
@@ -43,4 +43,4 @@ const ResourceType* find_by_name(std::string_view plural_or_kind);
 /// Its place in resource_types().
 std::size_t index_of(const ResourceType&);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace {
 
 /// The parts between slashes; empty if one of them is empty.
@@ -45,4 +45,4 @@ std::optional<Route> parse_route(std::string_view path) {
     return route;
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// What a path such as "/apis/apps/v1/namespaces/shop/replicasets/web-1" names.
 struct Route {
@@ -18,4 +18,4 @@ struct Route {
 /// nullopt if the path names no resource of this server.
 std::optional<Route> parse_route(std::string_view path);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 void Shop::Impl::create() {
     for (const char* name : {"shop", "payments", "monitoring", "kube-system"}) {
@@ -172,4 +172,4 @@ Shop& Shop::operator=(Shop&&) noexcept = default;
 
 std::string Shop::step() { return impl_->step(); }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 std::string Shop::Impl::step() {
     for (;;) {
@@ -260,4 +260,4 @@ void Shop::Impl::publish_derived(const Workload& w) {
     server_.apply(endpoint_slice_object(w));
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 using shop::Node;
 using shop::Pod;
@@ -88,4 +88,4 @@ class Shop::Impl {
     std::deque<Action> pending_;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

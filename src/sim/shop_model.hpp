@@ -8,7 +8,7 @@
 #include <vector>
 
 /// The shop's own idea of its cluster, which shop_objects turns into Kubernetes objects.
-namespace k8s_sd::sim::shop {
+namespace k8s_sd::inline v0::sim::shop {
 
 using StringMap = std::map<std::string, std::string>;
 
@@ -71,4 +71,4 @@ struct Workload {
     std::string full_name() const { return ns + "/" + name; }
 };
 
-}  // namespace k8s_sd::sim::shop
+}  // namespace k8s_sd::inline v0::sim::shop

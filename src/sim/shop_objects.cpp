@@ -2,7 +2,7 @@
 
 #include <boost/json/array.hpp>
 
-namespace k8s_sd::sim::shop {
+namespace k8s_sd::inline v0::sim::shop {
 namespace {
 
 json::object strings(const StringMap& map) {
@@ -336,4 +336,4 @@ json::object job_object(const std::string& name, const std::string& uid,
             {"status", done ? json::object{{"succeeded", 1}} : json::object{{"active", 1}}}};
 }
 
-}  // namespace k8s_sd::sim::shop
+}  // namespace k8s_sd::inline v0::sim::shop

@@ -4,7 +4,7 @@
 
 #include <boost/json/object.hpp>
 
-namespace k8s_sd::sim::shop {
+namespace k8s_sd::inline v0::sim::shop {
 
 namespace json = boost::json;
 
@@ -30,4 +30,4 @@ json::object cron_job_object(const std::string& uid, const std::string& created)
 json::object job_object(const std::string& name, const std::string& uid,
                         const std::string& cron_job_uid, const std::string& created, bool done);
 
-}  // namespace k8s_sd::sim::shop
+}  // namespace k8s_sd::inline v0::sim::shop

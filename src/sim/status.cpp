@@ -3,7 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 
 json::object status_object(unsigned code, std::string_view reason, std::string_view message,
@@ -99,4 +99,4 @@ Response Response::disconnect() {
     return response;
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

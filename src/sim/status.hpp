@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// A Status object. `details` is left out if empty.
 boost::json::object status_object(unsigned code, std::string_view reason, std::string_view message,
@@ -33,4 +33,4 @@ StatusError not_found(const ResourceType&, std::string_view name);
 StatusError forbidden(const ResourceType&, std::string_view verb, std::string_view ns,
                       std::string_view name);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

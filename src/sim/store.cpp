@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -218,4 +218,4 @@ std::uint64_t Store::unread(const ResourceType& type, const Position& position) 
     return c.end() - std::min(c.end(), position.next);
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// A change in the history of a resource.
 struct Change {
@@ -114,4 +114,4 @@ class Store {
     std::vector<Collection> collections_ = std::vector<Collection>(resource_types().size());
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
@@ -124,4 +124,4 @@ std::string partial_object(const Object& object) {
     return json::serialize(partial(object.value()));
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

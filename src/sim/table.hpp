@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// The JSON array of column definitions that kubectl prints for this resource.
 std::string table_columns(const ResourceType&);
@@ -13,4 +13,4 @@ std::string table_row(const Object&);
 /// {"kind":"PartialObjectMetadata", ...}
 std::string partial_object(const Object&);
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

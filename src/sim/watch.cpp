@@ -2,7 +2,7 @@
 
 #include "sim/status.hpp"
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 Watch::Watch(const Store& store, const ResourceType& type, std::string ns, ListOptions options,
              Form form)
@@ -114,4 +114,4 @@ bool Watch::selected(const ObjectPtr& object) const {
            object->matches(options_.labels, options_.fields);
 }
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// What a watch sends, without the sending: initial events, changes, bookmarks, errors.
 class Watch {
@@ -62,4 +62,4 @@ class Watch {
     bool ended_ = false;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -1,7 +1,7 @@
 #include "conformance/cluster.hpp"
 
 #include "k8s_sd/config_yaml.hpp"
-#include "k8s_sd/roles/generate.hpp"
+#include "k8s_sd/detail/roles/generate.hpp"
 #include "support/settle.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -27,7 +27,7 @@ std::string url_of(const std::string& path, const std::string& label_selector,
 }
 
 /// The URLs a job needs.
-std::vector<std::string> urls_of(Role role, const GroupKey& key) {
+std::vector<std::string> urls_of(Role role, const WatchScope& key) {
     std::vector<std::string> urls;
     for (const Kind kind : detail::needed_kinds(role, key.attach_metadata)) {
         std::vector<std::string> namespaces = key.namespaces;
@@ -112,9 +112,9 @@ RequestCounts Cluster::requests() const {
 }
 
 RequestCounts Cluster::expected_requests() const {
-    std::map<std::string, std::set<GroupKey>> users;
+    std::map<std::string, std::set<WatchScope>> users;
     for (const auto& job : jobs_) {
-        const GroupKey key = resolve(job->config, {service_account_.path()});
+        const WatchScope key = resolve(job->config, {service_account_.path()});
         for (const std::string& url : urls_of(job->config.role, key)) users[url].insert(key);
     }
     RequestCounts counts;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/role.hpp"
 

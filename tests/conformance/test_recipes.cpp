@@ -1,8 +1,8 @@
 // The rules of Prometheus' example configuration for Kubernetes, over the recorded targets.
 
 #include "conformance/corpus.hpp"
-#include "k8s_sd/relabel.hpp"
-#include "k8s_sd/relabel_yaml.hpp"
+#include "k8s_sd/relabel/relabel_yaml.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/labels.hpp"
-#include "k8s_sd/relabel.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
 
 #include <cstddef>
 #include <cstdint>

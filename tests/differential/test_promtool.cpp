@@ -4,7 +4,7 @@
 #include "differential/generator.hpp"
 #include "differential/promtool.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/relabel_yaml.hpp"
+#include "k8s_sd/relabel/relabel_yaml.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/array.hpp>

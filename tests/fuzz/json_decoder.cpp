@@ -2,7 +2,7 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_json_decoder -max_total_time=60 tests/data/decoder
 
-#include "k8s_sd/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/json_decoder.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,11 +3,11 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_relabelling -max_total_time=60 -max_len=120
 
+#include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/replacement.hpp"
+#include "k8s_sd/detail/relabel/series_selector.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/relabel.hpp"
-#include "pattern.hpp"
-#include "replacement.hpp"
-#include "series_selector.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,8 +3,8 @@
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_scrape_configs -max_total_time=60 CORPUS
 
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/relabel.hpp"
-#include "k8s_sd/scrape_config_yaml.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
 #include <cstddef>
 #include <cstdint>

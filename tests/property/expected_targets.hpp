@@ -1,8 +1,8 @@
 #pragma once
 
-#include "k8s_sd/codec/json_decoder.hpp"
-#include "k8s_sd/roles/generate.hpp"
-#include "k8s_sd/roles/make_object.hpp"
+#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/roles/maker.hpp"
 #include "k8s_sd/selector.hpp"
 #include "property/random_cluster.hpp"
 #include "support/host.hpp"
@@ -32,12 +32,12 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
         }
     }
 
-    TargetState state() {
-        TargetState state;
+    TargetGroups state() {
+        TargetGroups state;
         detail::GroupBuilder builder;
         for (const auto& [key, object] : objects_) {
             if (std::get<0>(key) != main_kind(config_.role)) continue;
-            detail::Generation generation{maker_.options, maker_.factory, *this, builder};
+            detail::GeneratorContext generation{maker_.options, maker_.factory, *this, builder};
             const TargetGroupPtr group = detail::generate(config_.role, *object, generation);
             if (group) state.emplace(group->source(), merged(*group));
         }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/resource.hpp"
+#include "k8s_sd/kind.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
 

@@ -1,5 +1,5 @@
-#include "integration/object_cache_fixture.hpp"
-#include "k8s_sd/codec/base64.hpp"
+#include "integration/cache/object_cache_fixture.hpp"
+#include "k8s_sd/detail/base/base64.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"
 

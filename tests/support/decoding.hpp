@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/codec/event.hpp"
-#include "k8s_sd/roles/lookup.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
 
 #include <cstddef>
 #include <string>

@@ -15,7 +15,7 @@
 namespace k8s_sd::test {
 
 /// Merged labels of all targets by source.
-using TargetState = std::map<std::string, std::vector<LabelMap>>;
+using TargetGroups = std::map<std::string, std::vector<LabelMap>>;
 
 /// A host with one discoverer that applies the diffs, strictly.
 class Host : public GroupLedger {
@@ -32,8 +32,8 @@ class Host : public GroupLedger {
         return *this;
     }
 
-    TargetState state() const {
-        TargetState result;
+    TargetGroups state() const {
+        TargetGroups result;
         for (const auto& [source, group] : groups) result.emplace(source, merged(*group));
         return result;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/resource.hpp"
+#include "k8s_sd/kind.hpp"
 #include "support/decoding.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/relabel.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>

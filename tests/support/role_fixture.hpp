@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/roles/make_object.hpp"
+#include "k8s_sd/detail/roles/maker.hpp"
 #include "support/decoding.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class World final : private detail::Lookup {
     /// Null if there is no target.
     TargetGroupPtr group(Role role, const std::string& ns, const std::string& name) {
         asked_.clear();
-        detail::Generation generation{maker_.options, maker_.factory, *this, builder_};
+        detail::GeneratorContext generation{maker_.options, maker_.factory, *this, builder_};
         return generate(role, object(main_kind(role), ns, name), generation);
     }
     /// Group and target labels together, without empty values, in the order of the group.

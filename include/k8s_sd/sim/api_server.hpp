@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 struct ApiServerOptions {
     /// Time between two bookmarks of a watch. A last one is sent two seconds before the end.
@@ -128,4 +128,4 @@ class ApiServer {
     std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// What goes wrong on the in-memory transport, seen from the client.
 struct TransportFaults {
@@ -45,4 +45,4 @@ class MemoryConnector : public Connector {
     std::shared_ptr<Shared> shared_;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 /// A request as the simulated server read it.
 struct Request {
@@ -55,4 +55,4 @@ struct Response {
     static Response disconnect();  ///< drop
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

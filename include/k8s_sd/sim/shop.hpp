@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace k8s_sd::sim {
+namespace k8s_sd::inline v0::sim {
 
 struct ShopOptions {
     std::uint64_t seed = 1;  ///< the same seed gives the same cluster and the same changes
@@ -44,4 +44,4 @@ class Shop {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace k8s_sd::sim
+}  // namespace k8s_sd::inline v0::sim

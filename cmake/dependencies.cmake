@@ -1,0 +1,22 @@
+# What the library is built from. A host that builds one of these itself has its targets already.
+if(NOT TARGET Boost::headers OR NOT TARGET Boost::json)
+    find_package(Boost 1.81 REQUIRED COMPONENTS json)
+endif()
+find_package(OpenSSL 3 REQUIRED)
+find_package(Threads REQUIRED)
+if(NOT TARGET yaml-cpp::yaml-cpp AND NOT TARGET yaml-cpp)
+    find_package(yaml-cpp REQUIRED)
+endif()
+# yaml-cpp 0.8 has put its target into a namespace.
+set(K8S_SD_YAML yaml-cpp)
+if(TARGET yaml-cpp::yaml-cpp)
+    set(K8S_SD_YAML yaml-cpp::yaml-cpp)
+endif()
+if(K8S_SD_SCRAPE)
+    list(PREPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
+    find_package(re2 REQUIRED)
+    list(POP_FRONT CMAKE_MODULE_PATH)
+    # xxHash is used as a header only.
+    find_path(K8S_SD_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+    mark_as_advanced(K8S_SD_XXHASH_INCLUDE_DIR)
+endif()

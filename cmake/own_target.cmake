@@ -1,0 +1,49 @@
+# Flags of our own targets. They are PRIVATE: a host's flags are the host's business.
+set(K8S_SD_SANITIZE "" CACHE STRING
+    "Sanitizers for all targets of this project, e.g. address,undefined")
+
+# Every target of this project, programs too.
+function(k8s_sd_own_target target)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+        -Woverloaded-virtual -Wcast-align)
+    # gcc 12 sees overlapping copies in `"text" + string` (GCC bug 105651) that are not there.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        target_compile_options(${target} PRIVATE -Wno-restrict)
+    endif()
+    # std::stable_sort of libstdc++ 12 uses what it deprecates itself; clang 19 says so.
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+    endif()
+    if(K8S_SD_WERROR)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(K8S_SD_SANITIZE)
+        target_compile_options(${target} PRIVATE
+            -fsanitize=${K8S_SD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        target_link_options(${target} PRIVATE -fsanitize=${K8S_SD_SANITIZE})
+    endif()
+    # Asio uses atomic_thread_fence, which ThreadSanitizer does not follow; gcc warns of each.
+    if(K8S_SD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE -Wno-tsan)
+    endif()
+endfunction()
+
+# A library that hosts link.
+function(k8s_sd_library target)
+    k8s_sd_own_target(${target})
+    set_target_properties(${target} PROPERTIES
+        VERSION ${PROJECT_VERSION}
+        # Before 1.0 a minor version may change the interface.
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON)
+    # Plugins link the static library, so its code is position-independent unless the host decides.
+    if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
+        set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "SHARED_LIBRARY")
+        target_compile_definitions(${target} PUBLIC K8S_SD_SHARED)
+    endif()
+endfunction()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+/// Memory for what must not stay behind: tokens, passwords, keys, the data of Secrets.
+namespace k8s_sd::inline v0::detail {
+
+/// Overwrites with zeros, also where a compiler can see that nobody reads them.
+inline void cleanse(void* memory, std::size_t size) noexcept {
+    static void* (*const volatile overwrite)(void*, int, std::size_t) = std::memset;
+    if (size > 0) overwrite(memory, 0, size);
+}
+
+template <class T>
+struct CleansingAllocator {
+    using value_type = T;
+
+    CleansingAllocator() = default;
+    template <class U>
+    CleansingAllocator(const CleansingAllocator<U>&) noexcept {}
+
+    T* allocate(std::size_t n) { return std::allocator<T>().allocate(n); }
+    void deallocate(T* p, std::size_t n) noexcept {
+        cleanse(p, n * sizeof(T));
+        std::allocator<T>().deallocate(p, n);
+    }
+    bool operator==(const CleansingAllocator&) const = default;
+};
+
+/// A vector because a short std::string lives in the object itself, past any allocator.
+using CleansedBytes = std::vector<char, CleansingAllocator<char>>;
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,66 @@
+#include "k8s_sd/error.hpp"
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+const char* describe(errc value) noexcept {
+    switch (value) {
+        case errc::invalid_config: return "the configuration cannot work";
+        case errc::credentials_unavailable:
+            return "a token, password, certificate or key cannot be read";
+        case errc::bad_request: return "the server rejects a parameter of the request (400, 422)";
+        case errc::unauthorized: return "the server does not accept the credentials (401)";
+        case errc::forbidden: return "the credentials lack a permission (403)";
+        case errc::not_found: return "the server does not have this API or path (404)";
+        case errc::expired: return "the resource version is too old (410)";
+        case errc::version_too_large: return "the server has not reached this resource version yet";
+        case errc::too_many_requests: return "the server limits the number of requests (429)";
+        case errc::server_error: return "the server failed (5xx)";
+        case errc::unexpected_status: return "the server answered with an unexpected HTTP status";
+        case errc::unexpected_content_type: return "the body of the answer is not JSON";
+        case errc::malformed_response:
+            return "the answer is not valid JSON, or not a list or event";
+        case errc::truncated_response: return "the connection ended in the middle of a list";
+        case errc::missing_resource_version: return "the list has no resource version";
+        case errc::bad_object: return "an object has the wrong shape";
+        case errc::object_too_large: return "an object is larger than max_object_bytes";
+        case errc::header_too_large: return "the header of the answer is larger than 64 KiB";
+        case errc::connect_timeout: return "no connection within connect_timeout";
+        case errc::response_timeout: return "no progress of the answer within response_timeout";
+        case errc::idle_timeout: return "the watch was silent for too long";
+        case errc::not_referenced:
+            return "nobody refers to the object; add a reference before reading it";
+        case errc::object_not_found: return "there is no object of this name";
+        case errc::not_synced: return "the object was not read within get_timeout";
+    }
+    return "unknown error of k8s_sd";
+}
+
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+// Boost keeps the destructor of its categories public and trivial, on purpose.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+#endif
+class Category final : public boost::system::error_category {
+ public:
+    // The fixed id keeps codes equal when a program holds the library twice.
+    constexpr Category() noexcept : error_category(0x6b38735f73643031ULL) {}
+
+    const char* name() const noexcept override { return "k8s_sd"; }
+    std::string message(int value) const override { return describe(static_cast<errc>(value)); }
+};
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+
+}  // namespace
+
+const boost::system::error_category& category() noexcept {
+    static constexpr Category instance;
+    return instance;
+}
+
+error_code make_error_code(errc value) noexcept { return {static_cast<int>(value), category()}; }
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,45 @@
+#include "k8s_sd/logger.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+/// One write, so that lines of several threads do not mix; one line, whatever a peer put into
+/// the text.
+void write_to_standard_error(LogLevel level, std::string_view text) {
+    std::string line = "k8s_sd: ";
+    line.append(to_string(level)).append(": ");
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        line += byte < 0x20 || byte == 0x7f ? ' ' : c;
+    }
+    line += '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+void Logger::log(LogLevel l, std::string_view text) const {
+    if (!enabled(l)) return;
+    if (write) {
+        write(l, text);
+    } else {
+        write_to_standard_error(l, text);
+    }
+}
+
+std::string_view to_string(LogLevel level) noexcept {
+    switch (level) {
+        case LogLevel::off: return "off";
+        case LogLevel::error: return "error";
+        case LogLevel::warning: return "warning";
+        case LogLevel::info: return "info";
+        case LogLevel::debug: return "debug";
+    }
+    return "unknown";
+}
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "k8s_sd/error.hpp"
+
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace asio = boost::asio;
+
+/// The handler of an operation while that is running, with what keeps its executor busy.
+template <class... Results>
+class Operation {
+ public:
+    using Handler = asio::any_completion_handler<void(error_code, Results...)>;
+
+    /// \param owner  its cancel() is called when the operation is cancelled by its slot
+    template <class Owner>
+    Operation(Handler handler, const asio::any_io_executor& host, std::weak_ptr<Owner> owner)
+        : host_(host),
+          executor_(asio::get_associated_executor(handler, asio::any_completion_executor(host))),
+          work_(asio::prefer(executor_, asio::execution::outstanding_work.tracked)),
+          handler_(std::move(handler)) {
+        if (!slot().is_connected()) return;
+        slot().assign([owner = std::move(owner)](asio::cancellation_type type) {
+            using enum asio::cancellation_type;
+            if ((type & (terminal | partial)) == none) return;
+            if (const auto alive = owner.lock()) alive->cancel();
+        });
+    }
+
+    static void complete(std::unique_ptr<Operation> operation, error_code ec, Results... results) {
+        const auto host = operation->host_;
+        const auto executor = operation->executor_;
+        asio::post(host,
+                   asio::bind_executor(executor, [op = std::move(operation), ec,
+                                                  ... results = std::move(results)]() mutable {
+                       op->slot().clear();
+                       Handler handler = std::move(op->handler_);
+                       op.reset();
+                       std::move(handler)(ec, std::move(results)...);
+                   }));
+    }
+
+ private:
+    asio::cancellation_slot slot() const noexcept {
+        return asio::get_associated_cancellation_slot(handler_);
+    }
+
+    asio::any_io_executor host_;
+    asio::any_completion_executor executor_;
+    asio::any_completion_executor work_;
+    Handler handler_;
+};
+
+/// An async_run().
+using RunOperation = Operation<>;
+
+}  // namespace k8s_sd::inline v0::detail

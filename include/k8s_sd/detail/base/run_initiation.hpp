@@ -1,0 +1,31 @@
+#pragma once
+
+#include "k8s_sd/error.hpp"
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Begins async_run() of an Owner, which makes it a friend. A class with a constructor, because g++
+/// 12 miscompiles closures and aggregates that are temporaries of an expression with co_await.
+template <class Owner, class Impl>
+class RunInitiation {
+ public:
+    using executor_type = boost::asio::any_io_executor;
+
+    explicit RunInitiation(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+    executor_type get_executor() const noexcept { return Owner::executor_of(*impl_); }
+    template <class Handler>
+    void operator()(Handler&& handler) const {
+        Owner::run(impl_, boost::asio::any_completion_handler<void(error_code)>(
+                              std::forward<Handler>(handler)));
+    }
+
+ private:
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

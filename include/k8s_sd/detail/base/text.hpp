@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+/// ASCII only: the C library's functions depend on the host's locale.
+namespace k8s_sd::inline v0::detail {
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_alphanumeric(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+/// \w of regular expressions.
+constexpr bool is_word(char c) noexcept { return is_alphanumeric(c) || c == '_'; }
+
+inline std::string lower_case(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return result;
+}
+
+constexpr std::string_view trim(std::string_view text) noexcept {
+    constexpr std::string_view space = " \t\r\n\v\f";
+    const std::size_t first = text.find_first_not_of(space);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+/// "a, b, c"
+template <class Range>
+std::string join(const Range& parts, std::string_view separator = ", ") {
+    std::string result;
+    bool first = true;
+    for (const auto& part : parts) {
+        if (!first) result += separator;
+        first = false;
+        result += part;
+    }
+    return result;
+}
+
+/// The text in double quotes, for messages.
+inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// U+FFFD, which stands for a byte that is not part of well-formed UTF-8.
+inline constexpr std::string_view replacement_character = "\xef\xbf\xbd";
+
+/// Length of the character that the text begins with; 0 if these bytes are not well-formed UTF-8
+/// (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF) or there are none.
+constexpr std::size_t utf8_length(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    if (text.empty()) return 0;
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return 1;
+    const std::size_t length = lead < 0xc2   ? 0
+                               : lead < 0xe0 ? 2
+                               : lead < 0xf0 ? 3
+                               : lead < 0xf5 ? 4
+                                             : 0;
+    if (text.size() < length) return 0;
+    for (std::size_t k = 1; k < length; ++k) {
+        unsigned low = 0x80, high = 0xbf;
+        if (k == 1 && lead == 0xe0) low = 0xa0;
+        if (k == 1 && lead == 0xed) high = 0x9f;
+        if (k == 1 && lead == 0xf0) low = 0x90;
+        if (k == 1 && lead == 0xf4) high = 0x8f;
+        if (byte(k) < low || byte(k) > high) return 0;
+    }
+    return length;
+}
+
+/// Offset of the first byte that is not part of well-formed UTF-8, or the size of the text.
+inline std::size_t find_invalid_utf8(std::string_view text) noexcept {
+    std::size_t i = 0;
+    while (i < text.size()) {
+        // Nearly all texts are ASCII: eight characters at a time.
+        std::uint64_t eight = 0;
+        if (text.size() - i >= sizeof eight) {
+            std::memcpy(&eight, text.data() + i, sizeof eight);
+            if ((eight & 0x8080808080808080) == 0) {
+                i += sizeof eight;
+                continue;
+            }
+        }
+        const std::size_t length = utf8_length(text.substr(i));
+        if (length == 0) return i;
+        i += length;
+    }
+    return i;
+}
+
+inline bool is_utf8(std::string_view text) noexcept {
+    return find_invalid_utf8(text) == text.size();
+}
+
+/// The code point of a character, as utf8_length() has found it.
+constexpr std::uint32_t decode_utf8(std::string_view character) noexcept {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+    if (character.size() == 1) return byte(0);
+    std::uint32_t code = byte(0) & (0x7fu >> character.size());
+    for (std::size_t k = 1; k < character.size(); ++k) code = code << 6 | (byte(k) & 0x3fu);
+    return code;
+}
+
+/// Appends a code point, which must be one that UTF-8 can have.
+template <class String>
+constexpr void append_utf8(String& text, std::uint32_t code) {
+    const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+    if (code < 0x80) return put(code);
+    if (code < 0x800) {
+        put(0xc0 | code >> 6);
+    } else {
+        if (code < 0x10000) {
+            put(0xe0 | code >> 12);
+        } else {
+            put(0xf0 | code >> 18);
+            put(0x80 | (code >> 12 & 0x3f));
+        }
+        put(0x80 | (code >> 6 & 0x3f));
+    }
+    put(0x80 | (code & 0x3f));
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/url_watcher.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What all watches of an ObjectCache have in common.
+struct CacheWatchSetup {
+    std::shared_ptr<ApiClient> client;
+    std::shared_ptr<ObjectMaker> maker;
+    std::shared_ptr<Metrics> metrics;
+    Kind kind = Kind::secret;
+    WatchOptions options{};
+};
+
+/// A watch of one object, or of all objects of a namespace. Those it serves own it. May be dropped
+/// while it calls its owner.
+class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, private WatchObserver {
+ public:
+    /// Outlives its watches.
+    class Owner {
+     public:
+        /// `after` is what there is now. From the first sync on.
+        virtual void on_object(CacheWatch&, std::string_view name, const ObjectPtr& after) = 0;
+        virtual void on_synced(CacheWatch&) = 0;
+        virtual void on_status(CacheWatch&) = 0;
+        /// Whether the watch is to keep the object: others of a collection are dropped.
+        virtual bool wants(const CacheWatch&, std::string_view name) = 0;
+
+     protected:
+        ~Owner() = default;
+    };
+
+    /// \param name  empty: the collection
+    CacheWatch(Owner&, const CacheWatchSetup&, std::string_view ns, std::string_view name);
+    CacheWatch(const CacheWatch&) = delete;
+    CacheWatch& operator=(const CacheWatch&) = delete;
+    ~CacheWatch();
+
+    void start();
+    bool of_collection() const noexcept { return name_.empty(); }
+    const std::string& name() const noexcept { return name_; }
+    bool synced() const noexcept { return watcher_.synced(); }
+    error_code error() const { return watcher_.status().error; }
+    ObjectPtr find(std::string_view name) const { return watcher_.find(ns_, name); }
+    /// The object is not served by this watch any more.
+    void forget(std::string_view name) { watcher_.forget(ns_, name); }
+
+    /// What status() of the cache tells of this watch; the owner guards it.
+    struct Trouble {
+        error_code error;
+        std::string message;
+    };
+    void publish() {
+        WatchStatus status = watcher_.status();
+        trouble_ = {status.error, std::move(status.message)};
+    }
+    const Trouble& trouble() const noexcept { return trouble_; }
+
+ private:
+    void on_change(const ObjectChange&) override;
+    void on_synced() override;
+    void on_batch_end() override {}
+    void on_status() override;
+    bool wants(std::string_view ns, std::string_view name) override;
+
+    Owner& owner_;
+    std::shared_ptr<Metrics> metrics_;
+    std::string ns_;
+    std::string name_;
+    URLWatcher watcher_;
+    Trouble trouble_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,56 @@
+#include "k8s_sd/detail/cache/cache_watch.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+WatchQuery query_of(Kind kind, std::string_view ns, std::string_view name) {
+    WatchQuery query;
+    query.kind = kind;
+    query.ns = ns;
+    if (!name.empty()) query.field_selector = "metadata.name=" + std::string(name);
+    return query;
+}
+
+}  // namespace
+
+CacheWatch::CacheWatch(Owner& owner, const CacheWatchSetup& setup, std::string_view ns,
+                       std::string_view name)
+    : owner_(owner),
+      metrics_(setup.metrics),
+      ns_(ns),
+      name_(name),
+      watcher_(setup.client, query_of(setup.kind, ns, name), setup.options,
+               static_cast<WatchObserver&>(*this), setup.maker) {
+    ++metrics_->cache_watches;
+}
+
+CacheWatch::~CacheWatch() { --metrics_->cache_watches; }
+
+void CacheWatch::start() {
+    const auto self = shared_from_this();
+    watcher_.start();
+}
+
+void CacheWatch::on_change(const ObjectChange& change) {
+    // Before the first sync the state is not complete.
+    if (!synced()) return;
+    const auto self = shared_from_this();
+    owner_.on_object(*this, (change.after ? change.after : change.before)->name(), change.after);
+}
+
+void CacheWatch::on_synced() {
+    const auto self = shared_from_this();
+    owner_.on_synced(*this);
+}
+
+void CacheWatch::on_status() {
+    const auto self = shared_from_this();
+    owner_.on_status(*this);
+}
+
+bool CacheWatch::wants(std::string_view, std::string_view name) {
+    return owner_.wants(*this, name);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "k8s_sd/cache/object_cache.hpp"
+#include "k8s_sd/detail/cache/cache_namespace.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/strand.hpp>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace k8s_sd::inline v0 {
+
+/// The state behind a handle. Works on a strand of its own, and calls hosts on another one.
+class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
+                                public detail::CacheNamespace::Host {
+ public:
+    using Handler = asio::any_completion_handler<void(error_code, ObjectPtr)>;
+    using Follower = std::shared_ptr<detail::CacheFollower>;
+
+    Impl(executor_type executor, const ObjectCacheConfig& config);
+
+    // Any thread.
+    const executor_type& executor() const noexcept { return executor_; }
+    /// \throws ConfigError
+    void check_name(std::string_view ns, std::string_view name) const;
+    void add_reference(std::string ns, std::string name);
+    void remove_reference(std::string ns, std::string name);
+    void get(std::string ns, std::string name, Handler);
+    void follow(std::string ns, std::string name, Follower);
+    void unfollow(std::string ns, std::string name, Follower);
+    void cancel() noexcept;
+    ObjectCacheStatus status() const;
+    std::optional<CachedObjectStatus> status(std::string_view ns, std::string_view name) const;
+
+    // Of what the namespaces report, on the strand.
+    void on_value(detail::CacheEntry&) override;
+    void on_denied(detail::CacheEntry&) override;
+    void on_dropped(detail::CacheEntry&) override;
+    void schedule(detail::CacheNamespace&) override;
+    TimePoint now() const override { return clock_->now(); }
+
+ private:
+    using Get = std::shared_ptr<detail::CacheGet>;
+
+    template <class Task>
+    void on_strand(Task);
+    detail::CacheEntry* find(std::string_view ns, std::string_view name);
+    void start(const Get&);
+    void give_up(const Get&, error_code);
+    static void answer(detail::CacheEntry&, const Get&);
+    void notify(const Follower&, const ObjectPtr&);
+    void forget(const Follower&);
+    void deliver(detail::CacheFollower&);
+    void update();
+    void wake_for_idle();
+    void stop();
+
+    const executor_type executor_;
+    const asio::strand<executor_type> delivery_;
+    const asio::any_io_executor strand_;
+    const std::shared_ptr<Clock> clock_;
+    const Duration get_timeout_;
+    detail::CacheNamespace::Settings settings_;
+    std::atomic<bool> cancelled_ = false;
+
+    // Changed on the strand only, under the mutex.
+    mutable std::mutex mutex_;
+    std::map<std::string, detail::CacheNamespace, std::less<>> namespaces_;
+
+    // On the strand.
+    std::set<detail::CacheNamespace*, std::less<>> changed_;
+    bool update_posted_ = false;
+    bool idle_awake_ = false;
+    std::unique_ptr<Timer> idle_timer_;
+};
+
+}  // namespace k8s_sd::inline v0

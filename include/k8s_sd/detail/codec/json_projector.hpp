@@ -1,0 +1,315 @@
+#pragma once
+
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/codec/projection.hpp"
+#include "k8s_sd/detail/codec/text_arena.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Is told at the end of each record.
+class RecordSink {
+ public:
+    virtual void on_record() = 0;
+
+ protected:
+    ~RecordSink() = default;
+};
+
+/// The handler of Boost.JSON's push parser that fills aggregates through a Projection and skips
+/// the rest of the document before anything is allocated.
+///
+/// A value of the wrong type does not end the document: it is noted as the problem of the record
+/// it is in, and skipped. A record is an element of the array at `records`, or the document.
+class JsonProjector {
+ public:
+    static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t max_array_size = max_object_size;
+    static constexpr std::size_t max_string_size = max_object_size;
+    static constexpr std::size_t max_key_size = max_object_size;
+
+    JsonProjector(TextArena& arena, std::size_t max_record_bytes, RecordSink& sink)
+        : arena_(arena), max_record_bytes_(max_record_bytes), sink_(sink) {}
+
+    /// Before each document. `records` is an array node under `root`, or null.
+    void start(const Projection& root, void* aggregate, const Projection* records) {
+        aggregate_ = aggregate;
+        records_ = records;
+        frames_.clear();
+        pending_ = &root;
+        has_records_ = false;
+        skipping_ = 0;
+        clear_problem();
+        document_problem_.clear();
+        forget_text();
+    }
+
+    /// What is wrong with the current record; empty: nothing.
+    const std::string& problem() const noexcept { return problem_; }
+    bool too_large() const noexcept { return too_large_; }
+    /// True once the document has a member for the records, be it null.
+    bool has_records() const noexcept { return has_records_; }
+    void clear_problem() {
+        problem_.clear();
+        too_large_ = false;
+        elements_ = 0;
+        if (text_.capacity() > largest_kept_buffer) CleansedBytes().swap(text_);
+    }
+    /// Between two documents: gives back the memory for long texts.
+    void release() { CleansedBytes().swap(text_); }
+    /// What is wrong with the document around the records; empty: nothing.
+    const std::string& document_problem() const noexcept { return document_problem_; }
+
+    bool on_document_begin(error_code&) { return true; }
+    bool on_document_end(error_code&) {
+        if (records_ == nullptr) sink_.on_record();
+        return true;
+    }
+    bool on_object_begin(error_code&) {
+        if (skips()) return enter_skipped();
+        const Projection& node = *pending_;
+        if (node.type != Type::object && node.type != Type::map) return mismatch("an object");
+        void* around = context();
+        if (!frames_.empty() && frames_.back().node->type == Type::array) {
+            if (!count_element()) return enter_skipped();
+            around = frames_.back().node->begin(around);
+        }
+        frames_.push_back({&node, node.type == Type::object ? node.begin(around) : around});
+        return true;
+    }
+    bool on_object_end(std::size_t, error_code&) {
+        if (leave_skipped()) return true;
+        frames_.pop_back();
+        after_value();
+        return true;
+    }
+    bool on_array_begin(error_code&) {
+        if (skips()) return enter_skipped();
+        if (pending_->type != Type::array) return mismatch("an array");
+        frames_.push_back({pending_, context()});
+        pending_ = &pending_->element.front();
+        return true;
+    }
+    bool on_array_end(std::size_t, error_code&) {
+        if (leave_skipped()) return true;
+        frames_.pop_back();
+        after_value();
+        return true;
+    }
+    bool on_key_part(std::string_view part, std::size_t, error_code&) {
+        if (skipping_ == 0) append(part);
+        return true;
+    }
+    bool on_key(std::string_view rest, std::size_t, error_code&) {
+        if (skipping_ != 0) return true;
+        const Frame& frame = frames_.back();
+        const std::string_view key = whole(rest);
+        if (frame.node->type == Type::map) {
+            key_ = keep(key);
+            pending_ = &map_value();
+        } else {
+            pending_ = frame.node->member(key);
+            has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);
+        }
+        forget_text();
+        return true;
+    }
+    bool on_string_part(std::string_view part, std::size_t, error_code&) {
+        if (!skips() && pending_->type == Type::text) append(part);
+        return true;
+    }
+    bool on_string(std::string_view rest, std::size_t, error_code&) {
+        if (skips()) return skipped_value();
+        if (pending_->type != Type::text) return mismatch("a string");
+        const std::string_view value = keep(whole(rest));
+        forget_text();
+        const Type around = frames_.back().node->type;
+        if (around != Type::object && !count_element()) return skipped_value();
+        if (around == Type::map) {
+            frames_.back().node->add_pair(context(), key_, value);
+        } else {
+            pending_->set_text(context(), value);
+        }
+        after_value();
+        return true;
+    }
+    bool on_number_part(std::string_view, error_code&) { return true; }
+    bool on_int64(std::int64_t value, std::string_view, error_code&) {
+        if (skips()) return skipped_value();
+        if (pending_->type != Type::number) return mismatch("a number");
+        if (value < std::numeric_limits<std::int32_t>::min() ||
+            value > std::numeric_limits<std::int32_t>::max()) {
+            return mismatch("a number outside 32 bits");
+        }
+        pending_->set_number(context(), value);
+        after_value();
+        return true;
+    }
+    bool on_uint64(std::uint64_t value, std::string_view rest, error_code& ec) {
+        if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+            return skips() ? skipped_value() : mismatch("a number outside 32 bits");
+        }
+        return on_int64(static_cast<std::int64_t>(value), rest, ec);
+    }
+    bool on_double(double, std::string_view, error_code&) {
+        return skips() ? skipped_value() : mismatch("a fraction");
+    }
+    bool on_bool(bool value, error_code&) {
+        if (skips()) return skipped_value();
+        if (pending_->type != Type::boolean) return mismatch("a boolean");
+        pending_->set_boolean(context(), value);
+        after_value();
+        return true;
+    }
+    // For Kubernetes null is the same as absent. As an item of a list it is no object, though.
+    bool on_null(error_code&) {
+        if (skips()) return skipped_value();
+        if (in_records()) return mismatch("null");
+        after_value();
+        return true;
+    }
+    bool on_comment_part(std::string_view, error_code&) { return true; }
+    bool on_comment(std::string_view, error_code&) { return true; }
+
+ private:
+    using Type = Projection::Type;
+    static constexpr std::size_t largest_kept_buffer = 64 * 1024;
+    static constexpr std::size_t element_bytes = 64;  // about what the largest ones take
+    struct Frame {
+        const Projection* node;
+        void* context;
+    };
+
+    bool skips() const noexcept { return skipping_ != 0 || pending_ == nullptr; }
+    bool enter_skipped() noexcept {
+        ++skipping_;
+        return true;
+    }
+    // True if the end of an object or array belongs to what is skipped.
+    bool leave_skipped() {
+        if (skipping_ == 0) return false;
+        if (--skipping_ == 0) after_value();
+        return true;
+    }
+    bool skipped_value() {
+        if (skipping_ == 0) after_value();
+        return true;
+    }
+    // The value is not of the wanted type: note it and skip it.
+    bool mismatch(std::string_view found) {
+        note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
+        if (found == "an object" || found == "an array") {
+            pending_ = nullptr;
+            return enter_skipped();
+        }
+        after_value();
+        return true;
+    }
+    void note_problem(std::string text) {
+        std::string& problem = in_record() ? problem_ : document_problem_;
+        if (problem.empty()) problem = path() + ": " + std::move(text);
+    }
+    bool in_record() const noexcept {
+        if (records_ == nullptr) return true;
+        for (const Frame& frame : frames_) {
+            if (frame.node == records_) return true;
+        }
+        return false;
+    }
+    static std::string expected(Type type) {
+        switch (type) {
+            case Type::object: return "an object";
+            case Type::array: return "an array";
+            case Type::map: return "an object of strings";
+            case Type::text: return "a string";
+            case Type::number: return "an integer";
+            case Type::boolean: return "a boolean";
+        }
+        return {};
+    }
+    // "status.podIP": the names of the nodes that lead to the current value.
+    std::string path() const {
+        std::string joined;
+        for (std::size_t i = 0; i < frames_.size(); ++i) {
+            const Projection* next = i + 1 < frames_.size() ? frames_[i + 1].node : pending_;
+            for (const auto& [name, node] : frames_[i].node->members) {
+                if (&node != next) continue;
+                if (!joined.empty()) joined += '.';
+                joined += name;
+            }
+            if (frames_[i].node->type == Type::map) (joined += '.') += key_;
+        }
+        return joined.empty() ? "the document" : joined;
+    }
+
+    void* context() const noexcept { return frames_.empty() ? aggregate_ : frames_.back().context; }
+    bool in_records() const noexcept {
+        return records_ != nullptr && !frames_.empty() && frames_.back().node == records_;
+    }
+    // After a value: in an object the next key decides, in an array another element follows.
+    void after_value() {
+        const bool element = !frames_.empty() && frames_.back().node->type == Type::array;
+        pending_ = element ? &frames_.back().node->element.front() : nullptr;
+        if (in_records()) sink_.on_record();
+    }
+
+    static const Projection& map_value() {
+        static const Projection text{.type = Type::text};
+        return text;
+    }
+    void append(std::string_view part) {
+        if (!within_limit(part.size() + text_.size())) return;
+        text_.insert(text_.end(), part.begin(), part.end());
+    }
+    void forget_text() noexcept {
+        cleanse(text_.data(), text_.size());
+        text_.clear();
+    }
+    std::string_view whole(std::string_view rest) {
+        if (text_.empty()) return within_limit(rest.size()) ? rest : std::string_view();
+        append(rest);
+        return {text_.data(), text_.size()};
+    }
+    std::string_view keep(std::string_view text) {
+        return within_limit(text.size()) ? arena_.keep(text) : std::string_view();
+    }
+    // An element of a vector costs memory even if there is no text in it.
+    bool count_element() {
+        if (!within_limit(element_bytes)) return false;
+        ++elements_;
+        return true;
+    }
+    bool within_limit(std::size_t more) {
+        const std::size_t used = arena_.size() + elements_ * element_bytes;
+        if (more <= max_record_bytes_ && used <= max_record_bytes_ - more) return true;
+        too_large_ = true;
+        note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
+        return false;
+    }
+
+    TextArena& arena_;
+    std::size_t max_record_bytes_;
+    RecordSink& sink_;
+    void* aggregate_ = nullptr;
+    const Projection* records_ = nullptr;
+    std::vector<Frame> frames_;
+    const Projection* pending_ = nullptr;  // node of the value to come; null: not wanted
+    std::size_t skipping_ = 0;             // depth inside of what is not wanted
+    std::string_view key_;                 // of the current pair of a map
+    CleansedBytes text_;                   // a string or key that came in several parts
+    std::string problem_;
+    std::string document_problem_;
+    std::size_t elements_ = 0;  // of arrays and maps, in the current record
+    bool too_large_ = false;
+    bool has_records_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What a decoder takes from a document: a tree with a node for every wanted value. Everything
+/// without a node is skipped while parsing. Nodes write to the field of the aggregate around
+/// them, which is passed as `void*` so that one parser serves all kinds.
+struct Projection {
+    enum class Type : std::uint8_t { object, array, map, text, number, boolean };
+
+    Type type = Type::object;
+    /// object: begins the object inside the aggregate around it and returns its address;
+    /// array: begins a new element and returns its address (null where elements are scalars).
+    void* (*begin)(void* around) = nullptr;
+    void (*set_text)(void* around, std::string_view) = nullptr;
+    void (*set_number)(void* around, std::int64_t) = nullptr;
+    void (*set_boolean)(void* around, bool) = nullptr;
+    void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
+    std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
+    std::vector<Projection> element{};                               // of an array: exactly one
+
+    const Projection* member(std::string_view key) const noexcept {
+        for (const auto& [name, node] : members) {
+            if (name == key) return &node;
+        }
+        return nullptr;
+    }
+};
+
+using Members = std::vector<std::pair<std::string_view, Projection>>;
+
+namespace project {
+
+template <class T>
+struct MemberPointer;
+template <class Class, class Field>
+struct MemberPointer<Field Class::*> {
+    using class_type = Class;
+    using field_type = Field;
+};
+template <auto Pointer>
+auto& field(void* around) {
+    using Class = typename MemberPointer<decltype(Pointer)>::class_type;
+    return static_cast<Class*>(around)->*Pointer;
+}
+
+/// A string into a std::string_view (or an optional one).
+template <auto Pointer>
+Projection text() {
+    Projection node{.type = Projection::Type::text};
+    node.set_text = [](void* around, std::string_view value) { field<Pointer>(around) = value; };
+    return node;
+}
+/// A 32-bit integer into an std::int64_t (or an optional one).
+template <auto Pointer>
+Projection number() {
+    Projection node{.type = Projection::Type::number};
+    node.set_number = [](void* around, std::int64_t value) { field<Pointer>(around) = value; };
+    return node;
+}
+template <auto Pointer>
+Projection boolean() {
+    Projection node{.type = Projection::Type::boolean};
+    node.set_boolean = [](void* around, bool value) { field<Pointer>(around) = value; };
+    return node;
+}
+/// An object of strings into a vector of pairs.
+template <auto Pointer>
+Projection map() {
+    Projection node{.type = Projection::Type::map};
+    node.add_pair = [](void* around, std::string_view key, std::string_view value) {
+        field<Pointer>(around).emplace_back(key, value);
+    };
+    return node;
+}
+/// An object whose members belong to the aggregate around it.
+inline Projection object(Members members) {
+    Projection node{.type = Projection::Type::object};
+    node.begin = [](void* around) { return around; };
+    node.members = std::move(members);
+    return node;
+}
+/// An object with an aggregate of its own.
+template <auto Pointer>
+Projection object(Members members) {
+    Projection node{.type = Projection::Type::object};
+    node.begin = [](void* around) -> void* { return &field<Pointer>(around); };
+    node.members = std::move(members);
+    return node;
+}
+/// An object whose mere presence is wanted.
+template <auto Pointer>
+Projection presence(Members members = {}) {
+    Projection node{.type = Projection::Type::object};
+    node.begin = [](void* around) -> void* {
+        field<Pointer>(around) = true;
+        return around;
+    };
+    node.members = std::move(members);
+    return node;
+}
+/// An array of objects into a vector of aggregates.
+template <auto Pointer>
+Projection array(Members members) {
+    Projection node{.type = Projection::Type::array};
+    node.begin = [](void* around) -> void* { return &field<Pointer>(around).emplace_back(); };
+    node.element.push_back(object(std::move(members)));
+    return node;
+}
+/// An array of strings into a vector of std::string_view.
+template <auto Pointer>
+Projection texts() {
+    Projection node{.type = Projection::Type::array};
+    node.element.push_back(Projection{.type = Projection::Type::text});
+    node.element.front().set_text = [](void* around, std::string_view value) {
+        field<Pointer>(around).push_back(value);
+    };
+    return node;
+}
+
+}  // namespace project
+}  // namespace k8s_sd::inline v0::detail

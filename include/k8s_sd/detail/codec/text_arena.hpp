@@ -1,0 +1,64 @@
+#pragma once
+
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Keeps strings at stable addresses until the next reset(), which leaves nothing of them behind.
+/// Its first chunk is reused, so that ordinary objects cost no allocation.
+class TextArena {
+ public:
+    std::string_view keep(std::string_view text) {
+        if (text.size() > left_) grow(text.size());
+        char* to = next_;
+        text.copy(to, text.size());
+        next_ += text.size();
+        left_ -= text.size();
+        size_ += text.size();
+        return {to, text.size()};
+    }
+    /// Bytes kept since the last reset.
+    std::size_t size() const noexcept { return size_; }
+    void reset() {
+        size_ = 0;
+        if (chunks_.empty()) return;
+        CleansedBytes& first = chunks_.front();
+        const bool filled = chunks_.size() > 1;
+        cleanse(first.data(), filled ? first.size() : first.size() - left_);
+        chunks_.resize(1);
+        next_ = first.data();
+        left_ = first.size();
+    }
+    /// The same, and gives the memory back.
+    void release() {
+        chunks_.clear();
+        next_ = nullptr;
+        left_ = size_ = 0;
+    }
+
+ private:
+    static constexpr std::size_t chunk_size = 16 * 1024;
+
+    void grow(std::size_t need) {
+        // The first chunk always has the common size, because it is kept.
+        if (chunks_.empty()) add_chunk(chunk_size);
+        if (need > left_) add_chunk(std::max(need, chunk_size));
+    }
+    void add_chunk(std::size_t size) {
+        chunks_.emplace_back(size);
+        next_ = chunks_.back().data();
+        left_ = size;
+    }
+
+    std::vector<CleansedBytes> chunks_;
+    char* next_ = nullptr;
+    std::size_t left_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

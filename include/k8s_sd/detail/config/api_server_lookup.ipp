@@ -1,0 +1,62 @@
+#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/config/kubeconfig.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+/// Each finder says why there is nothing, or returns "" after it has filled the configuration.
+std::string try_kubeconfig_variable(DiscoveryConfig& config) {
+    const std::string list = variable("KUBECONFIG");
+    if (list.empty()) return "$KUBECONFIG (not set)";
+    const std::vector<std::string> paths = detail::split_path_list(list);
+    if (std::none_of(paths.begin(), paths.end(), detail::is_file)) {
+        return "$KUBECONFIG (no such file: " + detail::join(paths) + ")";
+    }
+    config.kubeconfig_file = list;
+    return {};
+}
+
+std::string try_in_cluster(const DiscoveryConfig& config, const InClusterFiles& files) {
+    if (!config.kubeconfig_context.empty()) return "in-cluster (not with a context)";
+    for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
+        if (variable(name).empty()) return "in-cluster (" + std::string(name) + " is not set)";
+    }
+    const std::string token = files.directory + "/token";
+    return detail::is_file(token) ? "" : "in-cluster (no such file: " + token + ")";
+}
+
+std::string try_home(DiscoveryConfig& config) {
+    const std::string home = variable("HOME");
+    if (home.empty()) return "~/.kube/config (HOME is not set)";
+    const std::string path = home + "/.kube/config";
+    if (!detail::is_file(path)) return "~/.kube/config (no such file: " + path + ")";
+    config.kubeconfig_file = path;
+    return {};
+}
+
+}  // namespace
+
+void find_api_server(DiscoveryConfig& config, const InClusterFiles& files) {
+    if (!config.api_server.url.empty() || !config.kubeconfig_file.empty()) return;
+    const std::string variable_failure = try_kubeconfig_variable(config);
+    if (variable_failure.empty()) return;
+    const std::string cluster_failure = try_in_cluster(config, files);
+    if (cluster_failure.empty()) return;
+    const std::string home_failure = try_home(config);
+    if (home_failure.empty()) return;
+    throw ConfigError("API server", "none was given and none was found; tried " + variable_failure +
+                                        ", " + cluster_failure + ", " + home_failure);
+}
+
+}  // namespace k8s_sd::inline v0

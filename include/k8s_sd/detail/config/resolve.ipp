@@ -1,0 +1,136 @@
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+std::string environment_variable(const char* name) {
+    const char* value = std::getenv(name);
+    if (!value || !*value) {
+        throw ConfigError("in-cluster access",
+                          "the environment variable " + std::string(name) +
+                              " is not set; outside a pod set the URL of api_server or "
+                              "kubeconfig_file");
+    }
+    return value;
+}
+
+ApiServerConfig in_cluster_server(const InClusterFiles& files) {
+    const std::string host = environment_variable("KUBERNETES_SERVICE_HOST");
+    const std::string port = environment_variable("KUBERNETES_SERVICE_PORT");
+    const bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+    ApiServerConfig server;
+    server.url = "https://" + (bare_ipv6 ? "[" + host + "]" : host) + ":" + port;
+    server.auth.bearer_token_file = files.directory + "/token";
+    server.tls.ca_file = files.directory + "/ca.crt";
+    // Missing files are told at once; what rotates later is read where it is used.
+    for (const std::string& path : {server.auth.bearer_token_file, server.tls.ca_file}) {
+        if (detail::trim(detail::read_config_file(path, "in-cluster access")).empty()) {
+            throw ConfigError("in-cluster access", path + " is empty");
+        }
+    }
+    return server;
+}
+
+std::string canonical_url(const ApiServerConfig& server, const std::string& where) {
+    try {
+        return to_string(detail::parse_server_url(server.url, server.tls != TlsConfig{}));
+    } catch (const ConfigError& e) {
+        throw ConfigError(where, e.problem());
+    }
+}
+
+ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFiles& files) {
+    ApiServerConfig server;
+    const char* where = "api_server.url";
+    if (!config.kubeconfig_file.empty()) {
+        where = "kubeconfig_file";
+        server = detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context);
+    } else if (config.api_server.url.empty()) {
+        where = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT";
+        server = in_cluster_server(files);
+    } else {
+        server = config.api_server;
+    }
+    server.url = canonical_url(server, where);
+    return server;
+}
+
+std::string own_namespace(const InClusterFiles& files) {
+    const std::string path = files.directory + "/namespace";
+    const std::string content = detail::read_config_file(path, "own_namespace");
+    std::string name(detail::trim(content));
+    if (!detail::is_namespace_name(name)) {
+        throw ConfigError("own_namespace", path + " does not hold the name of a namespace");
+    }
+    return name;
+}
+
+std::vector<std::string> resolve_namespaces(const DiscoveryConfig& config,
+                                            const InClusterFiles& files) {
+    std::vector<std::string> names = config.namespaces;
+    const bool only_without_names = config.dialect == LabelDialect::victoriametrics;
+    if (config.own_namespace && (names.empty() || !only_without_names)) {
+        names.push_back(own_namespace(files));
+    }
+    // An empty name is the cluster-wide collection, which holds all the others.
+    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+bool watches(const DiscoveryConfig& config, Role role) {
+    const bool has_pods = config.role == Role::pod || config.role == Role::endpoints ||
+                          config.role == Role::endpointslice;
+    if (role == Role::node && config.role != Role::node) {
+        return has_pods && config.attach_metadata.node;
+    }
+    const std::vector<Role> roles = detail::selector_roles(config.role);
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+}
+
+void append_term(std::string& all, const std::string& term) {
+    const std::string_view text = detail::trim(term);
+    if (text.empty()) return;
+    if (!all.empty()) all += ',';
+    all += text;
+}
+
+std::vector<Selector> resolve_selectors(const DiscoveryConfig& config) {
+    std::vector<Selector> result;
+    for (std::size_t i = 0; i < role_names.size(); ++i) {
+        Selector joined{static_cast<Role>(i), {}, {}};
+        for (const Selector& selector : config.selectors) {
+            if (selector.role != joined.role || !watches(config, selector.role)) continue;
+            append_term(joined.label, selector.label);
+            append_term(joined.field, selector.field);
+        }
+        if (!joined.label.empty() || !joined.field.empty()) result.push_back(std::move(joined));
+    }
+    return result;
+}
+
+}  // namespace
+
+WatchScope resolve(const DiscoveryConfig& config, const InClusterFiles& files) {
+    validate(config);
+    WatchScope key;
+    key.api_server = resolve_server(config, files);
+    key.namespaces = resolve_namespaces(config, files);
+    key.selectors = resolve_selectors(config);
+    key.attach_metadata = config.attach_metadata;
+    key.dialect = config.dialect;
+    key.watch = config.watch;
+    return key;
+}
+
+}  // namespace k8s_sd::inline v0

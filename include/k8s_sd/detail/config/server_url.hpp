@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The parts of an API server's URL.
+struct ServerUrl {
+    bool tls = false;
+    std::string host;    ///< lower case; IPv6 without brackets
+    std::string port;    ///< never empty: 443 or 80 where the URL has none
+    std::string prefix;  ///< "" or "/path" without a trailing slash; request paths are appended
+};
+
+/// Accepts "[http[s]://]host[:port][/prefix]", IPv6 in brackets.
+/// \param tls_without_scheme  whether a URL without scheme means https
+/// \throws ConfigError where "url"; its text never repeats the URL, which may hold a password
+ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme);
+
+/// "host", "host:port" or "[v6]:port", without the scheme's default port: the Host header.
+std::string authority(const ServerUrl&);
+
+/// The canonical URL: equal servers give equal texts.
+std::string to_string(const ServerUrl&);
+
+}  // namespace k8s_sd::inline v0::detail

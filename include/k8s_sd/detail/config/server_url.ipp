@@ -1,0 +1,112 @@
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/asio/ip/address_v6.hpp>
+#include <algorithm>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& problem) { throw ConfigError("url", problem); }
+
+bool scheme_is_tls(std::string_view scheme) {
+    const std::string name = lower_case(scheme);
+    if (name != "http" && name != "https") fail("the scheme must be http or https");
+    return name == "https";
+}
+
+void check_characters(std::string_view url) {
+    const auto visible = [](char c) { return c > 0x20 && c < 0x7f; };
+    if (!std::all_of(url.begin(), url.end(), visible)) {
+        fail("contains a space, a control character or a character outside ASCII");
+    }
+    if (url.find_first_of("?#") != std::string_view::npos) {
+        fail("must not contain a query or a fragment");
+    }
+}
+
+void check_host(std::string_view host) {
+    const auto allowed = [](char c) {
+        return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
+    };
+    if (host.empty()) fail("has no host");
+    if (!std::all_of(host.begin(), host.end(), allowed)) {
+        fail("the host is neither a name nor an IP address (IPv6 goes in brackets)");
+    }
+}
+
+void check_ipv6(const std::string& host) {
+    error_code error;
+    boost::asio::ip::make_address_v6(host, error);
+    if (error || host.find('%') != std::string::npos) {
+        fail("the text in brackets is not an IPv6 address");
+    }
+}
+
+void check_port(std::string_view port) {
+    const bool digits =
+        !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), is_digit);
+    const int number = digits ? std::stoi(std::string(port)) : 0;
+    if (number < 1 || number > 65535) fail("the port must be a number from 1 to 65535");
+}
+
+/// Splits "host[:port]" or "[v6][:port]".
+void parse_authority(std::string_view text, ServerUrl& url) {
+    if (text.find('@') != std::string_view::npos) {
+        fail("must not contain a user or password; use the options for credentials");
+    }
+    std::string_view rest;
+    if (text.starts_with('[')) {
+        const std::size_t end = text.find(']');
+        if (end == std::string_view::npos)
+            fail("the closing bracket of the IPv6 address is missing");
+        url.host = lower_case(text.substr(1, end - 1));
+        check_ipv6(url.host);
+        rest = text.substr(end + 1);
+    } else {
+        const std::size_t colon = std::min(text.find(':'), text.size());
+        url.host = lower_case(text.substr(0, colon));
+        check_host(url.host);
+        rest = text.substr(colon);
+    }
+    if (rest.empty()) return;
+    if (!rest.starts_with(':')) fail("after the IPv6 address only a port or a path may follow");
+    check_port(rest.substr(1));
+    // "0443" and "443" are one port.
+    url.port = std::to_string(std::stoi(std::string(rest.substr(1))));
+}
+
+std::string_view default_port(const ServerUrl& url) { return url.tls ? "443" : "80"; }
+
+}  // namespace
+
+ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
+    check_characters(url);
+    ServerUrl result;
+    result.tls = tls_without_scheme;
+    if (const std::size_t end = url.find("://"); end != std::string_view::npos) {
+        result.tls = scheme_is_tls(url.substr(0, end));
+        url.remove_prefix(end + 3);
+    }
+    const std::size_t slash = std::min(url.find('/'), url.size());
+    parse_authority(url.substr(0, slash), result);
+    if (result.port.empty()) result.port = default_port(result);
+    result.prefix = url.substr(slash);
+    while (result.prefix.ends_with('/')) result.prefix.pop_back();
+    return result;
+}
+
+std::string authority(const ServerUrl& url) {
+    const bool v6 = url.host.find(':') != std::string::npos;
+    std::string text = v6 ? "[" + url.host + "]" : url.host;
+    if (url.port != default_port(url)) text += ":" + url.port;
+    return text;
+}
+
+std::string to_string(const ServerUrl& url) {
+    return (url.tls ? "https://" : "http://") + authority(url) + url.prefix;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "k8s_sd/detail/discovery/pending_changes.hpp"
+#include "k8s_sd/detail/discovery/provider.hpp"
+#include "k8s_sd/discovery_manager.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+class JobState;
+
+/// What a job has from one provider, and what its host has not yet been told of that. It costs
+/// nothing for each group.
+class ProviderSubscription {
+ public:
+    enum class Standing {
+        wanted,      ///< of the job's configuration
+        superseded,  ///< no longer, but what has taken its place is not there yet
+        going        ///< the host is to be told that it went
+    };
+
+    ProviderSubscription(JobState& stream, std::shared_ptr<Provider> provider)
+        : stream_(stream), provider_(std::move(provider)) {
+        provider_->add(*this);
+    }
+    ~ProviderSubscription() { provider_->remove(*this); }
+    ProviderSubscription(const ProviderSubscription&) = delete;
+    ProviderSubscription& operator=(const ProviderSubscription&) = delete;
+
+    JobState& stream() const noexcept { return stream_; }
+    const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
+    /// Whether its groups belong to the job's state.
+    bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
+    /// It goes, and the host has never heard of it.
+    bool idle() const noexcept { return standing == Standing::going && !pending_; }
+
+    bool has_news() const noexcept {
+        if (standing == Standing::going) return pending_ != nullptr;
+        return pending_ ? !pending_->empty() : provider_->ready();
+    }
+    /// Takes the news.
+    ProviderDiff take();
+
+    Standing standing = Standing::wanted;
+
+ private:
+    JobState& stream_;
+    const std::shared_ptr<Provider> provider_;
+    std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
+};
+
+/// One job: its configurations, and its stream of diffs. Decides what a new configuration keeps,
+/// adds and removes. Guarded by the manager's mutex.
+class JobState {
+ public:
+    /// One of Job::configs.
+    struct Entry {
+        DiscoveryConfig config;
+        std::shared_ptr<Provider> provider;  ///< null: it cannot be used
+        std::string problem;                 ///< why
+        /// It took the place of others, which stay until it has been listed.
+        bool awaited = false;
+    };
+
+    explicit JobState(std::string name) : name_(std::move(name)) {}
+    const std::string& name() const noexcept { return name_; }
+    const std::vector<std::unique_ptr<ProviderSubscription>>& parts() const noexcept {
+        return parts_;
+    }
+
+    /// Makes these the configurations.
+    void configure(std::vector<Entry>, Duration interval);
+    /// There is no such job any more.
+    void end();
+    bool ended() const noexcept { return ended_; }
+    /// Whether the host has heard of it.
+    bool begun() const noexcept { return last_delivery_.has_value(); }
+
+    /// A provider of a part has become ready.
+    void on_ready(const Provider&);
+
+    bool has_news() const;
+    /// When the news may be delivered.
+    TimePoint due(TimePoint now) const;
+    /// The news, of which there are some; without the name.
+    JobDiff take(TimePoint now);
+
+    JobStatus status() const;
+    JobSnapshot snapshot() const;
+
+ private:
+    bool uses(const Provider&) const;
+    const Entry* find_same(const Entry&) const;
+    bool adopt(std::vector<Entry>&) const;
+    void release_superseded();
+
+    const std::string name_;
+    std::vector<Entry> entries_;
+    std::vector<std::unique_ptr<ProviderSubscription>> parts_;
+    Duration interval_{0};
+    bool ended_ = false;
+    std::optional<TimePoint> last_delivery_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "k8s_sd/detail/discovery/job_state.hpp"
+#include "k8s_sd/detail/discovery/provider.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The providers of a manager: one for each distinct configuration. They belong to the parts of
+/// the jobs. Reads files; not thread-safe.
+class ProviderPool {
+ public:
+    explicit ProviderPool(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+    /// With the provider that runs already if there is one. A configuration that cannot be used
+    /// is an entry as well.
+    JobState::Entry find_or_make(const DiscoveryConfig& config,
+                                 const std::weak_ptr<Provider::Observer>& observer) {
+        JobState::Entry entry;
+        entry.config = config;
+        try {
+            entry.provider = provider_of(config, observer);
+        } catch (const ConfigError& e) {
+            entry.problem = e.what();
+        }
+        return entry;
+    }
+
+ private:
+    std::shared_ptr<Provider> provider_of(const DiscoveryConfig& config,
+                                          const std::weak_ptr<Provider::Observer>& observer) {
+        std::erase_if(providers_, [](const auto& entry) { return entry.second.expired(); });
+        std::pair key(resolve(config, ContextEnvironment::of(executor_).in_cluster()), config.role);
+        std::weak_ptr<Provider>& known = providers_[key];
+        if (auto provider = known.lock()) return provider;
+        auto provider = std::make_shared<Provider>(
+            ++last_id_, config.role, GroupWatcher::acquire(executor_, key.first), observer);
+        known = provider;
+        return provider;
+    }
+
+    const asio::any_io_executor executor_;
+    std::map<std::pair<WatchScope, Role>, std::weak_ptr<Provider>> providers_;
+    ProviderId last_id_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

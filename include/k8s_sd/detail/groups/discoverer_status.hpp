@@ -1,0 +1,25 @@
+#pragma once
+
+#include "k8s_sd/status.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The status of what needs these watches, and nothing else.
+inline DiscovererStatus discoverer_status(std::vector<WatchStatus> watches) {
+    DiscovererStatus status;
+    status.watches = std::move(watches);
+    status.synced = !status.watches.empty();
+    for (const WatchStatus& watch : status.watches) {
+        status.synced = status.synced && watch.synced;
+        if (!watch.error || status.error) continue;
+        status.error = watch.error;
+        status.message = watch.message;
+        status.since = watch.since;
+    }
+    return status;
+}
+
+}  // namespace k8s_sd::inline v0::detail

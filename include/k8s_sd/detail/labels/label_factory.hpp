@@ -1,0 +1,197 @@
+#pragma once
+
+#include "k8s_sd/detail/labels/label_block.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Remembers recent values by hash so that equal ones are made once. It forgets on collision and
+/// has a bounded number of slots: sharing is likely, not certain, and nothing has to be cleaned
+/// up. Grows with use, because many groups are small.
+template <class Pointer>
+class RecentCache {
+ public:
+    explicit RecentCache(std::size_t max_slots) : max_slots_(max_slots), slots_(64) {}
+
+    template <class Equal, class Make>
+    Pointer get(std::size_t hash, Equal equal, Make make) {
+        Slot& slot = slots_[hash & (slots_.size() - 1)];
+        if (slot.value && slot.hash == hash && equal(*slot.value)) return slot.value;
+        Pointer made = make();
+        slot = {hash, made};
+        if (++insertions_ > 2 * slots_.size() && slots_.size() < max_slots_) grow();
+        return made;
+    }
+
+ private:
+    struct Slot {
+        std::size_t hash = 0;
+        Pointer value;
+    };
+    void grow() {
+        std::vector<Slot> old(slots_.size() * 2);
+        old.swap(slots_);
+        for (Slot& slot : old) {
+            if (slot.value) slots_[slot.hash & (slots_.size() - 1)] = std::move(slot);
+        }
+        insertions_ = 0;
+    }
+
+    std::size_t max_slots_;
+    std::size_t insertions_ = 0;
+    std::vector<Slot> slots_;
+};
+
+using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// Makes label blocks and shares equal shapes and blocks. Belongs to one strand.
+class LabelFactory {
+ public:
+    /// Collects labels for one block; only one row may be open at a time.
+    class Row {
+     public:
+        Row& add(LiteralName name, std::string_view value) {
+            factory_.names_.push_back(name.text);
+            pack_value(factory_.packed_, value);
+            return *this;
+        }
+        Row& add_if(LiteralName name, std::string_view value) {
+            return value.empty() ? *this : add(name, value);
+        }
+        /// For values that no other object has. Null if nothing was added.
+        LabelBlockPtr own() {
+            if (factory_.names_.empty()) return nullptr;
+            return LabelBlock::make(factory_.literal_shape(), factory_.packed_);
+        }
+        /// For values that repeat from object to object or target to target.
+        LabelBlockPtr shared() {
+            if (factory_.names_.empty()) return nullptr;
+            return factory_.shared_block(factory_.literal_shape());
+        }
+
+     private:
+        friend class LabelFactory;
+        explicit Row(LabelFactory& factory) : factory_(factory) {
+            factory_.names_.clear();
+            factory_.packed_.clear();
+        }
+        LabelFactory& factory_;
+    };
+
+    Row row() { return Row(*this); }
+
+    /// Labels made from a map; null if it is empty. Sorts `pairs` by key where need be.
+    LabelBlockPtr family(FamilyName family, KeyValues& pairs) {
+        if (pairs.empty()) return nullptr;
+        sort_unique(pairs);
+        names_.clear();
+        raw_keys_.clear();
+        for (const auto& [key, value] : pairs) {
+            names_.push_back(key);
+            pack_value(raw_keys_, key);
+        }
+        const LabelShapePtr shape = family_shape(family);
+        packed_.clear();
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            // A value without a name is not a label; it must not make two blocks differ.
+            const bool hidden = shape->entries()[i].name.empty();
+            pack_value(packed_, hidden ? std::string_view() : pairs[i].second);
+        }
+        return shared_block(shape);
+    }
+
+    /// A copy of `block` with one value replaced; `index` counts the entries of its shape.
+    LabelBlockPtr with_value(const LabelBlock& block, std::size_t index, std::string_view value) {
+        packed_.clear();
+        const char* position = block.packed().data();
+        for (std::size_t i = 0; i < block.shape().entries().size(); ++i) {
+            const std::string_view old = unpack_value(position);
+            pack_value(packed_, i == index ? value : old);
+        }
+        return shared_block(LabelShapePtr(&block.shape()));
+    }
+
+ private:
+    // What is larger hardly repeats, and the caches are not to hold on to much.
+    static constexpr std::size_t largest_shared = 1024;
+
+    struct FamilyShape : boost::intrusive_ref_counter<FamilyShape, boost::thread_unsafe_counter> {
+        const char* prefix;
+        std::string raw_keys;
+        LabelShapePtr shape;
+    };
+
+    static void sort_unique(KeyValues& pairs) {
+        const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+        if (!std::is_sorted(pairs.begin(), pairs.end(), by_key)) {
+            std::stable_sort(pairs.begin(), pairs.end(), by_key);
+        }
+        // A key that JSON repeats has its last value, as Kubernetes' decoders have it.
+        const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+        const auto rest = std::unique(pairs.rbegin(), pairs.rend(), same_key);
+        pairs.erase(pairs.begin(), rest.base());
+    }
+
+    LabelShapePtr literal_shape() {
+        std::size_t hash = names_.size();
+        for (const std::string_view name : names_) {
+            hash = (hash ^ reinterpret_cast<std::uintptr_t>(name.data())) * 0x9E3779B97F4A7C15U;
+        }
+        hash ^= hash >> 32U;
+        const auto equal = [this](const LabelShape& shape) {
+            return std::equal(names_.begin(), names_.end(), shape.entries().begin(),
+                              shape.entries().end(),
+                              [](std::string_view a, const auto& b) { return a == b.name; });
+        };
+        return literal_shapes_.get(hash, equal,
+                                   [this] { return LabelShapePtr(new LabelShape(names_)); });
+    }
+
+    LabelShapePtr family_shape(FamilyName family) {
+        if (raw_keys_.size() > largest_shared) return new LabelShape(family, names_);
+        const char* prefix = family.prefix.text.data();
+        const std::size_t hash = std::hash<std::string_view>{}(raw_keys_) ^
+                                 reinterpret_cast<std::uintptr_t>(prefix) * 0x9E3779B97F4A7C15U;
+        const auto equal = [&](const FamilyShape& made) {
+            return made.prefix == prefix && made.raw_keys == raw_keys_;
+        };
+        return family_shapes_
+            .get(hash, equal,
+                 [&] {
+                     boost::intrusive_ptr<FamilyShape> made(new FamilyShape);
+                     made->prefix = prefix;
+                     made->raw_keys = raw_keys_;
+                     made->shape = new LabelShape(family, names_);
+                     return made;
+                 })
+            ->shape;
+    }
+
+    LabelBlockPtr shared_block(LabelShapePtr shape) {
+        if (packed_.size() > largest_shared) return LabelBlock::make(std::move(shape), packed_);
+        const std::size_t hash =
+            std::hash<std::string_view>{}(packed_) ^ reinterpret_cast<std::uintptr_t>(shape.get());
+        const auto equal = [&](const LabelBlock& block) {
+            return &block.shape() == shape.get() && block.packed() == packed_;
+        };
+        return blocks_.get(hash, equal, [&] { return LabelBlock::make(shape, packed_); });
+    }
+
+    std::vector<std::string_view> names_;
+    std::string packed_;
+    std::string raw_keys_;
+    RecentCache<LabelShapePtr> literal_shapes_{256};
+    RecentCache<boost::intrusive_ptr<FamilyShape>> family_shapes_{1024};
+    RecentCache<LabelBlockPtr> blocks_{16384};
+};
+
+}  // namespace k8s_sd::inline v0::detail

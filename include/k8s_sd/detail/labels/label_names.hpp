@@ -1,0 +1,10 @@
+#pragma once
+
+#include "k8s_sd/detail/labels/label_shape.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+/// Where to scrape.
+inline constexpr LiteralName address_name{"__address__"};
+
+}  // namespace k8s_sd::inline v0::detail

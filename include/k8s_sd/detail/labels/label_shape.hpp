@@ -1,0 +1,122 @@
+#pragma once
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A label name with static storage: only string literals convert.
+struct LiteralName {
+    std::string_view text;
+    template <std::size_t N>
+    consteval LiteralName(const char (&literal)[N]) : text(literal, N - 1) {}
+};
+
+/// Replaces every code point outside [a-zA-Z0-9_] by one '_' (Prometheus' rule for label names).
+inline void append_sanitized(std::string& out, std::string_view key) {
+    for (const char c : key) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool word = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                          (byte >= 'a' && byte <= 'z') || byte == '_';
+        const bool utf8_continuation = (byte & 0xC0U) == 0x80U;
+        if (word) {
+            out += c;
+        } else if (!utf8_continuation) {
+            out += '_';
+        }
+    }
+}
+
+/// Names of a family of labels made from a map's keys, e.g. `__meta_kubernetes_pod_label_` and,
+/// for the sibling that tells an empty value from an absent one,
+/// `__meta_kubernetes_pod_labelpresent_`. No sibling if that prefix is empty.
+struct FamilyName {
+    LiteralName prefix;
+    LiteralName present_prefix;
+};
+
+/// The names of a LabelBlock. Objects of one deployment, mostly of one kind, have the same
+/// names, so a shape is made once and shared by their blocks.
+class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
+ public:
+    /// `name` is empty where a later key became the same name: that value is not a label.
+    /// `present`, if not empty, is a second label with the value "true".
+    struct Entry {
+        std::string_view name;
+        std::string_view present;
+    };
+
+    explicit LabelShape(std::span<const std::string_view> literals) {
+        entries_.reserve(literals.size());
+        for (const std::string_view name : literals) entries_.push_back({name, {}});
+        count_ = entries_.size();
+    }
+
+    /// \param keys  sorted; of keys that become one name the greatest wins.
+    LabelShape(FamilyName family, std::span<const std::string_view> keys) {
+        std::vector<std::pair<std::size_t, std::size_t>> offsets;  // of name and present
+        for (const std::string_view key : keys) {
+            const std::size_t name = append(family.prefix, key);
+            offsets.emplace_back(name, append(family.present_prefix, key));
+        }
+        offsets.emplace_back(text_.size(), 0);
+        const std::string_view all = text_;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const auto [name, present] = offsets[i];
+            entries_.push_back({all.substr(name, present - name),
+                                all.substr(present, offsets[i + 1].first - present)});
+        }
+        hide_collisions();
+    }
+
+    std::span<const Entry> entries() const noexcept { return entries_; }
+    /// Number of labels, siblings included.
+    std::size_t label_count() const noexcept { return count_; }
+
+    friend bool operator==(const LabelShape& a, const LabelShape& b) noexcept {
+        if (&a == &b) return true;
+        if (a.entries_.size() != b.entries_.size()) return false;
+        for (std::size_t i = 0; i < a.entries_.size(); ++i) {
+            if (a.entries_[i].name != b.entries_[i].name ||
+                a.entries_[i].present != b.entries_[i].present) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+ private:
+    std::size_t append(LiteralName prefix, std::string_view key) {
+        const std::size_t offset = text_.size();
+        if (prefix.text.empty()) return offset;
+        text_ += prefix.text;
+        append_sanitized(text_, key);
+        return offset;
+    }
+
+    void hide_collisions() {
+        boost::unordered_flat_set<std::string_view> later;
+        for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+            if (!later.insert(entry->name).second) {
+                *entry = {};
+            } else {
+                count_ += entry->present.empty() ? 1U : 2U;
+            }
+        }
+    }
+
+    std::string text_;  // storage of the names of a family
+    std::vector<Entry> entries_;
+    std::size_t count_ = 0;
+};
+
+using LabelShapePtr = boost::intrusive_ptr<const LabelShape>;
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+/// ByteStream over TCP and TLS. All functions of a stream, its destructor included, are called on
+/// its executor, which does not run two handlers at once (a strand). The memory given to a read
+/// or write stays valid until the handler is called, also after close() or destruction.
+/// A TLS peer that ends without close_notify gives asio::error::eof: HTTP framing decides what is
+/// complete. Closing sends no close_notify.
+namespace k8s_sd::inline v0::detail {
+
+/// A connection that was accepted; the stream's executor is the socket's.
+/// async_connect() completes at once.
+std::unique_ptr<ByteStream> make_tcp_stream(asio::ip::tcp::socket);
+
+/// The same with TLS; async_connect() is the handshake.
+std::unique_ptr<ByteStream> make_tls_server_stream(asio::ip::tcp::socket,
+                                                   std::shared_ptr<asio::ssl::context>);
+
+/// How a client makes a connection secure.
+struct ClientTls {
+    std::shared_ptr<asio::ssl::context> context;  ///< null: async_connect() fails with `problem`
+    std::string problem;
+    std::string server_name;  ///< for SNI and verification: name or IP literal
+};
+
+/// \param host  name or IP literal without brackets; a literal needs no name lookup
+/// \param port  number
+/// \param tls   empty: plain TCP
+/// All addresses of a name are tried, one after the other. There is no deadline: the caller
+/// closes the stream.
+std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor, std::string host,
+                                               std::string port, std::optional<ClientTls> tls);
+
+}  // namespace k8s_sd::inline v0::detail

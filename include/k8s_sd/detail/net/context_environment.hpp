@@ -1,0 +1,38 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <memory>
+#include <mutex>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Fills in what is null.
+Environment with_defaults(Environment);
+
+/// The environment of one execution context. Thread-safe.
+class ContextEnvironment final : public asio::execution_context::service {
+ public:
+    static asio::execution_context::id id;
+
+    explicit ContextEnvironment(asio::execution_context& context, Environment environment = {});
+    static ContextEnvironment& of(const asio::any_io_executor&);
+
+    /// With a seed of its own: those who fail together are not to come back together.
+    Environment with_new_seed();
+    std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
+    std::shared_ptr<Clock> clock() const { return environment_.clock; }
+    const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
+
+ private:
+    /// Clock and connector may own I/O objects, which must go before the services they use.
+    void shutdown() override;
+
+    std::mutex mutex_;  // guards the seed
+    Environment environment_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,50 @@
+#include "k8s_sd/detail/net/context_environment.hpp"
+
+#include <boost/asio/query.hpp>
+#include <random>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace detail {
+
+Environment with_defaults(Environment environment) {
+    if (!environment.clock) environment.clock = system_clock();
+    if (!environment.connector) environment.connector = system_connector();
+    if (!environment.metrics) environment.metrics = std::make_shared<Metrics>();
+    if (environment.seed == 0) environment.seed = std::random_device{}();
+    return environment;
+}
+
+asio::execution_context::id ContextEnvironment::id;
+
+ContextEnvironment::ContextEnvironment(asio::execution_context& context, Environment environment)
+    : asio::execution_context::service(context),
+      environment_(with_defaults(std::move(environment))) {}
+
+ContextEnvironment& ContextEnvironment::of(const asio::any_io_executor& executor) {
+    return asio::use_service<ContextEnvironment>(asio::query(executor, asio::execution::context));
+}
+
+Environment ContextEnvironment::with_new_seed() {
+    const std::lock_guard lock(mutex_);
+    ++environment_.seed;
+    return environment_;
+}
+
+void ContextEnvironment::shutdown() {
+    const std::lock_guard lock(mutex_);
+    environment_ = {};
+}
+
+}  // namespace detail
+
+void install(asio::execution_context& context, Environment environment) {
+    asio::make_service<detail::ContextEnvironment>(context, std::move(environment));
+}
+
+std::shared_ptr<Metrics> metrics_of(asio::execution_context& context) {
+    return asio::use_service<detail::ContextEnvironment>(context).metrics();
+}
+
+}  // namespace k8s_sd::inline v0

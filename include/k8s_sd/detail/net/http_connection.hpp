@@ -1,0 +1,65 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+struct ResponseHead {
+    unsigned status = 0;
+    std::string content_type;  ///< lower case, without parameters
+    std::string date;          ///< the server's clock, for messages about credentials
+    std::optional<Duration> retry_after;
+};
+
+/// Receives one response as it arrives.
+class ResponseSink {
+ public:
+    virtual void on_head(const ResponseHead&) = 0;
+    /// An error ends the exchange with that error.
+    virtual error_code on_body(std::string_view bytes) = 0;
+
+ protected:
+    ~ResponseSink() = default;
+};
+
+struct HttpRequest {
+    std::string text;  ///< request line and header; cleansed once sent, as it holds credentials
+    Duration connect_timeout{};
+    Duration idle_timeout{};   ///< silence allowed while waiting for the response or more of it
+    error_code idle_error;     ///< what that silence is reported as
+    bool secret_body = false;  ///< leave nothing of the response behind in memory
+};
+
+/// HTTP/1.1 requests, one after the other, over one connection at a time. Everything happens on
+/// the given executor, which must be a strand or the only thread of its context.
+class HttpConnection {
+ public:
+    /// The text explains the error. A response is complete only without one.
+    using Handler = std::function<void(error_code, std::string)>;
+
+    HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>);
+    HttpConnection(const HttpConnection&) = delete;
+    HttpConnection& operator=(const HttpConnection&) = delete;
+    ~HttpConnection();
+
+    /// Sends over the open connection, or a new one. `sink` and `handler` are called until the
+    /// handler was, or until close().
+    void async_get(const ConnectTarget&, HttpRequest, ResponseSink& sink, Handler handler);
+    /// Changes the silence allowed in the exchange that is running.
+    void set_idle_timeout(Duration);
+    /// Drops the connection and forgets the exchange that is running: its handler is not called.
+    void close() noexcept;
+
+ private:
+    class State;
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,307 @@
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/net/http_connection.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace http = boost::beast::http;
+
+namespace {
+
+std::string lower_case_media_type(std::string_view value) {
+    value = value.substr(0, value.find(';'));
+    while (!value.empty() && value.back() == ' ') value.remove_suffix(1);
+    std::string lower(value);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return lower;
+}
+
+// Kubernetes sends seconds; a date is ignored, as client-go does.
+std::optional<Duration> parse_retry_after(std::string_view value) {
+    unsigned seconds = 0;
+    const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+    if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
+    constexpr unsigned longest = 3600;
+    return std::chrono::seconds(std::min(seconds, longest));
+}
+
+ResponseHead read_head(const http::response_header<>& header) {
+    ResponseHead head;
+    head.status = header.result_int();
+    const auto field = [&](http::field name) {
+        const auto value = header[name];
+        return std::string_view(value.data(), value.size());
+    };
+    head.content_type = lower_case_media_type(field(http::field::content_type));
+    head.date = field(http::field::date);
+    head.retry_after = parse_retry_after(field(http::field::retry_after));
+    return head;
+}
+
+// A Beast body that hands the bytes on, whatever the framing (length, chunks, end of stream).
+struct SinkBody {
+    using value_type = ResponseSink*;
+    class reader {
+     public:
+        // Beast also checks that a body could belong to a request and to other fields.
+        template <bool is_request, class Fields>
+        reader(http::header<is_request, Fields>&, value_type& sink) : sink_(sink) {}
+        void init(const boost::optional<std::uint64_t>&, error_code& ec) { ec = {}; }
+        template <class Buffers>
+        std::size_t put(const Buffers& buffers, error_code& ec) {
+            std::size_t total = 0;
+            for (auto it = asio::buffer_sequence_begin(buffers);
+                 it != asio::buffer_sequence_end(buffers) && !ec; ++it) {
+                const asio::const_buffer part = *it;
+                ec = sink_->on_body({static_cast<const char*>(part.data()), part.size()});
+                total += part.size();
+            }
+            return total;
+        }
+        void finish(error_code& ec) { ec = {}; }
+
+     private:
+        value_type& sink_;
+    };
+};
+
+constexpr std::size_t header_limit = 64 * 1024;
+constexpr std::size_t least_buffer = 1024;
+constexpr std::size_t most_buffer = 256 * 1024;
+
+}  // namespace
+
+class HttpConnection::State : public std::enable_shared_from_this<State> {
+ public:
+    State(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
+          std::shared_ptr<Clock> clock)
+        : executor_(std::move(executor)),
+          connector_(std::move(connector)),
+          clock_(std::move(clock)),
+          timer_(clock_->make_timer(executor_)) {}
+
+    void get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
+             Handler handler) {
+        target_ = target;
+        request_ = std::move(request);
+        sink_ = &sink;
+        handler_ = std::move(handler);
+        parser_.emplace();
+        parser_->get().body() = sink_;
+        parser_->body_limit(boost::none);
+        parser_->header_limit(header_limit);
+        buffered_ = 0;
+        received_ = false;
+        reused_ = stream_ != nullptr;
+        reused_ ? write() : connect();
+    }
+
+    void set_idle_timeout(Duration timeout) {
+        request_.idle_timeout = timeout;
+        if (handler_) watch_silence();
+    }
+
+    void close() noexcept {
+        ++exchange_;
+        timer_->cancel();
+        drop_stream();
+        sink_ = nullptr;
+        handler_ = nullptr;
+        cleanse();
+    }
+
+ private:
+    // A callback of an exchange that was closed in the meantime is not for this one.
+    template <class Method>
+    auto guarded(Method method) {
+        return [self = shared_from_this(), exchange = exchange_, method](auto&&... args) {
+            if (self->exchange_ == exchange) {
+                ((*self).*method)(std::forward<decltype(args)>(args)...);
+            }
+        };
+    }
+
+    void connect() {
+        stream_ = connector_->make_stream(executor_, target_);
+        limit(request_.connect_timeout, errc::connect_timeout);
+        stream_->async_connect(guarded(&State::on_connected));
+    }
+    void on_connected(error_code ec, std::string why) {
+        if (ec) return finish(ec, std::move(why));
+        write();
+    }
+    void write() {
+        limit(request_.idle_timeout, request_.idle_error);
+        stream_->async_write(asio::buffer(request_.text), guarded(&State::on_written));
+    }
+    void on_written(error_code ec, std::size_t) {
+        if (ec) return on_broken(ec);
+        touch();
+        read();
+    }
+    void read() {
+        if (buffer_.size() - buffered_ < least_buffer / 2) buffer_.resize(buffered_ + least_buffer);
+        stream_->async_read_some(
+            asio::buffer(buffer_.data() + buffered_, buffer_.size() - buffered_),
+            guarded(&State::on_read));
+    }
+    void on_read(error_code ec, std::size_t n) {
+        if (ec) return on_broken(ec);
+        touch();
+        received_ = true;
+        const bool filled = n == buffer_.size() - buffered_;
+        buffered_ += n;
+        if (!parse()) return;
+        adapt_buffer(filled, n);
+        read();
+    }
+    // False if the exchange has ended.
+    bool parse() {
+        const auto exchange = exchange_;
+        std::size_t used = 0;
+        error_code ec;
+        while (used < buffered_ && !parser_->is_done()) {
+            used += parser_->put(asio::buffer(buffer_.data() + used, buffered_ - used), ec);
+            if (exchange_ != exchange) return false;  // closed by the sink
+            if (ec) break;
+            // Beast stops behind the header, so that the sink learns of it before the body comes,
+            // if one comes at all.
+            if (parser_->is_header_done() && !parser_->eager()) {
+                parser_->eager(true);
+                sink_->on_head(read_head(parser_->get()));
+                if (exchange_ != exchange) return false;
+            }
+        }
+        if (ec == http::error::need_more) ec = {};
+        // Beast limits the header of the response only, not that of a chunk.
+        if (!ec && buffered_ - used > header_limit) ec = http::error::header_limit;
+        if (ec) {
+            finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
+                   "the response is not valid HTTP: " + ec.message());
+            return false;
+        }
+        std::memmove(buffer_.data(), buffer_.data() + used, buffered_ - used);
+        buffered_ -= used;
+        if (request_.secret_body) detail::cleanse(buffer_.data() + buffered_, used);
+        if (!parser_->is_done()) return true;
+        // Bytes behind the response cannot belong to anything.
+        if (!parser_->keep_alive() || buffered_ != 0) drop_stream();
+        CleansedBytes().swap(buffer_);  // no read is under way that could still write to it
+        finish({}, {});
+        return false;
+    }
+    // Big while much arrives, small while a watch is quiet: there may be one for each object.
+    void adapt_buffer(bool filled, std::size_t n) {
+        if (filled && buffer_.size() < most_buffer) {
+            buffer_.resize(buffer_.size() * 2);
+        } else if (n < buffer_.size() / 16 && buffered_ < least_buffer &&
+                   buffer_.size() > least_buffer) {
+            buffer_.resize(std::max(buffer_.size() / 2, least_buffer));
+            buffer_.shrink_to_fit();
+        }
+    }
+    void on_broken(error_code ec) {
+        // The server may close a connection that waited for a request; that says nothing.
+        if (reused_ && !received_ && ec != asio::error::operation_aborted) {
+            drop_stream();
+            reused_ = false;
+            return connect();
+        }
+        if (ec == asio::error::eof && received_) {
+            error_code incomplete;
+            parser_->put_eof(incomplete);
+            if (!incomplete) {
+                drop_stream();
+                return finish({}, {});
+            }
+            return finish(errc::truncated_response, "the connection ended inside of the response");
+        }
+        if (ec == asio::error::eof) return finish(ec, "the server closed the connection");
+        finish(ec, "the connection broke: " + ec.message());
+    }
+
+    void finish(error_code ec, std::string why) {
+        Handler handler = std::exchange(handler_, nullptr);
+        ++exchange_;
+        timer_->cancel();
+        sink_ = nullptr;
+        cleanse();
+        if (ec) drop_stream();
+        if (handler) handler(ec, std::move(why));
+    }
+    void drop_stream() noexcept {
+        if (stream_) stream_->close();
+        stream_.reset();
+    }
+    void cleanse() noexcept {
+        if (request_.secret_body) detail::cleanse(buffer_.data(), buffer_.size());
+        detail::cleanse(request_.text.data(), request_.text.size());
+        request_.text.clear();
+    }
+
+    // One timer watches over the exchange; bytes only move the time of the last activity.
+    void limit(Duration timeout, error_code error) {
+        touch();
+        limit_ = timeout;
+        limit_error_ = error;
+        watch_silence();
+    }
+    void touch() noexcept { last_activity_ = clock_->now(); }
+    Duration allowed() const noexcept {
+        return limit_error_ == errc::connect_timeout ? limit_ : request_.idle_timeout;
+    }
+    void watch_silence() {
+        if (allowed() <= Duration{}) return timer_->cancel();
+        timer_->expires_at(last_activity_ + allowed(), guarded(&State::on_timer));
+    }
+    void on_timer() {
+        if (clock_->now() < last_activity_ + allowed()) return watch_silence();
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(allowed()).count();
+        finish(limit_error_, limit_error_.message() + " (" + std::to_string(seconds) + " s)");
+    }
+
+    asio::any_io_executor executor_;
+    std::shared_ptr<Connector> connector_;
+    std::shared_ptr<Clock> clock_;
+    std::unique_ptr<Timer> timer_;
+    ConnectTarget target_;
+    HttpRequest request_;
+    ResponseSink* sink_ = nullptr;
+    Handler handler_;
+    std::unique_ptr<ByteStream> stream_;
+    std::optional<http::response_parser<SinkBody>> parser_;
+    CleansedBytes buffer_;
+    std::size_t buffered_ = 0;
+    std::uint64_t exchange_ = 0;
+    bool reused_ = false;
+    bool received_ = false;
+    TimePoint last_activity_{};
+    Duration limit_{};
+    error_code limit_error_;
+};
+
+HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
+                               std::shared_ptr<Clock> clock)
+    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock))) {
+}
+
+HttpConnection::~HttpConnection() { state_->close(); }
+
+void HttpConnection::async_get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
+                               Handler handler) {
+    state_->get(target, std::move(request), sink, std::move(handler));
+}
+
+void HttpConnection::set_idle_timeout(Duration timeout) { state_->set_idle_timeout(timeout); }
+
+void HttpConnection::close() noexcept { state_->close(); }
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Tokens, passwords and private keys.
+namespace k8s_sd::inline v0::detail {
+
+inline std::string_view view(const CleansedBytes& secret) noexcept {
+    return {secret.data(), secret.size()};
+}
+
+inline void append(CleansedBytes& secret, std::string_view text) {
+    secret.insert(secret.end(), text.begin(), text.end());
+}
+
+/// The content of a file of at most 4 MiB, without a copy of it in a stream's buffer.
+/// \param problem  set when there is no result: the reason, without the path
+std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem);
+
+}  // namespace k8s_sd::inline v0::detail

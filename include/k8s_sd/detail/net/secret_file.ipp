@@ -1,0 +1,68 @@
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <boost/system/error_code.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+#include <cerrno>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t max_secret_file_bytes = std::size_t{4} << 20;
+constexpr std::size_t chunk_bytes = 4096;
+
+std::string system_message(int number) {
+    return boost::system::error_code(number, boost::system::system_category()).message();
+}
+
+class File {
+ public:
+    explicit File(const std::string& path)
+        : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+    ~File() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    bool is_open() const noexcept { return descriptor_ >= 0; }
+    ssize_t read(char* to, std::size_t size) const noexcept {
+        ssize_t n = -1;
+        do {
+            n = ::read(descriptor_, to, size);
+        } while (n < 0 && errno == EINTR);
+        return n;
+    }
+
+ private:
+    int descriptor_;
+};
+
+}  // namespace
+
+std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem) {
+    const File file(path);
+    if (!file.is_open()) {
+        problem = system_message(errno);
+        return std::nullopt;
+    }
+    CleansedBytes content;
+    for (;;) {
+        const std::size_t size = content.size();
+        content.resize(size + chunk_bytes);
+        const ssize_t n = file.read(content.data() + size, chunk_bytes);
+        if (n < 0) {
+            problem = system_message(errno);
+            return std::nullopt;
+        }
+        content.resize(size + static_cast<std::size_t>(n));
+        if (n == 0) return content;
+        if (content.size() > max_secret_file_bytes) {
+            problem = "it is larger than 4 MiB";
+            return std::nullopt;
+        }
+    }
+}
+
+}  // namespace k8s_sd::inline v0::detail

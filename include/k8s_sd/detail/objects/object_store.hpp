@@ -1,0 +1,124 @@
+#pragma once
+
+#include "k8s_sd/object.hpp"
+
+#include <boost/container_hash/hash.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+struct ObjectKey {
+    std::string_view ns, name;
+};
+
+/// Hash and equality of things with ns() and name(), for sets of pointers to them.
+struct KeyHash {
+    using is_transparent = void;
+    static std::size_t of(std::string_view ns, std::string_view name) noexcept {
+        std::size_t seed = std::hash<std::string_view>{}(name);
+        boost::hash_combine(seed, std::hash<std::string_view>{}(ns));
+        return seed;
+    }
+    std::size_t operator()(const ObjectKey& key) const noexcept { return of(key.ns, key.name); }
+    template <class Pointer>
+    std::size_t operator()(const Pointer& p) const noexcept {
+        return of(p->ns(), p->name());
+    }
+};
+struct KeyEqual {
+    using is_transparent = void;
+    static ObjectKey key(const ObjectKey& k) noexcept { return k; }
+    template <class Pointer>
+    static ObjectKey key(const Pointer& p) noexcept {
+        return {p->ns(), p->name()};
+    }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const noexcept {
+        const ObjectKey x = key(a);
+        const ObjectKey y = key(b);
+        return x.name == y.name && x.ns == y.ns;
+    }
+};
+
+/// The objects of one collection. Equal content is no change. A list replaces the content
+/// object by object, and what it did not bring is removed when it is complete: at no time is
+/// an object missing that the server has.
+class ObjectStore {
+ public:
+    using Objects = boost::unordered_flat_set<ObjectPtr, KeyHash, KeyEqual>;
+
+    const Object* find(std::string_view ns, std::string_view name) const {
+        const auto it = objects_.find(ObjectKey{ns, name});
+        return it == objects_.end() ? nullptr : it->get();
+    }
+    const Objects& objects() const noexcept { return objects_; }
+    std::size_t size() const noexcept { return objects_.size(); }
+
+    /// Nothing (two null pointers) if the content is equal.
+    ObjectChange put(ObjectPtr object) {
+        const auto [it, added] = objects_.insert(object);
+        if (added) return {nullptr, std::move(object)};
+        if ((*it)->same_uid(*object) && (*it)->same_content(*object)) return {};
+        ObjectPtr before = *it;
+        // The key's strings belong to the object, so the element cannot be changed in place.
+        objects_.erase(it);
+        objects_.insert(object);
+        return {std::move(before), std::move(object)};
+    }
+    ObjectChange remove(std::string_view ns, std::string_view name) {
+        const auto it = objects_.find(ObjectKey{ns, name});
+        if (it == objects_.end()) return {};
+        ObjectPtr before = *it;
+        objects_.erase(it);
+        listed_.erase(before.get());
+        return {std::move(before), nullptr};
+    }
+
+    /// A list begins: nothing is known to be in it yet.
+    void begin_list() {
+        listed_.clear();
+        // The first list has nothing to remove, so nothing needs to be remembered.
+        tracking_ = !objects_.empty();
+    }
+    ObjectChange put_listed(ObjectPtr object) {
+        const std::string_view ns = object->ns();
+        const std::string_view name = object->name();
+        ObjectChange change = put(ObjectPtr(object));
+        // The list may have brought another version of it before.
+        if (change.before) listed_.erase(change.before.get());
+        keep_listed(ns, name);
+        return change;
+    }
+    /// The list has the object, if not in a usable form: what is known of it stays.
+    void keep_listed(std::string_view ns, std::string_view name) {
+        if (!tracking_) return;
+        if (const Object* known = find(ns, name)) listed_.insert(known);
+    }
+    /// The list is complete. \returns the removals.
+    std::vector<ObjectChange> finish_list() {
+        std::vector<ObjectChange> removals;
+        if (tracking_ && listed_.size() != objects_.size()) {
+            for (auto it = objects_.begin(); it != objects_.end();) {
+                const auto here = it++;
+                if (listed_.contains(here->get())) continue;
+                removals.push_back({*here, nullptr});
+                objects_.erase(here);
+            }
+        }
+        listed_ = {};
+        tracking_ = false;
+        return removals;
+    }
+
+ private:
+    Objects objects_;
+    boost::unordered_flat_set<const Object*> listed_;  // of objects_, in the list so far
+    bool tracking_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,45 @@
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/relabel/case_map.hpp"
+#include "k8s_sd/detail/relabel/case_table.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+std::uint32_t map_case(std::uint32_t code, std::span<const CaseRange> ranges) {
+    const auto range =
+        std::lower_bound(ranges.begin(), ranges.end(), code,
+                         [](const CaseRange& r, std::uint32_t c) { return r.last < c; });
+    if (range == ranges.end() || code < range->first) return code;
+    if ((code - range->first) % range->step != 0) return code;
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(code) + range->delta);
+}
+
+void append_mapped(std::string& result, std::string_view text, std::span<const CaseRange> ranges) {
+    result.reserve(result.size() + text.size());
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0) {
+            result += replacement_character;
+        } else {
+            append_utf8(result, map_case(decode_utf8(text.substr(0, length)), ranges));
+        }
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+}
+
+}  // namespace
+
+void append_upper(std::string& result, std::string_view text) {
+    append_mapped(result, text, to_upper_ranges);
+}
+
+void append_lower(std::string& result, std::string_view text) {
+    append_mapped(result, text, to_lower_ranges);
+}
+
+}  // namespace k8s_sd::inline v0::detail

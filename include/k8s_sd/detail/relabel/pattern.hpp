@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace re2 {
+class RE2;
+}
+
+namespace k8s_sd::inline v0::detail {
+
+/// What nearly all patterns of relabelling rules are: alternatives of literal texts, or a literal
+/// prefix with `.*` or `.+` behind it; perhaps with one group up to the end.
+struct SimplePattern {
+    enum class Tail { none, any, some };
+
+    std::vector<std::string> literals;  ///< sorted; with a tail: one, the prefix
+    Tail tail = Tail::none;
+    std::optional<std::size_t> group;  ///< where the group begins
+
+    /// nullopt: it is something else, or wrong.
+    static std::optional<SimplePattern> parse(std::string_view regex);
+    bool matches(std::string_view text) const noexcept;
+};
+
+/// A regular expression in Go's dialect (RE2's syntax, leftmost-first). Immutable, thread-safe.
+class Pattern {
+ public:
+    enum class Anchors {
+        both,  ///< matches whole texts and `.` matches line breaks: `^(?s:` regex `)$`, textually
+        none,  ///< as it is
+    };
+    enum class Engine { fastest, re2 };  ///< re2: without the short cuts, for comparison
+
+    /// \throws std::invalid_argument what is wrong with the regular expression
+    explicit Pattern(const std::string& regex, Anchors = Anchors::both, Engine = Engine::fastest);
+    ~Pattern();
+    Pattern(Pattern&&) noexcept;
+    Pattern& operator=(Pattern&&) noexcept;
+
+    bool matches(std::string_view text) const;
+    /// Fills `groups`, beginning with the match itself; a group that took no part is empty
+    /// and has no address.
+    bool match(std::string_view text, std::span<std::string_view> groups) const;
+    /// Appends the text to `result`, but for each match, from left to right, what `replace` appends
+    /// for its groups instead, of which there are `group_count`. As Go's ReplaceAllString.
+    using Replace = std::function<void(std::span<const std::string_view>, std::string& result)>;
+    void replace_all(std::string_view text, std::size_t group_count, const Replace& replace,
+                     std::string& result) const;
+
+    /// Without the match itself.
+    std::size_t group_count() const;
+    /// Those of a name, ascending: several groups may have the same one.
+    std::vector<std::size_t> groups(std::string_view name) const;
+
+ private:
+    bool search(std::string_view text, std::size_t begin, std::span<std::string_view> groups) const;
+
+    std::optional<SimplePattern> simple_;
+    std::unique_ptr<re2::RE2> regex_;  ///< null: simple_ is all there is
+};
+
+}  // namespace k8s_sd::inline v0::detail

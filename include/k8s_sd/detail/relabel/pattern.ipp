@@ -1,0 +1,199 @@
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/relabel/go_regex.hpp"
+#include "k8s_sd/detail/relabel/pattern.hpp"
+
+#include <boost/container/small_vector.hpp>
+#include <re2/re2.h>
+#include <algorithm>
+#include <stdexcept>
+
+namespace k8s_sd::inline v0::detail {
+
+// Simple patterns.
+
+namespace {
+
+/// Printable ASCII that means itself. What is beyond is left to RE2: U+FFFD is not only itself.
+constexpr bool is_literal(char c) {
+    return c >= ' ' && c <= '~' &&
+           std::string_view("\\.+*?()|[]{}^$").find(c) == std::string_view::npos;
+}
+
+/// Cuts one literal character off the front, which may be escaped punctuation.
+std::optional<char> take_literal(std::string_view& regex) {
+    if (regex.empty()) return std::nullopt;
+    const bool escaped =
+        regex[0] == '\\' && regex.size() > 1 &&
+        std::string_view("\\.+*?()|[]{}^$-/:_").find(regex[1]) != std::string_view::npos;
+    if (!escaped && !is_literal(regex[0])) return std::nullopt;
+    const char c = regex[escaped ? 1 : 0];
+    regex.remove_prefix(escaped ? 2 : 1);
+    return c;
+}
+
+std::string take_literals(std::string_view& regex) {
+    std::string text;
+    while (const std::optional<char> c = take_literal(regex)) text += *c;
+    return text;
+}
+
+bool take(std::string_view& regex, std::string_view prefix) {
+    if (!regex.starts_with(prefix)) return false;
+    regex.remove_prefix(prefix.size());
+    return true;
+}
+
+}  // namespace
+
+std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
+    // Between anchors these change nothing. (An escaped one leaves a backslash, which is not simple.)
+    take(regex, "^");
+    if (regex.ends_with('$')) regex.remove_suffix(1);
+
+    SimplePattern result;
+    bool open = false;
+    const auto take_group = [&](std::size_t position) {
+        if (open || take(regex, "(?:")) {
+            open = true;
+        } else if (take(regex, "(")) {
+            open = true;
+            result.group = position;
+        }
+    };
+    take_group(0);
+    result.literals.push_back(take_literals(regex));
+    while (take(regex, "|")) result.literals.push_back(take_literals(regex));
+    if (result.literals.size() == 1) {
+        take_group(result.literals[0].size());
+        if (take(regex, ".*")) {
+            result.tail = Tail::any;
+        } else if (take(regex, ".+")) {
+            result.tail = Tail::some;
+        }
+    }
+    if (open && !take(regex, ")")) return std::nullopt;
+    // Something is left: quantifiers, further groups, alternatives outside of the group, ...
+    if (!regex.empty()) return std::nullopt;
+    std::sort(result.literals.begin(), result.literals.end());
+    return result;
+}
+
+bool SimplePattern::matches(std::string_view text) const noexcept {
+    if (tail != Tail::none) {
+        const std::string& prefix = literals.front();
+        return text.size() >= prefix.size() + (tail == Tail::some ? 1 : 0) &&
+               text.starts_with(prefix);
+    }
+    return std::binary_search(literals.begin(), literals.end(), text);
+}
+
+// All patterns.
+
+namespace {
+
+std::string anchored(const std::string& regex) { return "^(?s:" + regex + ")$"; }
+
+/// What RE2 says, without what was put around the regular expression.
+std::string problem_of(const re2::RE2& regex) {
+    const std::string& error = regex.error();
+    const std::string& argument = regex.error_arg();
+    const bool of_the_whole = argument == regex.pattern() && error.ends_with(argument);
+    if (!of_the_whole) return error;
+    return error.substr(0, error.size() - argument.size() - std::string_view(": ").size());
+}
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+Pattern::Pattern(const std::string& regex, Anchors anchors, Engine engine) {
+    if (anchors == Anchors::both && engine == Engine::fastest) {
+        simple_ = SimplePattern::parse(regex);
+        if (simple_) return;
+    }
+    const std::string translated = translate_go_regex(regex);
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    regex_ = std::make_unique<re2::RE2>(
+        anchors == Anchors::both ? anchored(translated) : translated, options);
+    if (!regex_->ok()) throw std::invalid_argument(problem_of(*regex_));
+}
+
+Pattern::~Pattern() = default;
+Pattern::Pattern(Pattern&&) noexcept = default;
+Pattern& Pattern::operator=(Pattern&&) noexcept = default;
+
+bool Pattern::search(std::string_view text, std::size_t begin,
+                     std::span<std::string_view> groups) const {
+    boost::container::small_vector<re2::StringPiece, 8> pieces(groups.size());
+    if (!regex_->Match(piece(text), begin, text.size(), re2::RE2::UNANCHORED, pieces.data(),
+                       static_cast<int>(pieces.size()))) {
+        return false;
+    }
+    std::transform(pieces.begin(), pieces.end(), groups.begin(),
+                   [](const re2::StringPiece& p) { return std::string_view(p.data(), p.size()); });
+    return true;
+}
+
+bool Pattern::matches(std::string_view text) const { return match(text, {}); }
+
+bool Pattern::match(std::string_view text, std::span<std::string_view> groups) const {
+    if (simple_) {
+        if (!simple_->matches(text)) return false;
+        std::fill(groups.begin(), groups.end(), std::string_view());
+        if (!groups.empty()) groups[0] = text;
+        if (groups.size() > 1 && simple_->group) groups[1] = text.substr(*simple_->group);
+        return true;
+    }
+    const GoText subject(text);
+    if (!search(subject.characters(), 0, groups)) return false;
+    for (std::string_view& group : groups) group = subject.original(group);
+    return true;
+}
+
+void Pattern::replace_all(std::string_view text, std::size_t group_count, const Replace& replace,
+                          std::string& result) const {
+    boost::container::small_vector<std::string_view, 8> groups(
+        std::max<std::size_t>(group_count, 1));
+    const std::span<std::string_view> all(groups.data(), groups.size());
+    if (simple_) {
+        if (match(text, all)) return replace(all, result);
+        result += text;
+        return;
+    }
+    const GoText subject(text);
+    const std::string_view characters = subject.characters();
+    std::size_t copied = 0;  // up to here
+    std::size_t position = 0;
+    while (position <= characters.size() && search(characters, position, all)) {
+        const auto begin = static_cast<std::size_t>(groups[0].data() - characters.data());
+        const std::size_t end = begin + groups[0].size();
+        result += subject.original(characters.substr(copied, begin - copied));
+        // Not for an empty match at the end of another one.
+        if (end > copied || begin == 0) {
+            for (std::string_view& group : groups) group = subject.original(group);
+            replace(all, result);
+        }
+        copied = end;
+        // Past the match, and by one character at least.
+        const std::size_t width = utf8_length(characters.substr(position));
+        position = std::max(end, position + std::max<std::size_t>(width, 1));
+    }
+    result += subject.original(characters.substr(copied));
+}
+
+std::size_t Pattern::group_count() const {
+    if (simple_) return simple_->group ? 1 : 0;
+    return static_cast<std::size_t>(regex_->NumberOfCapturingGroups());
+}
+
+std::vector<std::size_t> Pattern::groups(std::string_view name) const {
+    std::vector<std::size_t> result;
+    if (simple_) return result;
+    for (const auto& [index, its_name] : regex_->CapturingGroupNames()) {
+        if (its_name == name) result.push_back(static_cast<std::size_t>(index));
+    }
+    return result;
+}
+
+}  // namespace k8s_sd::inline v0::detail

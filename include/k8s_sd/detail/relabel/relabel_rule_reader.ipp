@@ -1,0 +1,153 @@
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/relabel/relabel_yaml.hpp"
+
+#include <algorithm>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+using detail::YamlValue;
+
+constexpr std::string_view list_key = "relabel_configs";
+
+class RuleReader {
+ public:
+    RuleReader(const YamlValue& rule, const RelabelOptions& options)
+        : yaml_(rule), options_(options) {}
+
+    RelabelRule read() {
+        if (yaml_.is_null()) yaml_.fail("a rule is missing; remove the '-' or write one");
+        for (const char* key : {"match", "labels"}) {
+            if (yaml_.has(key)) yaml_[key].fail("is for action graphite, which is not supported");
+        }
+        yaml_.allow_only({"action", "source_labels", "separator", "regex", "target_label",
+                          "replacement", "modulus", "if"});
+        read_action();
+        read_texts("source_labels", rule_.source_labels);
+        read_text("separator", rule_.separator);
+        read_regex();
+        read_text("target_label", rule_.target_label);
+        read_text("replacement", rule_.replacement);
+        if (yaml_.has("modulus")) rule_.modulus = yaml_["modulus"].unsigned_integer();
+        read_selectors();
+        if (is_about_metrics_) read_metric_name();
+        check();
+        return std::move(rule_);
+    }
+
+ private:
+    /// Prometheus takes null for an empty text, vmagent for no value.
+    bool is_set(const char* key) const {
+        return yaml_.has(key) &&
+               (options_.dialect == LabelDialect::prometheus || !yaml_[key].is_null());
+    }
+
+    void read_text(const char* key, std::string& text) const {
+        if (is_set(key)) text = yaml_[key].string();
+    }
+
+    void read_texts(const char* key, std::vector<std::string>& texts) const {
+        for (const YamlValue& item : yaml_[key].items()) texts.push_back(item.string());
+    }
+
+    void read_action() {
+        if (!is_set("action")) return;
+        const YamlValue value = yaml_["action"];
+        const std::string name = detail::lower_case(value.string());
+        // vmagent has the default for an empty one too.
+        if (name.empty() && options_.dialect == LabelDialect::victoriametrics) return;
+        if (name == "graphite") {
+            value.fail("graphite is not supported; use replace with source_labels [__name__]");
+        }
+        is_about_metrics_ = name == "keep_metrics" || name == "drop_metrics";
+        const auto action =
+            detail::action_from_string(is_about_metrics_ ? name.substr(0, 4) : name);
+        if (!action) value.fail("there is no such action; allowed are " + detail::action_names());
+        rule_.action = *action;
+    }
+
+    /// vmagent's keep_metrics and drop_metrics are keep and drop by the metric's name.
+    void read_metric_name() {
+        const std::string name = detail::lower_case(yaml_["action"].string());
+        if (!rule_.source_labels.empty()) {
+            yaml_["source_labels"].fail("is not for action " + name + "; leave it out");
+        }
+        if ((!is_set("regex") || rule_.regex.empty()) && rule_.if_.empty()) {
+            yaml_["regex"].fail("is missing; action " + name + " needs it, or if");
+        }
+        rule_.source_labels = {"__name__"};
+    }
+
+    /// A list stands for its alternatives.
+    void read_regex() {
+        if (!is_set("regex")) return;
+        const YamlValue value = yaml_["regex"];
+        // Also with its default value.
+        if (detail::refuses_regex(rule_.action)) {
+            value.fail("is not for action " + std::string(to_string(rule_.action)) +
+                       "; leave it out");
+        }
+        if (!value.is_sequence()) {
+            rule_.regex = value.string();
+            return;
+        }
+        std::vector<std::string> alternatives;
+        read_texts("regex", alternatives);
+        rule_.regex = detail::join(alternatives, "|");
+    }
+
+    void read_selectors() {
+        const YamlValue value = yaml_["if"];
+        if (value.is_sequence()) {
+            read_texts("if", rule_.if_);
+        } else if (!value.is_null()) {
+            rule_.if_.push_back(value.string());
+        }
+    }
+
+    void check() const {
+        try {
+            detail::CompiledRule(rule_, options_);
+        } catch (const ConfigError& e) {
+            yaml_[e.where()].fail(e.problem());
+        }
+    }
+
+    const YamlValue& yaml_;
+    const RelabelOptions& options_;
+    RelabelRule rule_;
+    bool is_about_metrics_ = false;
+};
+
+YamlValue find_list(const YamlValue& document) {
+    if (document.is_null() || document.is_sequence()) {
+        return document.with_path(std::string(list_key));
+    }
+    document.allow_only({list_key});
+    return document[list_key];
+}
+
+}  // namespace
+
+std::vector<RelabelRule> detail::read_relabel_rules(const YamlValue& list,
+                                                    const RelabelOptions& options) {
+    std::vector<RelabelRule> rules;
+    for (const YamlValue& item : list.items()) rules.push_back(RuleReader(item, options).read());
+    return rules;
+}
+
+std::vector<RelabelRule> parse_relabel_configs(std::string_view yaml, RelabelOptions options,
+                                               const std::string& file_name) {
+    return detail::read_relabel_rules(find_list(YamlValue::parse(yaml, file_name)), options);
+}
+
+std::vector<RelabelRule> load_relabel_configs(const std::string& path, RelabelOptions options) {
+    return parse_relabel_configs(detail::read_config_file(path, path), options, path);
+}
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,180 @@
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/relabel/label_name.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+using Fields = unsigned;
+enum Field : Fields {
+    source_labels = 1,
+    separator = 2,
+    regex = 4,
+    target_label = 8,
+    replacement = 16,
+    modulus = 32,
+};
+
+/// What an action asks of the fields.
+struct ActionRule {
+    std::string_view name;
+    std::size_t least_sources = 0;
+    Fields required = 0;
+    Fields refused = 0;                ///< must have their defaults
+    Fields refused_by_prometheus = 0;  ///< vmagent ignores them
+};
+
+/// In the order of RelabelAction.
+constexpr std::array<ActionRule, 17> action_rules{{
+    {.name = "replace", .required = target_label},
+    {.name = "keep"},
+    {.name = "drop"},
+    {.name = "keepequal",
+     .required = target_label,
+     .refused = regex,
+     .refused_by_prometheus = modulus | separator | replacement},
+    {.name = "dropequal",
+     .required = target_label,
+     .refused = regex,
+     .refused_by_prometheus = modulus | separator | replacement},
+    {.name = "hashmod", .required = target_label | modulus},
+    {.name = "lowercase", .required = target_label, .refused_by_prometheus = replacement},
+    {.name = "uppercase", .required = target_label, .refused_by_prometheus = replacement},
+    {.name = "labelmap"},
+    {.name = "labeldrop",
+     .refused_by_prometheus = source_labels | target_label | modulus | separator | replacement},
+    {.name = "labelkeep",
+     .refused_by_prometheus = source_labels | target_label | modulus | separator | replacement},
+    {.name = "replace_all", .least_sources = 1, .required = target_label},
+    {.name = "labelmap_all"},
+    {.name = "keep_if_equal", .least_sources = 2, .refused = target_label | regex},
+    {.name = "drop_if_equal", .least_sources = 2, .refused = target_label | regex},
+    {.name = "keep_if_contains", .least_sources = 1, .required = target_label, .refused = regex},
+    {.name = "drop_if_contains", .least_sources = 1, .required = target_label, .refused = regex},
+}};
+
+const ActionRule& rule_of(RelabelAction action) {
+    return action_rules[static_cast<std::size_t>(action)];
+}
+
+class Validator {
+ public:
+    Validator(const RelabelRule& rule, const RelabelOptions& options)
+        : rule_(rule), options_(options), action_(rule_of(rule.action)) {}
+
+    void run() const {
+        check_presence();
+        check_absence();
+        check_source_labels();
+        check_target_label();
+        if (rule_.action == RelabelAction::labelmap)
+            check_template("replacement", rule_.replacement);
+    }
+
+ private:
+    [[noreturn]] void fail(const std::string& field, const std::string& problem) const {
+        throw ConfigError(field, problem);
+    }
+
+    void check_presence() const {
+        const std::string needed = "is missing; action " + std::string(action_.name) + " needs it";
+        if ((action_.required & target_label) && rule_.target_label.empty()) {
+            fail("target_label", needed);
+        }
+        if ((action_.required & modulus) && rule_.modulus == 0) {
+            fail("modulus", "must be 1 or more; action hashmod needs it");
+        }
+        if (rule_.source_labels.size() < action_.least_sources) {
+            fail("source_labels", "action " + std::string(action_.name) + " needs " +
+                                      (action_.least_sources == 2 ? "two or more" : "one or more"));
+        }
+    }
+
+    void check_absence() const {
+        Fields refused = action_.refused;
+        if (options_.dialect == LabelDialect::prometheus) refused |= action_.refused_by_prometheus;
+        const static RelabelRule defaults;
+        const auto check = [&](Field field, const char* name, auto member) {
+            if (!(refused & field) || rule_.*member == defaults.*member) return;
+            fail(name, "is not for action " + std::string(action_.name) + "; leave it out");
+        };
+        check(source_labels, "source_labels", &RelabelRule::source_labels);
+        check(separator, "separator", &RelabelRule::separator);
+        check(regex, "regex", &RelabelRule::regex);
+        check(target_label, "target_label", &RelabelRule::target_label);
+        check(replacement, "replacement", &RelabelRule::replacement);
+        check(modulus, "modulus", &RelabelRule::modulus);
+    }
+
+    /// Names of labels that nothing in the scheme `legacy` makes may still be read.
+    void check_source_labels() const {
+        for (const std::string& label : rule_.source_labels) {
+            if (label.empty()) fail("source_labels", "a label name must not be empty");
+            if (!detail::is_utf8(label)) fail("source_labels", "a label name must be UTF-8");
+        }
+    }
+
+    void check_target_label() const {
+        if (!(action_.required & target_label)) return;
+        const std::string& label = rule_.target_label;
+        const bool may_be_template = rule_.action == RelabelAction::replace;
+        if (may_be_template && label.find('$') != std::string::npos) {
+            check_template("target_label", label);
+        } else if (!detail::is_label_name(label, options_.names)) {
+            fail("target_label", "is no label name; allowed is " + allowed_name());
+        }
+    }
+
+    void check_template(const std::string& field, const std::string& text) const {
+        if (detail::is_label_name_template(text, options_.names)) return;
+        const bool legacy = options_.names == NameValidation::legacy;
+        fail(field, "cannot make label names; allowed is " + allowed_name() +
+                        (legacy ? " with $1, ${1} or ${name} in it" : ""));
+    }
+
+    std::string allowed_name() const {
+        return options_.names == NameValidation::legacy
+                   ? "[a-zA-Z_][a-zA-Z0-9_]* (legacy name validation)"
+                   : "UTF-8 that is not empty";
+    }
+
+    const RelabelRule& rule_;
+    const RelabelOptions& options_;
+    const ActionRule& action_;
+};
+
+}  // namespace
+
+std::string_view to_string(RelabelAction action) noexcept { return rule_of(action).name; }
+
+namespace detail {
+
+std::optional<RelabelAction> action_from_string(std::string_view name) {
+    const auto* rule = std::find_if(action_rules.begin(), action_rules.end(),
+                                    [&](const auto& r) { return r.name == lower_case(name); });
+    if (rule == action_rules.end()) return std::nullopt;
+    return static_cast<RelabelAction>(rule - action_rules.begin());
+}
+
+std::string action_names() {
+    std::vector<std::string_view> names(action_rules.size());
+    std::transform(action_rules.begin(), action_rules.end(), names.begin(),
+                   [](const ActionRule& rule) { return rule.name; });
+    return join(names);
+}
+
+bool refuses_regex(RelabelAction action) noexcept { return rule_of(action).refused & regex; }
+
+void validate(const RelabelRule& rule, const RelabelOptions& options) {
+    Validator(rule, options).run();
+}
+
+}  // namespace detail
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "k8s_sd/relabel/mutable_labels.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+class Pattern;
+
+/// A template such as `${1}-$name`, compiled for the pattern whose groups it names; Go's rules
+/// (Regexp.Expand).
+class Replacement {
+ public:
+    enum class References {
+        none,
+        labels,  ///< vmagent's: `{{name}}` is the value of that label
+    };
+    Replacement() = default;
+    Replacement(std::string_view text, const Pattern&, References = References::none);
+
+    /// How many groups of a match expand() wants, the match itself being the first.
+    std::size_t group_count() const noexcept { return group_count_; }
+    /// The text may belong to the template, to a group or to the labels.
+    std::string_view expand(std::span<const std::string_view> groups, MutableLabels&) const;
+
+ private:
+    struct Part {
+        enum class Kind { literal, group, label } kind;
+        std::string text;                   ///< the literal, the label's name
+        std::vector<std::size_t> groups{};  ///< candidates: the first that took part
+    };
+
+    void add_literal(std::string_view text);
+    void add_groups(std::string_view text, const Pattern&);
+    void add_group(std::string_view name, const Pattern&);
+    static std::string_view value(const Part&, std::span<const std::string_view> groups,
+                                  const MutableLabels&);
+
+    std::vector<Part> parts_;
+    std::size_t group_count_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

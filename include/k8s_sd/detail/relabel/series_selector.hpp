@@ -1,0 +1,35 @@
+#pragma once
+
+#include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/relabel/mutable_labels.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A series selector of PromQL, with vmagent's `or`: `name{a="x",b!~"y|z" or c="w"}`. A label that
+/// is absent has the value "". Immutable, thread-safe.
+class SeriesSelector {
+ public:
+    enum class Operator { equal, not_equal, matches, does_not_match };
+    struct Condition {
+        std::string label;
+        Operator op = Operator::equal;
+        std::string value;
+        std::optional<Pattern> pattern;  ///< of the operators that match
+    };
+    /// All of these have to hold.
+    using Conditions = std::vector<Condition>;
+
+    /// \throws std::invalid_argument where and what is wrong
+    explicit SeriesSelector(std::string_view text);
+    bool matches(const MutableLabels&) const;
+
+ private:
+    std::vector<Conditions> alternatives_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,235 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
+#include "k8s_sd/detail/roles/service.hpp"
+#include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames endpointslice_metadata_names{
+    {"__meta_kubernetes_endpointslice_label_", "__meta_kubernetes_endpointslice_labelpresent_"},
+    {"__meta_kubernetes_endpointslice_annotation_",
+     "__meta_kubernetes_endpointslice_annotationpresent_"}};
+
+class EndpointSliceObject final : public Object {
+ public:
+    struct Endpoint {
+        LabelBlockPtr labels;
+        LabelBlockPtr topology;
+        std::vector<std::string_view> addresses;
+        Backing backing;
+
+        friend bool operator==(const Endpoint& a, const Endpoint& b) noexcept {
+            return a.addresses == b.addresses && a.backing == b.backing &&
+                   same(a.labels, b.labels) && same(a.topology, b.topology);
+        }
+    };
+    struct Port {
+        LabelBlockPtr labels;
+        std::optional<std::int32_t> number;
+
+        friend bool operator==(const Port& a, const Port& b) noexcept {
+            return a.number == b.number && same(a.labels, b.labels);
+        }
+    };
+
+    EndpointSliceObject(const model::EndpointSlice& slice, const RoleOptions& options,
+                        LabelFactory& factory);
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const EndpointSliceObject&>(other);
+        return metadata == o.metadata && same(address_type, o.address_type) &&
+               service_name == o.service_name && endpoints == o.endpoints && ports == o.ports;
+    }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr slice_name;
+    LabelBlockPtr address_type;
+    Metadata metadata;
+    std::string_view service_name;
+    std::vector<Endpoint> endpoints;
+    std::vector<Port> ports;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, slice_name, address_type});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+    static std::size_t text_size(const model::EndpointSlice& slice);
+    OwnedText text_;
+};
+
+inline void add_slice_reference(LabelFactory::Row& row, std::string_view kind,
+                                std::string_view name) {
+    row.add("__meta_kubernetes_endpointslice_address_target_kind", kind)
+        .add("__meta_kubernetes_endpointslice_address_target_name", name);
+}
+
+/// Prometheus leaves out a condition that is not set; vmagent takes it for false.
+inline void add_slice_conditions(LabelFactory::Row& row,
+                                 const model::EndpointConditions& conditions,
+                                 const RoleOptions& options) {
+    const auto add = [&](LiteralName name, std::optional<bool> condition) {
+        if (!condition && options.prometheus()) return;
+        row.add(name, condition.value_or(false) ? "true" : "false");
+    };
+    add("__meta_kubernetes_endpointslice_endpoint_conditions_ready", conditions.ready);
+    add("__meta_kubernetes_endpointslice_endpoint_conditions_serving", conditions.serving);
+    add("__meta_kubernetes_endpointslice_endpoint_conditions_terminating", conditions.terminating);
+}
+
+inline LabelBlockPtr slice_endpoint_labels(const model::Endpoint& endpoint,
+                                           const RoleOptions& options, LabelFactory& factory) {
+    auto row = factory.row();
+    add_slice_conditions(row, endpoint.conditions, options);
+    const auto add = [&](LiteralName name, const std::optional<std::string_view>& value) {
+        if (value) row.add(name, *value);
+    };
+    add("__meta_kubernetes_endpointslice_endpoint_hostname", endpoint.hostname);
+    add("__meta_kubernetes_endpointslice_endpoint_node_name", endpoint.node_name);
+    if (options.prometheus()) {
+        add("__meta_kubernetes_endpointslice_endpoint_zone", endpoint.zone);
+    }
+    // vmagent wants a kind, Prometheus only a reference.
+    if (options.prometheus() ? endpoint.target.present : !endpoint.target.kind.empty()) {
+        add_slice_reference(row, endpoint.target.kind, endpoint.target.name);
+    }
+    return row.own();
+}
+
+/// vmagent writes 0 for a port without a number.
+inline LabelBlockPtr slice_port_labels(const model::SlicePort& port, const RoleOptions& options,
+                                       LabelFactory& factory) {
+    auto row = factory.row();
+    const auto add = [&](LiteralName name, const std::optional<std::string_view>& value) {
+        if (value) row.add(name, *value);
+    };
+    add("__meta_kubernetes_endpointslice_port_name", port.name);
+    add("__meta_kubernetes_endpointslice_port_protocol", port.protocol);
+    add("__meta_kubernetes_endpointslice_port_app_protocol", port.app_protocol);
+    if (port.number || options.victoriametrics()) {
+        row.add("__meta_kubernetes_endpointslice_port", std::to_string(port.number.value_or(0)));
+    }
+    return row.shared();
+}
+
+/// From the API's deprecatedTopology, which vmagent does not read.
+inline LabelBlockPtr slice_topology(const model::Endpoint& endpoint, const RoleOptions& options,
+                                    LabelFactory& factory) {
+    if (!options.prometheus()) return nullptr;
+    KeyValues topology = endpoint.topology;
+    return factory.family({"__meta_kubernetes_endpointslice_endpoint_topology_",
+                           "__meta_kubernetes_endpointslice_endpoint_topology_present_"},
+                          topology);
+}
+
+inline std::string_view slice_service_name(const model::EndpointSlice& slice) {
+    for (const auto& [key, value] : slice.meta.labels) {
+        if (key == "kubernetes.io/service-name") return value;
+    }
+    return {};
+}
+
+inline std::size_t EndpointSliceObject::text_size(const model::EndpointSlice& slice) {
+    std::size_t size = slice_service_name(slice).size();
+    for (const model::Endpoint& endpoint : slice.endpoints) {
+        for (const std::string_view address : endpoint.addresses) size += address.size();
+        size += Backing::text_size(endpoint.target, endpoint.node_name.value_or(""));
+    }
+    return size;
+}
+
+inline EndpointSliceObject::EndpointSliceObject(const model::EndpointSlice& slice,
+                                                const RoleOptions& options, LabelFactory& factory)
+    : Object(Kind::endpointslice, slice.meta.uid),
+      namespace_name(namespace_label(factory, slice.meta.ns)),
+      slice_name(factory.row().add("__meta_kubernetes_endpointslice_name", slice.meta.name).own()),
+      address_type(factory.row()
+                       .add("__meta_kubernetes_endpointslice_address_type", slice.address_type)
+                       .shared()),
+      metadata(make_metadata(endpointslice_metadata_names, slice.meta, factory)),
+      text_(text_size(slice)) {
+    set_key(namespace_name->value(0), slice_name->value(0));
+    service_name = text_.keep(slice_service_name(slice));
+    endpoints.reserve(slice.endpoints.size());
+    for (const model::Endpoint& from : slice.endpoints) {
+        Endpoint endpoint{slice_endpoint_labels(from, options, factory),
+                          slice_topology(from, options, factory),
+                          {},
+                          Backing::keep(from.target, from.node_name.value_or(""), text_)};
+        endpoint.addresses.reserve(from.addresses.size());
+        for (const std::string_view address : from.addresses) {
+            endpoint.addresses.push_back(text_.keep(address));
+        }
+        endpoints.push_back(std::move(endpoint));
+    }
+    for (const model::SlicePort& port : slice.ports) {
+        Port made{slice_port_labels(port, options, factory), std::nullopt};
+        if (port.number) made.number = static_cast<std::int32_t>(*port.number);
+        ports.push_back(std::move(made));
+    }
+}
+
+/// The node of an endpoint with Prometheus: by a reference to a Node, else by its name.
+inline std::string_view slice_node(const Backing& backing) {
+    return backing.kind == "Node" ? backing.name : backing.node;
+}
+
+inline std::string slice_address(std::string_view address, const EndpointSliceObject::Port& port,
+                                 const RoleOptions& options) {
+    if (!port.number && options.prometheus()) return std::string(address);
+    return join_host_port(address, port.number.value_or(0));
+}
+
+inline void slice_target(std::string_view address, const EndpointSliceObject::Endpoint& endpoint,
+                         const EndpointSliceObject::Port& port, BackingPods& pods,
+                         GeneratorContext& g) {
+    g.group.begin_target()
+        .add(address_label(g.factory, slice_address(address, port, g.options)))
+        .add(endpoint.labels)
+        .add(endpoint.topology)
+        .add(port.labels);
+    if (g.options.prometheus()) attach_node(g, slice_node(endpoint.backing));
+    const PodObject* pod = pods.find(endpoint.backing, g);
+    if (pod == nullptr) return;
+    pods.cover(*pod, port.number);
+    pods.add_labels(*pod, g, false);
+    if (!port.number) return;
+    const auto* container =
+        BackingPods::find_port(*pod, *port.number, [](const PodPort&) { return true; });
+    if (container != nullptr) g.group.add(container->labels);
+}
+
+inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorContext& g) {
+    const ServiceObject* service = nullptr;
+    if (!slice.service_name.empty()) {
+        service = g.lookup.get<ServiceObject>(Kind::service, slice.ns(), slice.service_name);
+    }
+    g.group.add(slice.namespace_name).add(slice.slice_name).add(slice.address_type);
+    slice.metadata.add_to(g.group);
+    if (service != nullptr) add_service_labels(*service, g);
+    attach_endpoint_namespace(g, slice.ns(), service != nullptr);
+
+    BackingPods pods(slice.ns(), service != nullptr);
+    for (const EndpointSliceObject::Endpoint& endpoint : slice.endpoints) {
+        for (const EndpointSliceObject::Port& port : slice.ports) {
+            for (const std::string_view address : endpoint.addresses) {
+                if (g.group.overfull()) return;
+                slice_target(address, endpoint, port, pods, g);
+            }
+        }
+    }
+    pods.add_extra_targets(g, [&](const PodObject& pod) {
+        if (!g.options.victoriametrics()) return;
+        auto row = g.factory.row();
+        add_slice_reference(row, "Pod", pod.name());
+        g.group.add(row.own());
+    });
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,211 @@
+#pragma once
+
+#include "k8s_sd/detail/roles/service.hpp"
+#include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames endpoints_metadata_names{
+    {"__meta_kubernetes_endpoints_label_", "__meta_kubernetes_endpoints_labelpresent_"},
+    {"__meta_kubernetes_endpoints_annotation_", "__meta_kubernetes_endpoints_annotationpresent_"}};
+
+class EndpointsObject final : public Object {
+ public:
+    struct Address {
+        LabelBlockPtr labels;  // target reference, node and host name
+        std::string_view ip;
+        Backing backing;
+
+        friend bool operator==(const Address& a, const Address& b) noexcept {
+            return a.ip == b.ip && a.backing == b.backing && same(a.labels, b.labels);
+        }
+    };
+    struct Port {
+        LabelBlockPtr labels;
+        std::int32_t number = 0;
+        std::string_view protocol;
+
+        friend bool operator==(const Port& a, const Port& b) noexcept {
+            return a.number == b.number && same(a.labels, b.labels);
+        }
+    };
+    struct Subset {
+        std::vector<Address> ready, not_ready;
+        std::vector<Port> ports;
+
+        friend bool operator==(const Subset&, const Subset&) = default;
+    };
+
+    EndpointsObject(const model::Endpoints& endpoints, const RoleOptions& options,
+                    LabelFactory& factory);
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const EndpointsObject&>(other);
+        return metadata == o.metadata && subsets == o.subsets;
+    }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr endpoints_name;
+    LabelBlockPtr ready, not_ready;
+    Metadata metadata;
+    std::vector<Subset> subsets;
+    /// Has more addresses than an Endpoints object can hold; some are missing.
+    bool over_capacity = false;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, endpoints_name});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+    static std::size_t text_size(const model::Endpoints& endpoints);
+    OwnedText text_;
+};
+
+inline void add_endpoint_reference(LabelFactory::Row& row, std::string_view kind,
+                                   std::string_view name) {
+    row.add("__meta_kubernetes_endpoint_address_target_kind", kind)
+        .add("__meta_kubernetes_endpoint_address_target_name", name);
+}
+
+inline LabelBlockPtr endpoint_address_labels(const model::EndpointAddress& address,
+                                             const RoleOptions& options, LabelFactory& factory) {
+    auto row = factory.row();
+    const model::TargetReference& target = address.target;
+    // vmagent wants a kind, Prometheus only a reference.
+    if (options.prometheus() ? target.present : !target.kind.empty()) {
+        add_endpoint_reference(row, target.kind, target.name);
+    }
+    row.add_if("__meta_kubernetes_endpoint_node_name", address.node_name)
+        .add_if("__meta_kubernetes_endpoint_hostname", address.hostname);
+    return row.own();
+}
+
+inline LabelBlockPtr endpoint_ready_label(LabelFactory& factory, std::string_view ready) {
+    return factory.row().add("__meta_kubernetes_endpoint_ready", ready).shared();
+}
+
+/// Set by the endpoints controller when it has truncated the object (Kubernetes 1.22).
+inline bool is_over_capacity(const model::ObjectMeta& meta) {
+    return std::any_of(
+        meta.annotations.begin(), meta.annotations.end(), [](const auto& annotation) {
+            return annotation.first == "endpoints.kubernetes.io/over-capacity" &&
+                   (annotation.second == "truncated" || annotation.second == "warning");
+        });
+}
+
+inline std::size_t EndpointsObject::text_size(const model::Endpoints& endpoints) {
+    std::size_t size = 0;
+    for (const auto& subset : endpoints.subsets) {
+        for (const auto* addresses : {&subset.addresses, &subset.not_ready_addresses}) {
+            for (const auto& address : *addresses) {
+                size += address.ip.size() + Backing::text_size(address.target, address.node_name);
+            }
+        }
+        for (const auto& port : subset.ports) size += port.protocol.size();
+    }
+    return size;
+}
+
+inline EndpointsObject::EndpointsObject(const model::Endpoints& endpoints,
+                                        const RoleOptions& options, LabelFactory& factory)
+    : Object(Kind::endpoints, endpoints.meta.uid),
+      namespace_name(namespace_label(factory, endpoints.meta.ns)),
+      endpoints_name(
+          factory.row().add("__meta_kubernetes_endpoints_name", endpoints.meta.name).own()),
+      ready(endpoint_ready_label(factory, "true")),
+      not_ready(endpoint_ready_label(factory, "false")),
+      metadata(make_metadata(endpoints_metadata_names, endpoints.meta, factory)),
+      over_capacity(is_over_capacity(endpoints.meta)),
+      text_(text_size(endpoints)) {
+    set_key(namespace_name->value(0), endpoints_name->value(0));
+    for (const model::EndpointSubset& from : endpoints.subsets) {
+        Subset subset;
+        const auto add = [&](const auto& addresses, std::vector<Address>& to) {
+            for (const model::EndpointAddress& address : addresses) {
+                to.push_back({endpoint_address_labels(address, options, factory),
+                              text_.keep(address.ip),
+                              Backing::keep(address.target, address.node_name, text_)});
+            }
+        };
+        add(from.addresses, subset.ready);
+        add(from.not_ready_addresses, subset.not_ready);
+        for (const model::EndpointPort& port : from.ports) {
+            subset.ports.push_back(
+                {factory.row()
+                     .add("__meta_kubernetes_endpoint_port_name", port.name)
+                     .add("__meta_kubernetes_endpoint_port_protocol", port.protocol)
+                     .shared(),
+                 static_cast<std::int32_t>(port.number), text_.keep(port.protocol)});
+        }
+        subsets.push_back(std::move(subset));
+    }
+}
+
+/// The node of an address with Prometheus: by its name, else by a reference to a Node.
+inline std::string_view endpoint_node(const Backing& backing) {
+    if (!backing.node.empty()) return backing.node;
+    return backing.kind == "Node" ? backing.name : std::string_view();
+}
+
+/// The container labels that the port of an endpoint gets. In role endpoints Prometheus writes
+/// the protocol of the endpoint's port there.
+inline LabelBlockPtr endpoint_container(const PodObject& pod, const EndpointsObject::Port& port,
+                                        GeneratorContext& g) {
+    const auto* found = BackingPods::find_port(pod, port.number, [&](const PodPort& candidate) {
+        return BackingPods::is_endpoint_port(candidate, g.options);
+    });
+    if (found == nullptr) return nullptr;
+    return g.options.prometheus() ? with_protocol(g.factory, *found, port.protocol) : found->labels;
+}
+
+inline void endpoint_target(const EndpointsObject::Address& address,
+                            const EndpointsObject::Port& port, const LabelBlockPtr& ready,
+                            BackingPods& pods, GeneratorContext& g) {
+    g.group.begin_target()
+        .add(address_label(g.factory, join_host_port(address.ip, port.number)))
+        .add(address.labels)
+        .add(port.labels)
+        .add(ready);
+    if (g.options.prometheus()) attach_node(g, endpoint_node(address.backing));
+    const PodObject* pod = pods.find(address.backing, g);
+    if (pod == nullptr) return;
+    pods.cover(*pod, port.number);
+    pods.add_labels(*pod, g, false);
+    g.group.add(endpoint_container(*pod, port, g));
+}
+
+inline void endpoints_targets(const EndpointsObject& endpoints, GeneratorContext& g) {
+    const auto* service =
+        g.lookup.get<ServiceObject>(Kind::service, endpoints.ns(), endpoints.name());
+    g.group.add(endpoints.namespace_name).add(endpoints.endpoints_name);
+    endpoints.metadata.add_to(g.group);
+    if (service != nullptr) add_service_labels(*service, g);
+    attach_endpoint_namespace(g, endpoints.ns(), service != nullptr);
+
+    BackingPods pods(endpoints.ns(), service != nullptr);
+    for (const EndpointsObject::Subset& subset : endpoints.subsets) {
+        for (const EndpointsObject::Port& port : subset.ports) {
+            for (const auto& address : subset.ready) {
+                if (g.group.overfull()) return;
+                endpoint_target(address, port, endpoints.ready, pods, g);
+            }
+            for (const auto& address : subset.not_ready) {
+                if (g.group.overfull()) return;
+                endpoint_target(address, port, endpoints.not_ready, pods, g);
+            }
+        }
+    }
+    pods.add_extra_targets(g, [&](const PodObject& pod) {
+        if (!g.options.victoriametrics()) return;
+        auto row = g.factory.row();
+        add_endpoint_reference(row, "Pod", pod.name());
+        g.group.add(row.own());
+    });
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,99 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/model/ingress.hpp"
+#include "k8s_sd/detail/roles/shared/address.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
+#include "k8s_sd/detail/roles/shared/namespace.hpp"
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames ingress_metadata_names{
+    {"__meta_kubernetes_ingress_label_", "__meta_kubernetes_ingress_labelpresent_"},
+    {"__meta_kubernetes_ingress_annotation_", "__meta_kubernetes_ingress_annotationpresent_"}};
+
+class IngressObject final : public Object {
+ public:
+    IngressObject(const model::Ingress& ingress, const RoleOptions& options, LabelFactory& factory);
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const IngressObject&>(other);
+        return metadata == o.metadata && same(class_name, o.class_name) &&
+               std::equal(paths.begin(), paths.end(), o.paths.begin(), o.paths.end(),
+                          [](const auto& a, const auto& b) { return same(a, b); });
+    }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr ingress_name;
+    LabelBlockPtr class_name;  // null where there is none
+    Metadata metadata;
+    std::vector<LabelBlockPtr> paths;  // one for each target
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, ingress_name, class_name});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+};
+
+using TlsHosts = boost::unordered_flat_set<std::string_view>;
+
+/// A wildcard stands for exactly one DNS label. A lone "*" matches a host of one label with
+/// Prometheus and nothing with vmagent.
+inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_view host,
+                                       const RoleOptions& options) {
+    const std::size_t dot = host.find('.');
+    bool tls = tls_hosts.contains(host);
+    if (dot != std::string_view::npos) {
+        tls = tls || tls_hosts.contains("*" + std::string(host.substr(dot)));
+    } else if (options.prometheus()) {
+        tls = tls || tls_hosts.contains("*");
+    }
+    return tls ? "https" : "http";
+}
+
+inline IngressObject::IngressObject(const model::Ingress& ingress, const RoleOptions& options,
+                                    LabelFactory& factory)
+    : Object(Kind::ingress, ingress.meta.uid),
+      namespace_name(namespace_label(factory, ingress.meta.ns)),
+      ingress_name(factory.row().add("__meta_kubernetes_ingress_name", ingress.meta.name).own()),
+      metadata(make_metadata(ingress_metadata_names, ingress.meta, factory)) {
+    set_key(namespace_name->value(0), ingress_name->value(0));
+    if (ingress.class_name) {
+        class_name =
+            factory.row().add("__meta_kubernetes_ingress_class_name", *ingress.class_name).shared();
+    }
+    TlsHosts tls_hosts;
+    for (const model::IngressTls& tls : ingress.tls) {
+        tls_hosts.insert(tls.hosts.begin(), tls.hosts.end());
+    }
+    for (const model::IngressRule& rule : ingress.rules) {
+        const std::string_view scheme = ingress_scheme(tls_hosts, rule.host, options);
+        const auto add = [&](std::string_view path) {
+            paths.push_back(factory.row()
+                                .add(address_name, rule.host)
+                                .add("__meta_kubernetes_ingress_scheme", scheme)
+                                .add("__meta_kubernetes_ingress_host", rule.host)
+                                .add("__meta_kubernetes_ingress_path", path.empty() ? "/" : path)
+                                .own());
+        };
+        for (const model::IngressPath& path : rule.paths) add(path.path);
+        // A rule with `http` but no path has no target with Prometheus and one with vmagent.
+        if (rule.paths.empty() && (!rule.has_http || options.victoriametrics())) add("/");
+    }
+}
+
+inline void ingress_targets(const IngressObject& ingress, GeneratorContext& g) {
+    g.group.add(ingress.namespace_name).add(ingress.ingress_name).add(ingress.class_name);
+    ingress.metadata.add_to(g.group);
+    attach_namespace(g, ingress.ns());
+    for (const LabelBlockPtr& path : ingress.paths) g.group.begin_target().add(path);
+}
+
+}  // namespace k8s_sd::inline v0::detail

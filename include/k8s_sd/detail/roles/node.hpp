@@ -1,0 +1,103 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/model/node.hpp"
+#include "k8s_sd/detail/roles/shared/address.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames node_metadata_names{
+    {"__meta_kubernetes_node_label_", "__meta_kubernetes_node_labelpresent_"},
+    {"__meta_kubernetes_node_annotation_", "__meta_kubernetes_node_annotationpresent_"}};
+
+inline LabelBlockPtr node_name_label(LabelFactory& factory, std::string_view name) {
+    return factory.row().add("__meta_kubernetes_node_name", name).shared();
+}
+
+class NodeObject final : public Object {
+ public:
+    NodeObject(const model::Node& node, const RoleOptions& options, LabelFactory& factory);
+
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const NodeObject&>(other);
+        return metadata == o.metadata && same(provider, o.provider) && same(address, o.address) &&
+               same(addresses, o.addresses);
+    }
+
+    LabelBlockPtr node_name;
+    LabelBlockPtr provider;
+    LabelBlockPtr address;    // null: no address of a known type, hence no target
+    LabelBlockPtr addresses;  // one label for each type of address
+    Metadata metadata;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {node_name, provider, address, addresses});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+};
+
+/// The first address of the best type; Prometheus' order of preference. An empty InternalIP
+/// counts for Prometheus and is passed over by vmagent.
+inline const model::NodeAddress* node_address(const model::Node& node, const RoleOptions& options) {
+    static constexpr std::array<std::string_view, 6> preference{
+        "InternalIP", "InternalDNS", "ExternalIP", "ExternalDNS", "LegacyHostIP", "Hostname"};
+    for (const std::string_view type : preference) {
+        for (const model::NodeAddress& candidate : node.addresses) {
+            if (candidate.type != type) continue;
+            if (candidate.address.empty() && options.victoriametrics()) break;
+            return &candidate;
+        }
+    }
+    return nullptr;
+}
+
+inline NodeObject::NodeObject(const model::Node& node, const RoleOptions& options,
+                              LabelFactory& factory)
+    : Object(Kind::node, node.meta.uid),
+      node_name(node_name_label(factory, node.meta.name)),
+      provider(factory.row().add("__meta_kubernetes_node_provider_id", node.provider_id).own()),
+      metadata(make_metadata(node_metadata_names, node.meta, factory)) {
+    set_key({}, node_name->value(0));
+    if (const auto* best = node_address(node, options)) {
+        address = factory.row()
+                      .add(address_name, join_host_port(best->address, node.kubelet_port))
+                      .add("instance", node.meta.name)
+                      .own();
+    }
+    // Of several addresses of one type the first counts, but in a family the last one would.
+    KeyValues by_type;
+    for (auto it = node.addresses.rbegin(); it != node.addresses.rend(); ++it) {
+        by_type.emplace_back(it->type, it->address);
+    }
+    addresses = factory.family({"__meta_kubernetes_node_address_", ""}, by_type);
+}
+
+inline void node_targets(const NodeObject& node, GeneratorContext& g) {
+    if (!node.address) return;
+    g.group.add(node.node_name).add(node.provider);
+    node.metadata.add_to(g.group);
+    g.group.begin_target().add(node.address).add(node.addresses);
+}
+
+/// attach_metadata.node: the node's name, labels and annotations. Prometheus attaches nothing if
+/// it does not know the node, vmagent at least the name.
+inline void attach_node(GeneratorContext& g, std::string_view name) {
+    if (!g.options.attach.node) return;
+    const auto* node = g.lookup.get<NodeObject>(Kind::node, {}, name);
+    if (node != nullptr) {
+        g.group.add(node->node_name);
+        node->metadata.add_to(g.group);
+    } else if (g.options.victoriametrics() && !name.empty()) {
+        g.group.add(node_name_label(g.factory, name));
+    }
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,229 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/model/pod.hpp"
+#include "k8s_sd/detail/roles/node.hpp"
+#include "k8s_sd/detail/roles/shared/address.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
+#include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/roles/shared/workload.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames pod_metadata_names{
+    {"__meta_kubernetes_pod_label_", "__meta_kubernetes_pod_labelpresent_"},
+    {"__meta_kubernetes_pod_annotation_", "__meta_kubernetes_pod_annotationpresent_"}};
+
+/// A port of a container, or a container without ports.
+struct PodPort {
+    LabelBlockPtr labels;
+    LabelBlockPtr container_id;
+    std::int32_t number = 0;
+    std::uint16_t container = 0;  ///< position among all containers, regular ones first
+    bool declared : 1 = false;    ///< false: the container has no ports
+    bool init : 1 = false;
+    bool sidecar : 1 = false;  ///< an init container with restartPolicy Always
+    bool terminated : 1 = false;
+
+    friend bool operator==(const PodPort& a, const PodPort& b) noexcept {
+        return a.number == b.number && a.container == b.container && a.declared == b.declared &&
+               a.init == b.init && a.sidecar == b.sidecar && a.terminated == b.terminated &&
+               same(a.labels, b.labels) && same(a.container_id, b.container_id);
+    }
+};
+
+class PodObject final : public Object {
+ public:
+    PodObject(const model::Pod& pod, LabelFactory& factory);
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override;
+
+    std::string_view ip() const noexcept { return info->value(1); }
+    std::string_view node_name() const noexcept { return info->value(2); }
+    std::string_view controller_kind() const noexcept {
+        return has_controller_ ? info->value(7) : std::string_view();
+    }
+    std::string_view controller_name() const noexcept {
+        return has_controller_ ? info->value(8) : std::string_view();
+    }
+    /// Phase Succeeded or Failed.
+    bool finished() const noexcept { return finished_; }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr info;
+    Metadata metadata;
+    std::vector<PodPort> ports;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, info});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+    void add_containers(const std::vector<model::Container>& containers,
+                        const std::vector<model::ContainerStatus>& statuses, bool init,
+                        LabelFactory& factory);
+
+    bool has_controller_ = false;
+    bool finished_ = false;
+};
+
+/// The Ready condition in lower case; "unknown" if there is none.
+inline std::string_view pod_ready(const model::Pod& pod) {
+    for (const model::PodCondition& condition : pod.conditions) {
+        if (condition.type != "Ready") continue;
+        if (condition.status == "True") return "true";
+        if (condition.status == "False") return "false";
+        if (condition.status == "Unknown") return "unknown";
+        return condition.status;
+    }
+    return "unknown";
+}
+
+inline LabelBlockPtr pod_info(const model::Pod& pod, LabelFactory& factory) {
+    auto row = factory.row();
+    // PodObject finds name, IP, node and controller by their position.
+    row.add("__meta_kubernetes_pod_name", pod.meta.name)
+        .add("__meta_kubernetes_pod_ip", pod.pod_ip)
+        .add("__meta_kubernetes_pod_node_name", pod.node_name)
+        .add("__meta_kubernetes_pod_host_ip", pod.host_ip)
+        .add("__meta_kubernetes_pod_phase", pod.phase)
+        .add("__meta_kubernetes_pod_ready", pod_ready(pod))
+        .add("__meta_kubernetes_pod_uid", pod.meta.uid);
+    if (const auto* controller = pod.meta.controller()) {
+        row.add("__meta_kubernetes_pod_controller_kind", controller->kind)
+            .add("__meta_kubernetes_pod_controller_name", controller->name);
+    }
+    return row.own();
+}
+
+inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
+    : Object(Kind::pod, pod.meta.uid),
+      namespace_name(namespace_label(factory, pod.meta.ns)),
+      info(pod_info(pod, factory)),
+      metadata(make_metadata(pod_metadata_names, pod.meta, factory)),
+      has_controller_(pod.meta.controller() != nullptr),
+      finished_(pod.phase == "Succeeded" || pod.phase == "Failed") {
+    set_key(namespace_name->value(0), info->value(0));
+    std::size_t count = 0;
+    for (const auto* containers : {&pod.containers, &pod.init_containers}) {
+        for (const auto& c : *containers) count += c.ports.empty() ? 1 : c.ports.size();
+    }
+    ports.reserve(count);
+    add_containers(pod.containers, pod.container_statuses, false, factory);
+    add_containers(pod.init_containers, pod.init_container_statuses, true, factory);
+}
+
+inline void PodObject::add_containers(const std::vector<model::Container>& containers,
+                                      const std::vector<model::ContainerStatus>& statuses,
+                                      bool init, LabelFactory& factory) {
+    auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
+    for (const model::Container& container : containers) {
+        const model::ContainerStatus* status = nullptr;
+        for (const auto& s : statuses) {
+            if (s.name == container.name) status = &s;
+        }
+        PodPort port;
+        port.container = position++;
+        port.init = init;
+        port.sidecar = init && container.restart_policy == "Always";
+        port.terminated = status != nullptr && status->terminated;
+        const std::string_view id = status != nullptr ? status->id : std::string_view();
+        port.container_id = factory.row().add("__meta_kubernetes_pod_container_id", id).own();
+        const auto add_port = [&](const model::ContainerPort* declared) {
+            auto row = factory.row();
+            row.add("__meta_kubernetes_pod_container_name", container.name)
+                .add("__meta_kubernetes_pod_container_image", container.image)
+                .add("__meta_kubernetes_pod_container_init", init ? "true" : "false");
+            port.declared = declared != nullptr;
+            if (declared != nullptr) {
+                port.number = static_cast<std::int32_t>(declared->number);
+                // The protocol is found by its position, see with_protocol().
+                row.add("__meta_kubernetes_pod_container_port_protocol", declared->protocol)
+                    .add("__meta_kubernetes_pod_container_port_name", declared->name)
+                    .add("__meta_kubernetes_pod_container_port_number",
+                         std::to_string(declared->number));
+            }
+            port.labels = row.shared();
+            ports.push_back(port);
+        };
+        for (const model::ContainerPort& declared : container.ports) add_port(&declared);
+        if (container.ports.empty()) add_port(nullptr);
+    }
+}
+
+/// The labels of a declared port with another protocol.
+inline LabelBlockPtr with_protocol(LabelFactory& factory, const PodPort& port,
+                                   std::string_view protocol) {
+    constexpr std::size_t protocol_entry = 3;
+    if (port.labels->value(protocol_entry) == protocol) return port.labels;
+    return factory.with_value(*port.labels, protocol_entry, protocol);
+}
+
+inline bool PodObject::same_content(const Object& other) const noexcept {
+    const auto& o = static_cast<const PodObject&>(other);
+    return same(info, o.info) && metadata == o.metadata && ports == o.ports;
+}
+
+/// attach_metadata.deployment, .job and .cronjob: the workload behind a pod's controller.
+inline void attach_workload(const PodObject& pod, GeneratorContext& g) {
+    const AttachMetadata& attach = g.options.attach;
+    if (!attach.deployment && !attach.job && !attach.cronjob) return;
+    auto row = g.factory.row();
+    if (attach.deployment && pod.controller_kind() == "ReplicaSet") {
+        const auto* set =
+            g.lookup.get<OwnerObject>(Kind::replicaset, pod.ns(), pod.controller_name());
+        if (set != nullptr && set->controller_kind == "Deployment") {
+            row.add("__meta_kubernetes_pod_deployment_name", set->controller_name);
+        }
+    }
+    if (pod.controller_kind() == "Job") {
+        if (attach.job) row.add("__meta_kubernetes_pod_job_name", pod.controller_name());
+        if (attach.cronjob) {
+            const auto* job = g.lookup.get<OwnerObject>(Kind::job, pod.ns(), pod.controller_name());
+            if (job != nullptr && job->controller_kind == "CronJob") {
+                row.add("__meta_kubernetes_pod_cronjob_name", job->controller_name);
+            }
+        }
+    }
+    g.group.add(row.shared());
+}
+
+/// What every target of a pod has in common, in whatever role it is found, but the namespace.
+inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
+    g.group.add(pod.info);
+    pod.metadata.add_to(g.group);
+    attach_workload(pod, g);
+}
+
+/// A container without ports has a bare address. An IPv6 literal is put in brackets by vmagent
+/// and left as it is by Prometheus.
+inline std::string pod_address(const PodObject& pod, const PodPort& port,
+                               const RoleOptions& options) {
+    if (port.declared) return join_host_port(pod.ip(), port.number);
+    const bool ipv6 = pod.ip().find(':') != std::string_view::npos;
+    if (ipv6 && options.victoriametrics()) return "[" + std::string(pod.ip()) + "]";
+    return std::string(pod.ip());
+}
+
+inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
+    if (pod.ip().empty()) return;
+    if (g.options.victoriametrics() && pod.finished()) return;
+    g.group.add(pod.namespace_name);
+    add_pod_labels(pod, g);
+    attach_node(g, pod.node_name());
+    attach_namespace(g, pod.ns());
+    for (const PodPort& port : pod.ports) {
+        if (g.options.victoriametrics() && port.terminated) continue;
+        g.group.begin_target()
+            .add(address_label(g.factory, pod_address(pod, port, g.options)))
+            .add(port.labels)
+            .add(port.container_id);
+    }
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,99 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/detail/roles/shared/address.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
+#include "k8s_sd/detail/roles/shared/namespace.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames service_metadata_names{
+    {"__meta_kubernetes_service_label_", "__meta_kubernetes_service_labelpresent_"},
+    {"__meta_kubernetes_service_annotation_", "__meta_kubernetes_service_annotationpresent_"}};
+
+class ServiceObject final : public Object {
+ public:
+    ServiceObject(const model::Service& service, const RoleOptions& options, LabelFactory& factory);
+
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const ServiceObject&>(other);
+        return metadata == o.metadata && same(type, o.type) &&
+               same(load_balancer, o.load_balancer) &&
+               std::equal(ports.begin(), ports.end(), o.ports.begin(), o.ports.end(),
+                          [](const auto& a, const auto& b) { return same(a, b); });
+    }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr service_name;
+    LabelBlockPtr type;           // with the cluster IP or external name
+    LabelBlockPtr load_balancer;  // null where there is no such label
+    Metadata metadata;
+    std::vector<LabelBlockPtr> ports;  // address and port labels
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, service_name, type, load_balancer});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+};
+
+inline LabelBlockPtr service_type(const model::Service& service, LabelFactory& factory) {
+    auto row = factory.row();
+    row.add("__meta_kubernetes_service_type", service.type);
+    if (service.type == "ExternalName") {
+        row.add("__meta_kubernetes_service_external_name", service.external_name);
+    } else {
+        row.add("__meta_kubernetes_service_cluster_ip", service.cluster_ip);
+    }
+    return row.own();
+}
+
+inline ServiceObject::ServiceObject(const model::Service& service, const RoleOptions& options,
+                                    LabelFactory& factory)
+    : Object(Kind::service, service.meta.uid),
+      namespace_name(namespace_label(factory, service.meta.ns)),
+      service_name(factory.row().add("__meta_kubernetes_service_name", service.meta.name).own()),
+      type(service_type(service, factory)),
+      metadata(make_metadata(service_metadata_names, service.meta, factory)) {
+    set_key(namespace_name->value(0), service_name->value(0));
+    if (options.prometheus() && service.type == "LoadBalancer") {
+        load_balancer =
+            factory.row()
+                .add("__meta_kubernetes_service_loadbalancer_ip", service.load_balancer_ip)
+                .own();
+    }
+    const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
+    for (const model::ServicePort& port : service.ports) {
+        ports.push_back(
+            factory.row()
+                .add(address_name, join_host_port(host, port.number))
+                .add("__meta_kubernetes_service_port_name", port.name)
+                .add("__meta_kubernetes_service_port_number", std::to_string(port.number))
+                .add("__meta_kubernetes_service_port_protocol", port.protocol)
+                .own());
+    }
+}
+
+inline void service_targets(const ServiceObject& service, GeneratorContext& g) {
+    g.group.add(service.namespace_name).add(service.service_name).add(service.type);
+    g.group.add(service.load_balancer);
+    service.metadata.add_to(g.group);
+    attach_namespace(g, service.ns());
+    for (const LabelBlockPtr& port : service.ports) g.group.begin_target().add(port);
+}
+
+/// What a service gives to the targets of its endpoints: Prometheus name, labels and annotations,
+/// vmagent the type and address as well.
+inline void add_service_labels(const ServiceObject& service, GeneratorContext& g) {
+    g.group.add(service.service_name);
+    service.metadata.add_to(g.group);
+    if (g.options.victoriametrics()) g.group.add(service.type);
+}
+
+}  // namespace k8s_sd::inline v0::detail

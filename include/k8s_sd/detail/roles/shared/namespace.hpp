@@ -1,0 +1,44 @@
+#pragma once
+
+#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
+
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+inline constexpr MetadataNames namespace_metadata_names{
+    {"__meta_kubernetes_namespace_label_", "__meta_kubernetes_namespace_labelpresent_"},
+    {"__meta_kubernetes_namespace_annotation_", "__meta_kubernetes_namespace_annotationpresent_"}};
+
+class NamespaceObject final : public Object {
+ public:
+    NamespaceObject(const model::ObjectMeta& meta, LabelFactory& factory)
+        : Object(Kind::namespace_, meta.uid),
+          metadata(make_metadata(namespace_metadata_names, meta, factory)),
+          own_name_(meta.name) {
+        set_key({}, own_name_);
+    }
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        return metadata == static_cast<const NamespaceObject&>(other).metadata;
+    }
+
+    Metadata metadata;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+    std::string own_name_;
+};
+
+/// attach_metadata.namespace
+inline void attach_namespace(GeneratorContext& g, std::string_view ns) {
+    if (!g.options.attach.namespace_) return;
+    const auto* object = g.lookup.get<NamespaceObject>(Kind::namespace_, {}, ns);
+    if (object != nullptr) object->metadata.add_to(g.group);
+}
+
+}  // namespace k8s_sd::inline v0::detail

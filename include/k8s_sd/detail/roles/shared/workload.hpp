@@ -1,0 +1,34 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
+
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A ReplicaSet or a Job: of interest only as the link to the workload that controls it.
+class OwnerObject final : public Object {
+ public:
+    OwnerObject(Kind kind, const model::ObjectMeta& meta)
+        : Object(kind, meta.uid), own_ns_(meta.ns), own_name_(meta.name) {
+        set_key(own_ns_, own_name_);
+        if (const auto* controller = meta.controller()) {
+            controller_kind = controller->kind;
+            controller_name = controller->name;
+        }
+    }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const OwnerObject&>(other);
+        return controller_kind == o.controller_kind && controller_name == o.controller_name;
+    }
+
+    std::string controller_kind;
+    std::string controller_name;
+
+ private:
+    std::string own_ns_;
+    std::string own_name_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,54 @@
+#include "k8s_sd/detail/scrape/prepared_job.hpp"
+#include "k8s_sd/scrape/duration_text.hpp"
+
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+const char* text(bool value) { return value ? "true" : "false"; }
+
+}  // namespace
+
+PreparedJob::PreparedJob(ScrapeConfig c) : config(std::move(c)) {
+    const auto add = [&](std::string_view name, std::string value) {
+        if (!value.empty()) defaults.emplace_back(name, std::move(value));
+    };
+    add(job_label, config.job_name);
+    add(interval_label, format_duration(config.scrape_interval, config.dialect));
+    add(timeout_label, format_duration(config.scrape_timeout, config.dialect));
+    add(metrics_path_label, config.metrics_path);
+    add(scheme_label, config.scheme);
+    if (config.dialect == LabelDialect::prometheus) {
+        add(histogram_labels[0], text(config.convert_classic_histograms_to_nhcb));
+        add(histogram_labels[1], text(config.always_scrape_classic_histograms));
+        add(histogram_labels[2], text(config.scrape_native_histograms));
+    }
+    for (const auto& [name, values] : config.params) {
+        if (!values.empty()) add(std::string(param_prefix) + name, values.front());
+    }
+}
+
+void append_discovered(const PreparedJob& job, const TargetGroup& group, std::size_t index,
+                       MutableLabels& labels) {
+    for (const auto [name, value] : group[index]) labels.append(name, value);
+    const std::size_t own = labels.size();
+    for (const auto [name, value] : group.labels()) {
+        // Also an empty label of the target hides the group's.
+        const bool hidden = MutableLabels::find(labels.labels().first(own), name) != nullptr;
+        if (!hidden) labels.append(name, value);
+    }
+    labels.erase_empty();
+    for (const auto& [name, value] : job.defaults) {
+        if (labels.get(name).empty()) labels.append(name, value);
+    }
+}
+
+LabelMap discovered_labels(const PreparedJob& job, const TargetGroup& group, std::size_t index) {
+    MutableLabels labels;
+    append_discovered(job, group, index, labels);
+    return labels.to_map();
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,34 @@
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/scrape/scrape_config.hpp"
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+void check_utf8(const char* field, const std::string& text) {
+    if (!detail::is_utf8(text)) throw ConfigError(field, "is not UTF-8");
+}
+
+}  // namespace
+
+void validate(const ScrapeConfig& config) {
+    if (config.job_name.empty()) throw ConfigError("job_name", "is missing");
+    check_utf8("job_name", config.job_name);
+    check_utf8("metrics_path", config.metrics_path);
+    if (config.scheme != "http" && config.scheme != "https") {
+        throw ConfigError("scheme", "must be http or https");
+    }
+    if (config.scrape_interval.count() <= 0) {
+        throw ConfigError("scrape_interval", "must be longer than 0");
+    }
+    if (config.scrape_timeout.count() <= 0) {
+        throw ConfigError("scrape_timeout", "must be longer than 0");
+    }
+    const bool strict = config.dialect == LabelDialect::prometheus;
+    if (strict && config.scrape_timeout > config.scrape_interval) {
+        throw ConfigError("scrape_timeout", "must not be longer than scrape_interval");
+    }
+}
+
+}  // namespace k8s_sd::inline v0

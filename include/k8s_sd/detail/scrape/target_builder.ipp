@@ -1,0 +1,175 @@
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/relabel/xxh64.hpp"
+#include "k8s_sd/detail/scrape/prepared_job.hpp"
+#include "k8s_sd/detail/scrape/target_url.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/scrape/duration_text.hpp"
+#include "k8s_sd/scrape/target_builder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+using Label = MutableLabels::Label;
+using std::chrono::milliseconds;
+
+/// What is wrong with a target; empty: nothing.
+using Problem = std::string;
+
+std::shared_ptr<const detail::PreparedJob> make_job(ScrapeConfig config) {
+    validate(config);
+    return std::make_shared<const detail::PreparedJob>(std::move(config));
+}
+
+Problem check_address(std::string_view address) {
+    if (address.empty()) return "there is no address: __address__ is empty";
+    if (address.find('/') == std::string_view::npos) return {};
+    return "__address__ must be host:port, without scheme and path";
+}
+
+Problem read_duration_label(const MutableLabels& labels, std::string_view name,
+                            LabelDialect dialect, milliseconds& value) {
+    try {
+        value = parse_duration(labels.get(name), dialect);
+    } catch (const ConfigError& e) {
+        return std::string(name) + " " + e.problem();
+    }
+    return value.count() == 0 ? std::string(name) + " must not be 0" : Problem();
+}
+
+Problem check_histogram_labels(const MutableLabels& labels) {
+    // Go's spellings.
+    constexpr std::array<std::string_view, 13> allowed{
+        "", "1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"};
+    for (const std::string_view name : detail::histogram_labels) {
+        const bool good =
+            std::find(allowed.begin(), allowed.end(), labels.get(name)) != allowed.end();
+        if (!good) return std::string(name) + " must be true or false";
+    }
+    return {};
+}
+
+/// Names come from rules whose results were checked, values from anywhere.
+Problem check_values(const MutableLabels& labels) {
+    for (const Label& label : labels.labels()) {
+        if (detail::is_utf8(label.value)) continue;
+        return "the value of " + std::string(label.name) + " is not UTF-8";
+    }
+    return {};
+}
+
+/// vmagent's: the address always has a port.
+void add_default_port(MutableLabels& labels) {
+    const std::string_view address = labels.get(detail::address_label_name);
+    const std::size_t colon = address.rfind(':');
+    const bool bare_ipv6 = address.find(':') != colon && !address.starts_with('[');
+    const bool has_port = colon != std::string_view::npos && !bare_ipv6 && !address.ends_with(']');
+    if (has_port) return;
+    const bool https = labels.get(detail::scheme_label) == "https";
+    const std::string host = bare_ipv6 ? "[" + std::string(address) + "]" : std::string(address);
+    labels.set(detail::address_label_name, labels.keep(host + (https ? ":443" : ":80")));
+}
+
+std::unique_ptr<char[]> pack(std::vector<Label>& labels) {
+    std::size_t size = 0;
+    for (const Label& label : labels) size += label.name.size() + label.value.size();
+    auto text = std::make_unique<char[]>(size);
+    char* next = text.get();
+    const auto move_in = [&](std::string_view& view) {
+        std::memcpy(next, view.data(), view.size());
+        view = {next, view.size()};
+        next += view.size();
+    };
+    for (Label& label : labels) {
+        move_in(label.name);
+        move_in(label.value);
+    }
+    return text;
+}
+
+std::uint64_t hash_of(std::span<const Label> labels, std::string_view url) {
+    std::uint64_t hash = detail::xxh64(url);
+    for (const Label& label : labels) {
+        hash = hash * 31 + detail::xxh64(label.name);
+        hash = hash * 31 + detail::xxh64(label.value);
+    }
+    return hash;
+}
+
+}  // namespace
+
+TargetBuilder::TargetBuilder(ScrapeConfig config, Sharding sharding)
+    : job_(make_job(std::move(config))),
+      relabeler_(job_->config.relabel_configs, relabel_options(job_->config)),
+      sharding_(std::move(sharding)) {}
+
+const ScrapeConfig& TargetBuilder::config() const noexcept { return job_->config; }
+
+LabelMap TargetBuilder::discovered(const TargetGroup& group, std::size_t index) const {
+    return detail::discovered_labels(*job_, group, index);
+}
+
+std::vector<RelabelStep> TargetBuilder::explain(const TargetGroup& group, std::size_t index) {
+    labels_.clear();
+    detail::append_discovered(*job_, group, index, labels_);
+    labels_.sort();
+    return relabeler_.explain(labels_);
+}
+
+BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index) {
+    labels_.clear();
+    detail::append_discovered(*job_, *group, index, labels_);
+    // vmagent's sharding depends on the order.
+    if (sharding_.options().members > 1) labels_.sort();
+    if (!relabeler_.apply(labels_)) return DropReason::relabelling;
+    return build_kept(group, index);
+}
+
+BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t index) {
+    const LabelDialect dialect = job_->config.dialect;
+    milliseconds interval{};
+    milliseconds timeout{};
+    Problem problem = check_address(labels_.get(detail::address_label_name));
+    if (problem.empty())
+        problem = read_duration_label(labels_, detail::interval_label, dialect, interval);
+    if (problem.empty())
+        problem = read_duration_label(labels_, detail::timeout_label, dialect, timeout);
+    const bool strict = dialect == LabelDialect::prometheus;
+    if (problem.empty() && strict && timeout > interval) {
+        problem = "__scrape_timeout__ is longer than __scrape_interval__";
+    }
+    timeout = std::min(timeout, interval);
+    if (problem.empty()) problem = check_histogram_labels(labels_);
+    if (!problem.empty()) return TargetError{problem};
+    labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
+    if (!sharding_.owns(labels_.labels())) return DropReason::sharding;
+    if (dialect == LabelDialect::victoriametrics) add_default_port(labels_);
+    if (labels_.get(detail::instance_label).empty()) {
+        labels_.set(detail::instance_label, labels_.get(detail::address_label_name));
+    }
+    if (const std::string& name = sharding_.options().member_label; !name.empty()) {
+        labels_.set(name, sharding_.options().member_name);
+    }
+    problem = check_values(labels_);
+    if (!problem.empty()) return TargetError{problem};
+    labels_.sort();
+
+    boost::intrusive_ptr<ScrapeTarget> target(new ScrapeTarget);
+    target->labels_.assign(labels_.labels().begin(), labels_.labels().end());
+    target->text_ = pack(target->labels_);
+    target->url_ = detail::target_url(job_->config, target->labels_);
+    target->hash_ = hash_of(target->labels_, target->url_);
+    target->scrape_interval_ = interval;
+    target->scrape_timeout_ = timeout;
+    target->job_ = job_;
+    target->group_ = group;
+    target->index_ = index;
+    return ScrapeTargetPtr(target);
+}
+
+}  // namespace k8s_sd::inline v0

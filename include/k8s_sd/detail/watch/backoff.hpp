@@ -1,0 +1,38 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/watch/random.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Exponential delays with jitter: each is drawn from [d, 2d], at most the maximum, and d doubles.
+/// Jitter only lengthens, so that clients which failed together do not come back together.
+class Backoff {
+ public:
+    Backoff(Duration min, Duration max, std::uint64_t seed)
+        : min_(min), max_(max), next_(min), random_(seed) {}
+
+    Duration next() {
+        const Duration base = next_;
+        next_ = std::min(next_ * 2, max_);
+        return std::min(base + uniform(base), max_);
+    }
+    void reset() noexcept { next_ = min_; }
+    /// A random duration of at most `limit`.
+    Duration uniform(Duration limit) {
+        return Duration(std::uniform_int_distribution<Duration::rep>(
+            0, std::max<Duration::rep>(limit.count(), 0))(random_));
+    }
+
+ private:
+    Duration min_;
+    Duration max_;
+    Duration next_;
+    Random random_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

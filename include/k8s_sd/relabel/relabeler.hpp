@@ -1,0 +1,109 @@
+#pragma once
+
+#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/labels.hpp"
+#include "k8s_sd/relabel/mutable_labels.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0 {
+
+/// What a rule does: first Prometheus' actions, then those that only vmagent has. V stands for the
+/// values of the source labels, joined with the separator.
+enum class RelabelAction : std::uint8_t {
+    replace,    ///< target label := replacement, if the regex matches V
+    keep,       ///< drop the target unless the regex matches V
+    drop,       ///< drop the target if the regex matches V
+    keepequal,  ///< drop the target unless the target label's value is V
+    dropequal,  ///< drop the target if the target label's value is V
+    hashmod,    ///< target label := hash of V modulo modulus
+    lowercase,  ///< target label := V in lower case
+    uppercase,  ///< target label := V in upper case
+    labelmap,   ///< copy each label whose name matches to the name that replacement makes of it
+    labeldrop,  ///< delete each label whose name matches
+    labelkeep,  ///< delete each label whose name does not match
+
+    replace_all,       ///< target label := V with each occurrence of the regex replaced
+    labelmap_all,      ///< in each label's name, replace each occurrence of the regex
+    keep_if_equal,     ///< drop the target unless all source labels have one value
+    drop_if_equal,     ///< drop the target if all source labels have one value
+    keep_if_contains,  ///< drop the target unless the target label contains each source label
+    drop_if_contains,  ///< drop the target if the target label contains each source label
+};
+
+std::string_view to_string(RelabelAction) noexcept;
+
+/// One entry of `relabel_configs`. Which fields an action uses is in docs/relabelling.md.
+struct RelabelRule {
+    RelabelAction action = RelabelAction::replace;
+    std::vector<std::string> source_labels{};
+    std::string separator = ";";
+    std::string regex = "(.*)";  ///< Go's dialect (RE2); has to match from begin to end
+    std::string target_label{};
+    std::string replacement = "$1";
+    std::uint64_t modulus = 0;
+    /// vmagent's `if`: series selectors, e.g. `{app="web",tier!~"a|b"}`; the rule is for label sets
+    /// that one of them matches. Where none does, `keep` drops the target, other rules do nothing.
+    std::vector<std::string> if_{};
+    auto operator<=>(const RelabelRule&) const = default;
+};
+
+/// Which names a label may have.
+enum class NameValidation : std::uint8_t {
+    utf8,    ///< any text that is not empty
+    legacy,  ///< [a-zA-Z_][a-zA-Z0-9_]*
+};
+
+struct RelabelOptions {
+    NameValidation names = NameValidation::utf8;
+    /// LabelDialect::victoriametrics: `hashmod` uses XXH64, and `{{label}}` in a replacement stands
+    /// for the value of that label.
+    LabelDialect dialect = LabelDialect::prometheus;
+    auto operator<=>(const RelabelOptions&) const = default;
+};
+
+/// One step of Relabeler::explain().
+struct RelabelStep {
+    struct Change {
+        std::string label;
+        std::string before;  ///< empty: was not there
+        std::string after;   ///< empty: is gone
+        friend bool operator==(const Change&, const Change&) = default;
+    };
+    std::size_t rule = 0;  ///< index
+    std::string reason;    ///< in words: what was compared with what, and what came of it
+    std::vector<Change> changes;
+    bool dropped = false;
+};
+
+/// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
+/// Rule: Prometheus' documentation of `relabel_config`; its behaviour is reproduced exactly, but
+/// where labelmap makes one name of two: the label with the greater original name wins.
+class Relabeler {
+ public:
+    Relabeler() = default;  ///< without rules: changes nothing
+    /// \throws ConfigError where "relabel_configs[<index>].<field>"
+    explicit Relabeler(std::vector<RelabelRule> rules, RelabelOptions = {});
+
+    /// The labels may refer to texts of the rules afterwards: keep this object, or a copy of it, for
+    /// as long as you use them.
+    /// \returns false if a rule dropped the target; what the labels are then is unspecified.
+    bool apply(MutableLabels&) const;
+    /// The same, step by step, and slower; ends with the step that drops the target.
+    std::vector<RelabelStep> explain(MutableLabels&) const;
+
+    const std::vector<RelabelRule>& rules() const noexcept;
+    bool empty() const noexcept { return rules().empty(); }
+
+ private:
+    class Impl;
+    std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
+#include "k8s_sd/role.hpp"
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0 {
+
+/// How to make scrape targets of the target groups of one job: what an entry of `scrape_configs`
+/// says about targets. Defaults are Prometheus'.
+struct ScrapeConfig {
+    std::string job_name{};
+    std::string scheme = "http";  ///< "http" or "https"
+    std::string metrics_path = "/metrics";
+    std::map<std::string, std::vector<std::string>> params{};  ///< of the URL's query
+    std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);
+    std::chrono::milliseconds scrape_timeout = std::chrono::seconds(10);
+    bool convert_classic_histograms_to_nhcb = false;
+    bool always_scrape_classic_histograms = false;
+    bool scrape_native_histograms = false;
+    std::vector<RelabelRule> relabel_configs{};
+    /// Of scraped samples. Only checked here: the host applies them, with Relabeler.
+    std::vector<RelabelRule> metric_relabel_configs{};
+    std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
+    std::size_t keep_dropped_targets = 0;  ///< dropped targets whose labels can be seen; 0: all
+    NameValidation metric_name_validation_scheme = NameValidation::utf8;
+    LabelDialect dialect = LabelDialect::prometheus;
+    auto operator<=>(const ScrapeConfig&) const = default;
+};
+
+/// How the rules of a job are to be read.
+inline RelabelOptions relabel_options(const ScrapeConfig& config) {
+    return {config.metric_name_validation_scheme, config.dialect};
+}
+
+/// Checks everything but the relabelling rules, which Relabeler checks. Thread-safe.
+/// \throws ConfigError naming the field and what is allowed
+void validate(const ScrapeConfig&);
+
+}  // namespace k8s_sd::inline v0

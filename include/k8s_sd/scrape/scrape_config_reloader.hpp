@@ -1,0 +1,62 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace k8s_sd::inline v0 {
+
+/// What a file says now, or why it cannot be used.
+struct ScrapeConfigUpdate {
+    /// nullopt: see `error`; a host keeps what it has.
+    std::optional<ScrapeConfigFile> config;
+    std::optional<ConfigError> error;
+};
+
+/// Follows a configuration file: reads it at once and looks for other content every
+/// `check_interval`. Mounted ConfigMaps and replaced files are noticed, as content is compared.
+/// A file should be replaced by renaming: one that is read while it is half written may happen to
+/// be valid.
+///
+/// \par Callback
+/// `void(const ScrapeConfigUpdate&)`, called on the executor given at construction, as if by post,
+/// never concurrently with itself: once after start(), then whenever the content has changed or
+/// could no longer be read. Reading and parsing (about 0.3 s for a megabyte) block the executor.
+///
+/// \par Object lifetimes
+/// The object is a handle; destroying it cancels, and is allowed at any time, also in the
+/// callback. It must be destroyed before its execution context. After cancel() has returned at
+/// most a call that had begun is still running.
+///
+/// \par Thread safety
+/// start(), check() and cancel() may be called from any thread.
+class ScrapeConfigReloader {
+ public:
+    using Callback = std::function<void(const ScrapeConfigUpdate&)>;
+
+    /// \param check_interval  0: only check() looks
+    ScrapeConfigReloader(const asio::any_io_executor&, std::string path, ScrapeConfigOptions,
+                         Duration check_interval, Callback);
+    ScrapeConfigReloader(ScrapeConfigReloader&&) noexcept = default;
+    ScrapeConfigReloader& operator=(ScrapeConfigReloader&&) noexcept;
+    ~ScrapeConfigReloader();
+
+    void start();
+    /// Looks now, for example because of a SIGHUP, and tells what the file says also if that is the
+    /// same: other files that it names may have changed. Does nothing before start().
+    void check();
+    void cancel() noexcept;
+
+ private:
+    class Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,33 @@
+#pragma once
+
+// The bodies of relabelling and scraping, for hosts that link no library of ours: include this file
+// after k8s_sd/src.hpp in the same source file. It needs RE2 and xxHash besides.
+
+#include "k8s_sd/src.hpp"
+
+// relabel
+#include "k8s_sd/detail/relabel/case_map.ipp"
+#include "k8s_sd/detail/relabel/go_regex.ipp"
+#include "k8s_sd/detail/relabel/label_name.ipp"
+#include "k8s_sd/detail/relabel/md5.ipp"
+#include "k8s_sd/detail/relabel/pattern.ipp"
+#include "k8s_sd/detail/relabel/relabel_explain.ipp"
+#include "k8s_sd/detail/relabel/relabel_rule.ipp"
+#include "k8s_sd/detail/relabel/relabel_rule_reader.ipp"
+#include "k8s_sd/detail/relabel/relabel_validate.ipp"
+#include "k8s_sd/detail/relabel/relabeler.ipp"
+#include "k8s_sd/detail/relabel/replacement.ipp"
+#include "k8s_sd/detail/relabel/series_selector.ipp"
+#include "k8s_sd/detail/relabel/xxh64.ipp"
+
+// scrape
+#include "k8s_sd/detail/scrape/duration_text.ipp"
+#include "k8s_sd/detail/scrape/prepared_job.ipp"
+#include "k8s_sd/detail/scrape/scrape_config.ipp"
+#include "k8s_sd/detail/scrape/scrape_config_reloader.ipp"
+#include "k8s_sd/detail/scrape/scrape_config_yaml.ipp"
+#include "k8s_sd/detail/scrape/scrape_target.ipp"
+#include "k8s_sd/detail/scrape/sharding.ipp"
+#include "k8s_sd/detail/scrape/target_builder.ipp"
+#include "k8s_sd/detail/scrape/target_pool.ipp"
+#include "k8s_sd/detail/scrape/target_url.ipp"

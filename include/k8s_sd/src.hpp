@@ -1,0 +1,61 @@
+#pragma once
+
+// The bodies of discovery and of the object cache, for hosts that link no library of ours: include
+// this file in exactly one source file, and link the CMake target k8s_sd::headers.
+
+#ifdef K8S_SD_SHARED
+#error "k8s_sd/src.hpp: this program links the library; remove the include, or link k8s_sd::headers"
+#endif
+
+// base
+#include "k8s_sd/detail/base/abi.ipp"
+#include "k8s_sd/detail/base/error.ipp"
+#include "k8s_sd/detail/base/logger.ipp"
+#include "k8s_sd/detail/base/printable.ipp"
+#include "k8s_sd/detail/base/strand.ipp"
+
+// labels
+#include "k8s_sd/detail/labels/target_group.ipp"
+
+// config
+#include "k8s_sd/detail/config/api_server_lookup.ipp"
+#include "k8s_sd/detail/config/config_file.ipp"
+#include "k8s_sd/detail/config/kubeconfig.ipp"
+#include "k8s_sd/detail/config/resolve.ipp"
+#include "k8s_sd/detail/config/sd_config_reader.ipp"
+#include "k8s_sd/detail/config/selector.ipp"
+#include "k8s_sd/detail/config/server_url.ipp"
+#include "k8s_sd/detail/config/validate.ipp"
+#include "k8s_sd/detail/config/yaml_value.ipp"
+
+// net
+#include "k8s_sd/detail/net/api_client.ipp"
+#include "k8s_sd/detail/net/byte_stream.ipp"
+#include "k8s_sd/detail/net/context_environment.ipp"
+#include "k8s_sd/detail/net/credentials.ipp"
+#include "k8s_sd/detail/net/http_connection.ipp"
+#include "k8s_sd/detail/net/secret_file.ipp"
+#include "k8s_sd/detail/net/system_clock.ipp"
+#include "k8s_sd/detail/net/system_connector.ipp"
+#include "k8s_sd/detail/net/tls.ipp"
+#include "k8s_sd/detail/net/tls_peer.ipp"
+
+// watch
+#include "k8s_sd/detail/watch/failure.ipp"
+#include "k8s_sd/detail/watch/url_watcher.ipp"
+
+// groups
+#include "k8s_sd/detail/groups/group_registry.ipp"
+#include "k8s_sd/detail/groups/group_watcher.ipp"
+
+// discovery
+#include "k8s_sd/detail/discovery/discoverer.ipp"
+#include "k8s_sd/detail/discovery/discovery_manager.ipp"
+#include "k8s_sd/detail/discovery/job_state.ipp"
+
+// cache
+#include "k8s_sd/detail/cache/cache_namespace.ipp"
+#include "k8s_sd/detail/cache/cache_watch.ipp"
+#include "k8s_sd/detail/cache/object_cache.ipp"
+#include "k8s_sd/detail/cache/object_cache_impl.ipp"
+#include "k8s_sd/detail/cache/reference_sets.ipp"

@@ -1,0 +1,5 @@
+#include "k8s_sd/detail/cache/cache_namespace.ipp"
+#include "k8s_sd/detail/cache/cache_watch.ipp"
+#include "k8s_sd/detail/cache/object_cache.ipp"
+#include "k8s_sd/detail/cache/object_cache_impl.ipp"
+#include "k8s_sd/detail/cache/reference_sets.ipp"

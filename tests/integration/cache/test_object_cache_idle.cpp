@@ -1,0 +1,172 @@
+#include "integration/cache/object_cache_fixture.hpp"
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("ObjectCache: an immutable object is no longer watched once it was read, and stays") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    auto reference = c.refer("key");
+    c.settle();
+    CHECK(c.server.open_watches() == 1);  // nobody has read it
+    CHECK(c.read("key") == "token=1");
+    CHECK(c.server.open_connections() == 0);
+    CHECK(c.state("key") == "immutable");
+
+    c.take_requests();
+    c.remove("key");
+    c.advance(24h);
+    CHECK(c.read("key") == "token=1");
+    CHECK(c.state("key") == "immutable");
+    CHECK(c.take_requests().empty());
+
+    const auto other = c.refer("key");
+    reference.reset();
+    CHECK(c.read("key") == "token=1");
+    reference = {};
+}
+
+TEST_CASE("ObjectCache: an immutable object is forgotten with the last reference") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    auto reference = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    reference.reset();
+    c.settle();
+    c.server.remove("secrets", "shop", "key");
+    c.put("key", "2");
+    reference = c.refer("key");
+    CHECK(c.read("key") == "token=2");
+    CHECK(c.state("key") == "present");
+}
+
+TEST_CASE("ObjectCache: an object that becomes immutable is watched until the next read") {
+    CachedCluster c;
+    c.put("key", "1");
+    const auto reference = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    c.server.apply(immutable(secret("key", {{"token", "2"}})));
+    c.settle();
+    CHECK(c.server.open_watches() == 1);
+    CHECK(c.read("key") == "token=2");
+    CHECK(c.server.open_watches() == 0);
+    CHECK(c.state("key") == "immutable");
+}
+
+TEST_CASE("ObjectCache: a get that waits makes an immutable object read") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    const auto reference = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    CHECK(c.state("key") == "immutable");
+    CHECK(c.server.open_connections() == 0);
+}
+
+TEST_CASE("ObjectCache: an object that nobody reads is no longer watched, the next read gets its "
+          "present state") {
+    CachedCluster c;
+    c.put("db", "1");
+    const auto reference = c.refer("db");
+    CHECK(c.read("db") == "token=1");
+    c.advance(5min - 1s);
+    CHECK(c.state("db") == "present");
+    CHECK(c.server.open_watches() == 1);
+    c.advance(1min);
+    CHECK(c.state("db") == "idle");
+    CHECK(c.server.open_connections() == 0);
+    CHECK(c.metrics->cache_idle_stops == 1);
+    CHECK(c.metrics->of(Kind::secret).objects == 0);
+
+    c.put("db", "2");
+    const GetOutcome outcome = c.get("db");
+    c.settle();
+    CHECK(*outcome == "token=2");
+    CHECK(c.server.open_watches() == 1);
+    CHECK(c.state("db") == "present");
+    CHECK(c.metrics->cache_revivals == 1);
+}
+
+TEST_CASE("ObjectCache: an idle object is never served as it was") {
+    CachedCluster c;
+    c.put("db", "1");
+    const auto reference = c.refer("db");
+    CHECK(c.read("db") == "token=1");
+    c.advance(10min);
+    REQUIRE(c.state("db") == "idle");
+    c.server.accept_connections(false);
+    const GetOutcome outcome = c.get("db");
+    c.advance(999ms);
+    CHECK(outcome->empty());
+    c.advance(1ms);
+    CHECK(*outcome == "not synced");
+    CHECK(c.state("db") == "unsynced");
+    c.server.accept_connections(true);
+    c.advance(10s);
+    CHECK(c.read("db") == "token=1");
+}
+
+TEST_CASE("ObjectCache: an object that is read now and then stays watched") {
+    CachedCluster c({.max_idle = 1min});
+    c.put("db", "1");
+    const auto reference = c.refer("db");
+    for (int i = 0; i < 20; ++i) {
+        CHECK(c.read("db") == "token=1");
+        c.advance(50s);
+    }
+    CHECK(c.metrics->cache_idle_stops == 0);
+    CHECK(c.metrics->of(Kind::secret).lists == 1);
+}
+
+TEST_CASE("ObjectCache: one that does not exist is idle as well") {
+    CachedCluster c({.max_idle = 1min});
+    const auto reference = c.refer("none");
+    CHECK(c.read("none") == "not found");
+    c.advance(2min);
+    CHECK(c.state("none") == "idle");
+    c.put("none", "1");
+    CHECK(c.read("none") == "token=1");
+}
+
+TEST_CASE("ObjectCache: what was never read from the server is never idle") {
+    CachedCluster c({.max_idle = 1min});
+    c.put("db", "1");
+    c.server.set_intercept([](const sim::Request&) {
+        return sim::Response::failure(503, "ServiceUnavailable", "later");
+    });
+    const auto reference = c.refer("db");
+    c.advance(1h);
+    CHECK(c.state("db") == "unsynced");
+    CHECK(c.metrics->cache_idle_stops == 0);
+    c.server.set_intercept({});
+    c.advance(31s);
+    CHECK(c.state("db") == "present");
+    // Now it can be.
+    c.advance(1min);
+    CHECK(c.state("db") == "idle");
+}
+
+TEST_CASE("ObjectCache: a reference that comes does not wake an idle object") {
+    CachedCluster c;
+    c.put("db", "1");
+    auto reference = c.refer("db");
+    c.advance(10min);
+    REQUIRE(c.state("db") == "idle");
+    const auto other = c.refer("db");
+    c.settle();
+    CHECK(c.state("db") == "idle");
+    reference.reset();
+    c.settle();
+    CHECK(c.read("db") == "token=1");
+}
+
+TEST_CASE("ObjectCache: an idle object that nobody refers to any more is forgotten") {
+    CachedCluster c;
+    auto reference = c.refer("db");
+    c.advance(10min);
+    REQUIRE(c.state("db") == "idle");
+    reference.reset();
+    c.settle();
+    CHECK(c.state("db") == "none");
+    CHECK(c.clock->next_expiry() > c.clock->now() + 24h);
+}

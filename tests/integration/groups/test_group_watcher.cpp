@@ -1,0 +1,422 @@
+#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/group_watcher.hpp"
+#include "support/host.hpp"
+#include "support/objects.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr AttachMetadata attach_everything{
+    .node = true, .namespace_ = true, .deployment = true, .job = true, .cronjob = true};
+
+/// A service with two pods on two nodes, and what controls them.
+struct Cluster : Simulation {
+    Cluster() {
+        server.apply(namespace_object("default", {{"team", "one"}}));
+        server.apply(node("n1", {{"zone", "a"}}));
+        server.apply(node("n2", {{"zone", "b"}}));
+        server.apply(service("web", {{"app", "web"}}));
+        server.apply(replica_set("web-1", "web"));
+        server.apply(job("nightly-1", "nightly"));
+        server.apply(pod_one());
+        server.apply(pod_two());
+        server.apply(slice("web-x", "web", {{"10.0.0.1", "p1", "n1"}, {"10.0.0.2", "p2", "n2"}}));
+        server.apply(slice("other", "none", {{"10.0.9.9", "", "n3"}}));
+        server.apply(endpoints("web", {{"10.0.0.1", "p1", "n1"}, {"10.0.0.2", "p2", "n2"}}));
+        server.apply(ingress("front", "shop.example"));
+    }
+    static boost::json::object pod_one(const Strings& labels = {{"v", "1"}}) {
+        return with_controller(
+            pod({.name = "p1", .ip = "10.0.0.1", .node = "n1", .labels = labels}), "ReplicaSet",
+            "web-1");
+    }
+    static boost::json::object pod_two(const Strings& labels = {{"v", "1"}}) {
+        return with_controller(
+            pod({.name = "p2", .ip = "10.0.0.2", .node = "n2", .labels = labels}), "Job",
+            "nightly-1");
+    }
+    DiscoveryConfig config(Role role, const AttachMetadata& attach = {}) {
+        DiscoveryConfig config;
+        config.role = role;
+        config.api_server.url = server.url();
+        config.attach_metadata = attach;
+        return config;
+    }
+    std::uint64_t take_generated() {
+        const std::uint64_t now = metrics->groups_generated;
+        return now - std::exchange(generated_, now);
+    }
+
+ private:
+    std::uint64_t generated_ = 0;
+};
+
+std::string plural(Kind kind) { return std::string(to_string(kind)); }
+
+}  // namespace
+
+TEST_CASE("GroupWatcher: the first state waits for everything that the role needs") {
+    const Role role = GENERATE(Role::node, Role::pod, Role::service, Role::endpoints,
+                               Role::endpointslice, Role::ingress);
+    const bool attach = GENERATE(false, true);
+    const auto needed = detail::needed_kinds(role, attach ? attach_everything : AttachMetadata{});
+    CAPTURE(to_string(role), attach);
+    for (const Kind missing : needed) {
+        CAPTURE(to_string(missing));
+        Cluster c;
+        c.server.deny(to_string(missing));
+        Host host(c.context.get_executor(),
+                  c.config(role, attach ? attach_everything : AttachMetadata{}));
+        host.run();
+        c.advance(60s);
+        CHECK(host.diffs == 0);
+        const DiscovererStatus status = host.discoverer->status();
+        CHECK_FALSE(status.synced);
+        CHECK(status.error == errc::forbidden);
+        CHECK(contains(status.message, "list and watch on " + plural(missing)));
+        CHECK(status.watches.size() == needed.size());
+
+        c.server.allow(to_string(missing));
+        c.advance(40s);
+        CHECK(host.diffs == 1);
+        CHECK_FALSE(host.groups.empty());
+        CHECK(host.discoverer->status().synced);
+        CHECK_FALSE(host.discoverer->status().error);
+        CHECK(host.complaints.empty());
+    }
+}
+
+TEST_CASE("GroupWatcher: an error of one kind takes nothing away") {
+    const Role role = GENERATE(Role::pod, Role::endpoints, Role::endpointslice, Role::ingress);
+    for (const Kind failing : detail::needed_kinds(role, attach_everything)) {
+        CAPTURE(to_string(role), to_string(failing));
+        Cluster c;
+        Host host(c.context.get_executor(), c.config(role, attach_everything));
+        host.run();
+        c.advance(2s);
+        REQUIRE(host.diffs == 1);
+        const TargetGroups before = host.state();
+        c.server.deny(to_string(failing));
+        c.server.disconnect_all();
+        c.advance(300s);
+        CHECK(host.diffs == 1);
+        CHECK(host.discoverer->status().error == errc::forbidden);
+        CHECK(host.discoverer->status().synced);
+        c.server.compact();  // and what it lists again is the same
+        c.server.allow(to_string(failing));
+        c.advance(60s);
+        CHECK(host.diffs == 1);
+        CHECK(host.state() == before);
+        CHECK_FALSE(host.discoverer->status().error);
+    }
+}
+
+TEST_CASE("GroupWatcher: other objects reach the targets at once, and those only") {
+    Cluster c;
+    Host host(c.context.get_executor(), c.config(Role::endpointslice, attach_everything));
+    host.run();
+    c.settle();
+    const std::string web = "endpointslice/default/web-x";
+    REQUIRE(host.groups.size() == 2);
+    const auto label = [&](const std::string& name) { return host.label(web, name); };
+    CHECK(label("__meta_kubernetes_pod_deployment_name") == "web");
+    CHECK(label("__meta_kubernetes_node_label_zone") == "a");
+    CHECK(label("__meta_kubernetes_namespace_label_team") == "one");
+    CHECK(label("__meta_kubernetes_service_label_app") == "web");
+    host.take_diffs();
+    c.take_generated();
+
+    SECTION("a label of a pod") {
+        c.server.apply(Cluster::pod_one({{"v", "2"}}));
+        c.settle();
+        CHECK(label("__meta_kubernetes_pod_label_v") == "2");
+    }
+    SECTION("a pod that goes, and comes back") {
+        c.server.remove("pods", "default", "p1");
+        c.settle();
+        CHECK(label("__meta_kubernetes_pod_name").empty());
+        CHECK(host.take_diffs() == "[~" + web + "]");
+        CHECK(c.take_generated() == 1);
+        c.server.apply(Cluster::pod_one());
+        c.settle();
+        CHECK(label("__meta_kubernetes_pod_name") == "p1");
+    }
+    SECTION("a label of a node") {
+        c.server.apply(node("n1", {{"zone", "c"}}));
+        c.settle();
+        CHECK(label("__meta_kubernetes_node_label_zone") == "c");
+    }
+    SECTION("a node that goes") {
+        c.server.remove("nodes", "", "n1");
+        c.settle();
+        CHECK(label("__meta_kubernetes_node_label_zone").empty());
+    }
+    SECTION("the service") {
+        c.server.apply(service("web", {{"app", "shop"}}));
+        c.settle();
+        CHECK(label("__meta_kubernetes_service_label_app") == "shop");
+    }
+    SECTION("a service that goes") {
+        c.server.remove("services", "default", "web");
+        c.settle();
+        CHECK(label("__meta_kubernetes_service_name").empty());
+    }
+    SECTION("the owner of a ReplicaSet") {
+        c.server.apply(replica_set("web-1", "renamed"));
+        c.settle();
+        CHECK(label("__meta_kubernetes_pod_deployment_name") == "renamed");
+    }
+    SECTION("a ReplicaSet that goes") {
+        c.server.remove("replicasets", "default", "web-1");
+        c.settle();
+        CHECK(label("__meta_kubernetes_pod_deployment_name").empty());
+    }
+    SECTION("a Job that goes") {
+        c.server.remove("jobs", "default", "nightly-1");
+        c.settle();
+        CHECK(host.groups.at(web)->merged(1).contains("__meta_kubernetes_pod_job_name"));
+        CHECK_FALSE(host.groups.at(web)->merged(1).contains("__meta_kubernetes_pod_cronjob_name"));
+    }
+    CHECK(host.take_diffs() == "[~" + web + "]");
+    CHECK(c.take_generated() == 1);
+
+    // A namespace reaches all of its groups.
+    c.server.apply(namespace_object("default", {{"team", "two"}}));
+    c.settle();
+    CHECK(host.take_diffs() == "[~endpointslice/default/other ~" + web + "]");
+    CHECK(c.take_generated() == 2);
+    // Objects that nobody asked for reach none.
+    c.server.apply(pod({.name = "stranger"}));
+    c.server.apply(node("n9"));
+    c.server.apply(service("unrelated"));
+    c.settle();
+    CHECK(host.take_diffs().empty());
+    CHECK(c.take_generated() == 0);
+    CHECK(host.complaints.empty());
+}
+
+TEST_CASE("GroupWatcher: objects that appear later reach the groups that missed them") {
+    Simulation sim;
+    sim.server.apply(slice("web-x", "web", {{"10.0.0.1", "p1", "n1"}}));
+    DiscoveryConfig config;
+    config.role = Role::endpointslice;
+    config.api_server.url = sim.server.url();
+    config.attach_metadata = attach_everything;
+    Host host(sim.context.get_executor(), config);
+    host.run();
+    sim.settle();
+    const std::string source = "endpointslice/default/web-x";
+    const auto appears = [&](const boost::json::object& object, const std::string& label) {
+        CHECK(host.label(source, label).empty());
+        sim.server.apply(object);
+        sim.settle();
+        CHECK_FALSE(host.label(source, label).empty());
+    };
+    appears(node("n1", {{"zone", "a"}}), "__meta_kubernetes_node_label_zone");
+    appears(namespace_object("default", {{"team", "x"}}), "__meta_kubernetes_namespace_label_team");
+    appears(service("web"), "__meta_kubernetes_service_name");
+    appears(with_controller(pod({.name = "p1"}), "ReplicaSet", "web-1"),
+            "__meta_kubernetes_pod_name");
+    appears(replica_set("web-1", "web"), "__meta_kubernetes_pod_deployment_name");
+    CHECK(host.diffs == 6);
+    CHECK(host.complaints.empty());
+}
+
+TEST_CASE("GroupWatcher: what reaches no label causes nothing") {
+    Cluster c;
+    std::vector<std::unique_ptr<Host>> hosts;
+    for (const Role role : {Role::node, Role::pod, Role::service, Role::endpoints,
+                            Role::endpointslice, Role::ingress}) {
+        hosts.push_back(
+            std::make_unique<Host>(c.context.get_executor(), c.config(role, attach_everything)));
+        hosts.back()->run();
+    }
+    c.settle();
+    c.take_generated();
+    for (int i = 0; i < 10; ++i) {
+        c.server.apply(node("n1", {{"zone", "a"}}, std::to_string(i)));
+        auto pod = Cluster::pod_one();
+        pod["status"].as_object()["startTime"] = std::to_string(i);
+        c.server.apply(pod);
+        c.settle();
+    }
+    CHECK(c.metrics->of(Kind::node).events == 10);
+    CHECK(c.metrics->of(Kind::pod).events == 10);
+    CHECK(c.take_generated() == 0);
+    for (const auto& host : hosts) CHECK(host->diffs == 1);
+}
+
+TEST_CASE("GroupWatcher: each role follows its main objects") {
+    Cluster c;
+    const auto check = [&](Role role, const boost::json::object& object,
+                           const std::string& resource, const std::string& ns,
+                           const std::string& name, const std::string& source) {
+        CAPTURE(to_string(role));
+        Host host(c.context.get_executor(), c.config(role));
+        host.run();
+        c.settle();
+        host.take_diffs();
+        c.server.apply(object);
+        c.settle();
+        CHECK(host.take_diffs() == "[~" + source + "]");
+        c.server.remove(resource, ns, name);
+        c.settle();
+        CHECK(host.take_diffs() == "[-" + source + "]");
+        CHECK(host.complaints.empty());
+    };
+    check(Role::node, node("new"), "nodes", "", "new", "node/new");
+    check(Role::pod, pod({.name = "new"}), "pods", "default", "new", "pod/default/new");
+    check(Role::service, service("new"), "services", "default", "new", "svc/default/new");
+    check(Role::endpoints, endpoints("new", {{"10.1.1.1"}}), "endpoints", "default", "new",
+          "endpoints/default/new");
+    check(Role::endpointslice, slice("new", "s", {{"10.1.1.1"}}), "endpointslices", "default",
+          "new", "endpointslice/default/new");
+    check(Role::ingress, ingress("new", "h"), "ingresses", "default", "new", "ingress/default/new");
+}
+
+TEST_CASE("GroupWatcher: a group without targets is none") {
+    Cluster c;
+    Host host(c.context.get_executor(), c.config(Role::pod));
+    host.run();
+    c.settle();
+    host.take_diffs();
+    c.server.apply(pod({.name = "new", .ip = ""}));
+    c.settle();
+    CHECK(host.take_diffs().empty());
+    c.server.apply(pod({.name = "new", .ip = "10.0.0.7"}));
+    c.settle();
+    CHECK(host.take_diffs() == "[~pod/default/new]");
+    c.server.apply(pod({.name = "new", .ip = ""}));
+    c.settle();
+    CHECK(host.take_diffs() == "[-pod/default/new]");
+    c.server.remove("pods", "default", "new");
+    c.settle();
+    CHECK(host.take_diffs().empty());
+    CHECK(host.complaints.empty());
+}
+
+TEST_CASE("GroupWatcher: an object that was replaced says so") {
+    Cluster c;
+    c.server.apply(slice("s", "web", {{"10.3.3.3"}}));
+    Host host(c.context.get_executor(), c.config(Role::endpointslice));
+    bool replaced = false;
+    std::size_t kept = 0;
+    host.after_diff = [&](const TargetGroupDiff& diff) {
+        for (const GroupChange& change : diff.updated) {
+            replaced = change.replaced;
+            kept = change.targets().kept.size();
+        }
+    };
+    host.run();
+    c.settle();
+    SECTION("with both events in one turn") {
+        c.server.remove("endpointslices", "default", "s");
+        c.server.apply(slice("s", "web", {{"10.3.3.3"}}));
+        c.settle();
+    }
+    SECTION("while it was not watching") {
+        c.server.accept_connections(false);
+        c.server.disconnect_all();
+        c.settle();
+        c.server.remove("endpointslices", "default", "s");
+        c.server.apply(slice("s", "web", {{"10.3.3.3"}}));
+        c.server.compact();
+        c.server.accept_connections(true);
+        c.advance(5s);
+    }
+    CHECK(replaced);
+    CHECK(kept == 0);
+    CHECK(host.diffs == 2);
+}
+
+TEST_CASE("GroupWatcher: more groups than are made in one turn are all made") {
+    Cluster c;
+    for (int i = 0; i < 2500; ++i) {
+        c.server.apply(pod({.name = "x" + std::to_string(i), .ip = "10.0.0.3", .node = "n1"}));
+    }
+    Host host(c.context.get_executor(), c.config(Role::pod, {.node = true}));
+    host.run();
+    c.settle();
+    CHECK(host.diffs == 1);
+    CHECK(host.groups.size() == 2502);
+    c.take_generated();
+    c.server.apply(node("n1", {{"zone", "new"}}));
+    c.settle();
+    CHECK(c.take_generated() == 2501);  // all but p2, which is on another node
+    for (const auto& [source, group] : host.groups) {
+        if (source == "pod/default/p2") continue;
+        REQUIRE(group->merged(0).at("__meta_kubernetes_node_label_zone") == "new");
+    }
+    CHECK(host.complaints.empty());
+}
+
+TEST_CASE("GroupWatcher: configured namespaces are watched one by one") {
+    Simulation sim;
+    for (const char* ns : {"a", "b", "c"}) sim.server.apply(pod({.name = "p", .ns = ns}));
+    DiscoveryConfig config;
+    config.api_server.url = sim.server.url();
+    config.namespaces = {"b", "a"};
+    config.attach_metadata.node = true;
+    Host host(sim.context.get_executor(), config);
+    host.run();
+    sim.settle();
+    CHECK(host.groups.size() == 2);
+    const auto requests = sim.take_requests();
+    CHECK(requests.size() == 6);
+    for (const char* path :
+         {"/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods", "/api/v1/nodes"}) {
+        CHECK(std::count_if(requests.begin(), requests.end(), [&](const auto& request) {
+                  return request.find(path) != std::string::npos;
+              }) == 2);
+    }
+    // One namespace is missing the permission: the other one's pods wait for it.
+    CHECK(host.discoverer->status().watches.size() == 3);
+}
+
+TEST_CASE("GroupWatcher: the status counts objects and failures as they are now") {
+    Cluster c;
+    Host host(c.context.get_executor(), c.config(Role::pod));
+    host.run();
+    c.advance(2s);
+    REQUIRE(host.discoverer->status().watches.size() == 1);
+    CHECK(host.discoverer->status().watches[0].objects == 2);
+    c.server.apply(pod({.name = "new"}));
+    c.settle();
+    CHECK(host.discoverer->status().watches[0].objects == 3);
+    c.server.deny("pods");
+    c.server.disconnect_all();
+    c.advance(20s);
+    CHECK(host.discoverer->status().watches[0].failures >= 3);
+    CHECK(host.discoverer->status().watches[0].objects == 3);
+}
+
+TEST_CASE("GroupWatcher: a role that comes later gets what is there already") {
+    Cluster c;
+    Host slices(c.context.get_executor(), c.config(Role::endpointslice));
+    slices.run();
+    c.settle();
+    c.take_requests();
+    Host pods(c.context.get_executor(), c.config(Role::pod));
+    pods.run();
+    c.settle();
+    CHECK(c.take_requests().empty());  // it has the pods already
+    CHECK(pods.diffs == 1);
+    CHECK(pods.groups.size() == 2);
+    slices.discoverer.reset();
+    c.settle();
+    CHECK(c.server.open_watches() == 1);
+    c.server.remove("pods", "default", "p1");
+    c.settle();
+    CHECK(pods.groups.size() == 1);
+}

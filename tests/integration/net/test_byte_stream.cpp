@@ -1,0 +1,189 @@
+#include "k8s_sd/detail/net/byte_stream.hpp"
+#include "support/loopback.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <string>
+
+namespace k8s_sd::detail {
+namespace {
+
+using test::Loopback;
+using test::Outcome;
+
+/// A port of 127.0.0.1 that nobody listens on.
+std::string closed_port() {
+    asio::io_context io;
+    const asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+    return std::to_string(acceptor.local_endpoint().port());
+}
+
+TEST_CASE("TCP stream: carries bytes both ways and ends with eof") {
+    Loopback net;
+    REQUIRE(net.connect(net.make_client()));
+    CHECK_FALSE(*net.connected.ec);
+    CHECK(net.connected.text.empty());
+    CHECK_FALSE(*net.accepted.ec);
+
+    const std::string large(1'000'000, 'x');
+    CHECK(net.transfer(*net.client, *net.server, "question") == "question");
+    CHECK(net.transfer(*net.server, *net.client, large) == large);
+
+    net.server.reset();
+    char byte = 0;
+    CHECK(net.read(*net.client, asio::buffer(&byte, 1)).ec == asio::error::eof);
+}
+
+TEST_CASE("TCP stream: connects to a name") {
+    Loopback net;
+    REQUIRE(net.connect(net.make_client({}, "localhost")));
+    CHECK_FALSE(*net.connected.ec);
+}
+
+TEST_CASE("TCP stream: connects to an IPv6 literal without brackets") {
+    Loopback net;
+    error_code no_v6;
+    asio::ip::tcp::acceptor acceptor(net.io);
+    acceptor.open(asio::ip::tcp::v6(), no_v6);
+    if (!no_v6) acceptor.bind({asio::ip::address_v6::loopback(), 0}, no_v6);
+    if (!no_v6) acceptor.listen(1, no_v6);
+    if (no_v6) SKIP("no IPv6 here: " << no_v6.message());
+    net.acceptor = std::move(acceptor);
+    REQUIRE(net.connect(net.make_client({}, "::1")));
+    CHECK_FALSE(*net.connected.ec);
+}
+
+TEST_CASE("TCP stream: a failed connect says whom it did not reach and why") {
+    Loopback net;
+    const std::string port = closed_port();
+    SECTION("nobody listens") {
+        net.client = make_client_stream(net.strand, "127.0.0.1", port, {});
+        net.client->async_connect(net.on_connect(net.connected));
+        net.drain();
+        CHECK(net.connected.ec == asio::error::connection_refused);
+        CHECK(net.connected.text == "connection refused by 127.0.0.1:" + port);
+    }
+    SECTION("the lookup fails") {
+        net.client = make_client_stream(net.strand, "localhost", "no-such-service", {});
+        net.client->async_connect(net.on_connect(net.connected));
+        net.drain();
+        CHECK(net.connected.ec);
+        CHECK(net.connected.text.starts_with("cannot resolve localhost: "));
+    }
+}
+
+TEST_CASE("TCP stream: handlers run on the executor and never inside the call") {
+    Loopback net;
+    REQUIRE(net.connect(net.make_client()));
+    bool inside = true;
+    int calls = 0;
+    const auto check = [&] {
+        CHECK_FALSE(inside);
+        CHECK(net.strand.running_in_this_thread());
+        ++calls;
+    };
+    asio::post(net.strand, [&] {
+        net.accepted = {};
+        net.server->async_connect([&](error_code, std::string) { check(); });
+        net.server->async_write(asio::buffer("x", 1), [&](error_code, std::size_t) { check(); });
+        net.client->async_write(asio::buffer("", 0), [&](error_code, std::size_t) { check(); });
+        inside = false;
+    });
+    REQUIRE(net.run_until([&] { return calls == 3; }));
+    const auto refused = make_client_stream(net.strand, "127.0.0.1", closed_port(), {});
+    refused->async_connect([&](error_code, std::string) { check(); });
+    REQUIRE(net.run_until([&] { return calls == 4; }));
+}
+
+TEST_CASE("TCP stream: close ends a connect, whatever it waits for") {
+    Loopback net;
+    SECTION("for a name lookup") { net.client = net.make_client({}, "localhost"); }
+    SECTION("for the connection") { net.client = net.make_client(); }
+    SECTION("for nothing: it failed already") {
+        net.client = net.make_client(ClientTls{nullptr, "broken", "127.0.0.1"});
+    }
+    net.client->async_connect(net.on_connect(net.connected));
+    net.client->close();
+    CHECK(net.connected.calls == 0);
+    net.io.poll();  // the handler does not wait for a lookup
+    CHECK(net.connected.ec == asio::error::operation_aborted);
+    net.drain();
+    CHECK(net.connected.calls == 1);
+}
+
+TEST_CASE("TCP stream: destruction ends connects, reads and writes like close") {
+    Loopback net;
+    SECTION("connect") {
+        net.client = net.make_client({}, "localhost");
+        net.client->async_connect(net.on_connect(net.connected));
+        net.client.reset();
+        net.drain();
+        CHECK(net.connected.ec == asio::error::operation_aborted);
+        CHECK(net.connected.calls == 1);
+    }
+    SECTION("read and write") {
+        REQUIRE(net.connect(net.make_client()));
+        const std::string more_than_fits(std::size_t{64} << 20, 'x');
+        char buffer[16];
+        Outcome read, written;
+        net.client->async_read_some(asio::buffer(buffer), net.on_io(read));
+        net.client->async_write(asio::buffer(more_than_fits), net.on_io(written));
+        SECTION("destroyed") { net.client.reset(); }
+        SECTION("closed") { net.client->close(); }
+        net.drain();
+        CHECK(read.ec == asio::error::operation_aborted);
+        CHECK(written.ec == asio::error::operation_aborted);
+        CHECK(read.calls + written.calls == 2);
+    }
+}
+
+TEST_CASE("TCP stream: after close a success that was already queued is operation_aborted") {
+    Loopback net;
+    REQUIRE(net.connect(net.make_client()));
+    char buffer[1];
+    Outcome written, read;
+    net.server->async_write(asio::buffer("ab", 2), net.on_io(written));
+    REQUIRE_FALSE(*net.read(*net.client, asio::buffer(buffer)).ec);
+    // The second byte is here, so the read succeeds in the call and only its handler is left.
+    asio::post(net.strand, [&] {
+        net.client->async_read_some(asio::buffer(buffer), net.on_io(read));
+        net.client->close();
+    });
+    REQUIRE(net.run_until([&] { return read.done(); }));
+    CHECK(read.ec == asio::error::operation_aborted);
+    CHECK(net.read(*net.client, asio::buffer(buffer)).ec == asio::error::operation_aborted);
+}
+
+TEST_CASE("TCP stream: close is idempotent and a connect after it is aborted") {
+    Loopback net;
+    net.client = net.make_client();
+    net.client->close();
+    net.client->close();
+    net.client->async_connect(net.on_connect(net.connected));
+    net.drain();
+    CHECK(net.connected.ec == asio::error::operation_aborted);
+}
+
+TEST_CASE("TCP stream: a context that goes releases handlers that own their stream") {
+    std::weak_ptr<ByteStream> alive;
+    {
+        Loopback net;
+        char buffer[1];
+        std::shared_ptr<ByteStream> stream;
+        SECTION("in a lookup") {
+            stream = net.make_client({}, "localhost");
+            stream->async_connect([stream](error_code, std::string) {});
+        }
+        SECTION("in a read") {
+            REQUIRE(net.connect(net.make_client()));
+            stream = std::move(net.client);
+            stream->async_read_some(asio::buffer(buffer), [stream](error_code, std::size_t) {});
+        }
+        alive = stream;
+    }
+    CHECK(alive.expired());
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail

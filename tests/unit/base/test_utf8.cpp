@@ -1,0 +1,32 @@
+#include "k8s_sd/detail/base/utf8.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+using namespace k8s_sd::detail;
+
+TEST_CASE("utf8: every code point can be written, recognised and read") {
+    for (std::uint32_t code = 0; code <= 0x10ffff; ++code) {
+        if (code == 0xd800) code = 0xe000;  // no surrogates
+        std::string text;
+        append_utf8(text, code);
+        const std::size_t length = utf8_length(text + "x");
+        if (length != text.size() || decode_utf8(text) != code || !is_utf8(text)) FAIL(code);
+    }
+    CHECK(utf8_length("") == 0);
+}
+
+TEST_CASE("utf8: a bad byte is found wherever it stands") {
+    for (const std::string bad : {"\x80", "\xc0\xaf", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80",
+                                  "\xf4\x90\x80\x80", "\xf0\x9f\x98", "\xff"}) {
+        for (std::size_t before = 0; before < 20; ++before) {
+            for (std::size_t after = 0; after < 20; ++after) {
+                const std::string text = std::string(before, 'a') + bad + std::string(after, 'b');
+                if (find_invalid_utf8(text) != before) FAIL(before << ' ' << after);
+            }
+            const std::string good = std::string(before, 'a') + "\xc3\xa9" + std::string(9, 'b');
+            CHECK(find_invalid_utf8(good) == good.size());
+            CHECK(find_invalid_utf8("\xf0\x9f\x98\x80" + good + bad) == good.size() + 4);
+        }
+    }
+}

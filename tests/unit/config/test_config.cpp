@@ -1,0 +1,452 @@
+#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "support/config_fixtures.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <utility>
+
+using namespace k8s_sd;
+using namespace std::chrono_literals;
+using k8s_sd::test::config_error;
+using k8s_sd::test::ScopedVariable;
+using k8s_sd::test::TemporaryDirectory;
+
+namespace {
+
+std::string problem(const DiscoveryConfig& config) {
+    return config_error([&] { validate(config); });
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+DiscoveryConfig with_url(std::string url = "https://api:6443") {
+    DiscoveryConfig config;
+    config.api_server.url = std::move(url);
+    return config;
+}
+
+std::string resolved_url(const std::string& url, TlsConfig tls = {}) {
+    DiscoveryConfig config = with_url(url);
+    config.api_server.tls = std::move(tls);
+    return resolve(config).api_server.url;
+}
+
+/// The files and variables of a pod.
+struct Pod {
+    explicit Pod(const std::string& host = "10.0.0.1", const std::string& own = "shop\n")
+        : host_variable("KUBERNETES_SERVICE_HOST", host),
+          port_variable("KUBERNETES_SERVICE_PORT", "443") {
+        directory.write("token", "abc\n");
+        directory.write("ca.crt", "PEM");
+        directory.write("namespace", own);
+        files.directory = directory.path();
+    }
+
+    TemporaryDirectory directory;
+    ScopedVariable host_variable;
+    ScopedVariable port_variable;
+    InClusterFiles files;
+};
+
+}  // namespace
+
+TEST_CASE("validate: the default configuration is valid in both dialects") {
+    DiscoveryConfig config;
+    CHECK(problem(config) == "");
+    config.dialect = LabelDialect::victoriametrics;
+    CHECK(problem(config) == "");
+}
+
+TEST_CASE("validate: api_server and kubeconfig_file exclude each other in both dialects") {
+    DiscoveryConfig config = with_url();
+    config.kubeconfig_file = "kc";
+    for (const auto dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+        config.dialect = dialect;
+        CHECK(problem(config) ==
+              "kubeconfig_file: must not be set together with the URL of api_server");
+    }
+}
+
+TEST_CASE("validate: credentials and TLS options need the URL of api_server") {
+    const auto with = [](auto set) {
+        DiscoveryConfig config;
+        set(config.api_server);
+        return config;
+    };
+    const std::pair<const char*, DiscoveryConfig> cases[] = {
+        {"auth.bearer_token", with([](auto& s) { s.auth.bearer_token = "t"; })},
+        {"auth.bearer_token_file", with([](auto& s) { s.auth.bearer_token_file = "f"; })},
+        {"auth.username", with([](auto& s) { s.auth.username = "u"; })},
+        {"tls.ca", with([](auto& s) { s.tls.ca = "p"; })},
+        {"tls.ca_file", with([](auto& s) { s.tls.ca_file = "f"; })},
+        {"tls.cert", with([](auto& s) { s.tls.cert = s.tls.key = "p"; })},
+        {"tls.cert_file", with([](auto& s) { s.tls.cert_file = s.tls.key_file = "f"; })},
+        {"tls.server_name", with([](auto& s) { s.tls.server_name = "n"; })},
+        {"tls.insecure_skip_verify", with([](auto& s) { s.tls.insecure_skip_verify = true; })}};
+    for (auto [field, config] : cases) {
+        INFO(field);
+        const std::string where = std::string("api_server.") + field;
+        CHECK(problem(config).starts_with(where + ": needs the URL of api_server"));
+        config.kubeconfig_file = "kc";
+        CHECK(problem(config).starts_with(where + ": must not be set together with kubeconfig"));
+        config.kubeconfig_file.clear();
+        config.api_server.url = "https://api";
+        CHECK(problem(config) == "");
+    }
+}
+
+TEST_CASE("validate: own_namespace needs in-cluster access, except in vmagent's dialect") {
+    DiscoveryConfig url = with_url();
+    url.own_namespace = true;
+    CHECK(contains(problem(url), "own_namespace: needs in-cluster access, it must not be set "
+                                 "together with the URL of api_server"));
+    DiscoveryConfig kubeconfig;
+    kubeconfig.kubeconfig_file = "kc";
+    kubeconfig.own_namespace = true;
+    CHECK(contains(problem(kubeconfig), "together with kubeconfig_file"));
+    url.dialect = kubeconfig.dialect = LabelDialect::victoriametrics;
+    CHECK(problem(url) == "");
+    CHECK(problem(kubeconfig) == "");
+}
+
+TEST_CASE("validate: a kubeconfig_context needs a kubeconfig_file that is a file") {
+    DiscoveryConfig config;
+    config.kubeconfig_context = "c";
+    CHECK(problem(config) == "kubeconfig_context: needs kubeconfig_file");
+    config.kubeconfig_file = "https://host/kubeconfig";
+    CHECK(problem(config) == "kubeconfig_file: a kubeconfig from a URL is not supported yet");
+}
+
+TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one of a role") {
+    const std::pair<Role, std::vector<Role>> permitted[] = {
+        {Role::node, {Role::node}},
+        {Role::pod, {Role::pod, Role::node}},
+        {Role::service, {Role::service}},
+        {Role::endpoints, {Role::pod, Role::service, Role::endpoints}},
+        {Role::endpointslice, {Role::pod, Role::service, Role::endpointslice}},
+        {Role::ingress, {Role::ingress}}};
+    for (const auto& [role, allowed] : permitted) {
+        for (std::size_t i = 0; i < role_names.size(); ++i) {
+            const Role selector = static_cast<Role>(i);
+            INFO(to_string(role) << " with a selector for " << to_string(selector));
+            DiscoveryConfig config;
+            config.role = role;
+            config.selectors = {{selector, "a=b", ""}};
+            const bool is_allowed =
+                std::find(allowed.begin(), allowed.end(), selector) != allowed.end();
+            CHECK(problem(config).empty() == is_allowed);
+            config.dialect = LabelDialect::victoriametrics;
+            CHECK(problem(config) == "");
+        }
+    }
+    DiscoveryConfig config;
+    config.selectors = {{Role::pod, "a=b", ""}, {Role::service, "", ""}};
+    CHECK(problem(config) ==
+          "selectors[1].role: a configuration of role pod takes selectors for pod and node, not "
+          "service");
+    config.selectors = {{Role::pod, "a=b", ""}, {Role::pod, "", "x=y"}};
+    CHECK(
+        problem(config).starts_with("selectors[1].role: there is a selector for role pod already"));
+    config.dialect = LabelDialect::victoriametrics;
+    CHECK(problem(config) == "");
+}
+
+TEST_CASE("validate: the syntax of selectors counts in both dialects, also of inert ones") {
+    for (const auto dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+        DiscoveryConfig config;
+        config.dialect = dialect;
+        config.selectors = {{Role::pod, "foo in (bar,baz)", "metadata.status-Running"}};
+        CHECK(problem(config).starts_with("selectors[0].field: "));
+        config.selectors[0].field = "metadata.name=x";
+        CHECK(problem(config) == "");
+        config.selectors[0].label = "a in (";
+        CHECK(problem(config).starts_with("selectors[0].label: "));
+        config.selectors[0] = {Role::pod, "", ""};
+        CHECK(problem(config) == "");
+    }
+    DiscoveryConfig inert;
+    inert.dialect = LabelDialect::victoriametrics;
+    inert.selectors = {{Role::ingress, "=", ""}};
+    CHECK(problem(inert).starts_with("selectors[0].label: "));
+}
+
+TEST_CASE("validate: one kind of credentials, complete and fit for a header") {
+    DiscoveryConfig config = with_url();
+    AuthConfig& auth = config.api_server.auth;
+    auth = {.bearer_token = "t", .bearer_token_file = "f"};
+    CHECK(problem(config) ==
+          "api_server.auth.bearer_token_file: must not be set together with bearer_token");
+    auth = {.bearer_token_file = "f", .username = "u"};
+    CHECK(problem(config) ==
+          "api_server.auth.username: must not be set together with bearer_token_file");
+    auth = {.username = "u", .password = "p", .password_file = "f"};
+    CHECK(problem(config) ==
+          "api_server.auth.password_file: must not be set together with password");
+    auth = {.password_file = "f"};
+    CHECK(problem(config) == "api_server.auth.password_file: needs username");
+    auth = {.username = "a:b", .password = "p"};
+    CHECK(problem(config) == "api_server.auth.username: must not contain a colon");
+    auth = {.bearer_token = "sesame\r\nX-Evil: 1"};
+    CHECK(problem(config).starts_with("api_server.auth.bearer_token: must not contain a line"));
+    CHECK_FALSE(contains(problem(config), "sesame"));
+    auth = {.username = "u", .password = "p"};
+    CHECK(problem(config) == "");
+}
+
+TEST_CASE("validate: certificates come from one source and with their keys") {
+    DiscoveryConfig config = with_url();
+    TlsConfig& tls = config.api_server.tls;
+    tls = {.ca = "p", .ca_file = "f"};
+    CHECK(problem(config) == "api_server.tls.ca_file: must not be set together with ca");
+    tls = {.cert = "p", .cert_file = "f", .key = "k"};
+    CHECK(problem(config) == "api_server.tls.cert_file: must not be set together with cert");
+    tls = {.cert = "p", .key = "k", .key_file = "f"};
+    CHECK(problem(config) == "api_server.tls.key_file: must not be set together with key");
+    tls = {.cert_file = "f"};
+    CHECK(problem(config).starts_with("api_server.tls.cert_file: needs the private key"));
+    tls = {.key = "f"};
+    CHECK(problem(config).starts_with("api_server.tls.key: needs the certificate"));
+    tls = {.cert = "p", .key_file = "f"};
+    CHECK(problem(config) == "");
+}
+
+TEST_CASE("validate: watch options must not contradict each other") {
+    const auto with = [](auto set) {
+        DiscoveryConfig config;
+        set(config.watch);
+        return problem(config);
+    };
+    CHECK(with([](WatchOptions& w) { w.backoff_max = 1ms; }) ==
+          "watch.backoff_min: must not exceed backoff_max");
+    CHECK(with([](WatchOptions& w) { w.backoff_min = 0ms; }) ==
+          "watch.backoff_min: must be greater than zero");
+    CHECK(with([](WatchOptions& w) { w.watch_timeout_max = 1s; }) ==
+          "watch.watch_timeout_min: must not exceed watch_timeout_max");
+    CHECK(with([](WatchOptions& w) { w.connect_timeout = -1s; }) ==
+          "watch.connect_timeout: must not be negative");
+    CHECK(with([](WatchOptions& w) { w.max_object_bytes = 0; }) ==
+          "watch.max_object_bytes: must be greater than zero");
+    CHECK(with([](WatchOptions& w) { w.connect_timeout = w.response_timeout = 0s; }) == "");
+    DiscoveryConfig config;
+    config.min_update_interval = -1s;
+    CHECK(problem(config) == "min_update_interval: must not be negative");
+}
+
+TEST_CASE("validate: a namespace is a DNS label") {
+    DiscoveryConfig config;
+    for (const std::string bad : {"Shop", "a/b", "../x", "a b", "-a", "a-", "a.b", "a?x=1"}) {
+        INFO(bad);
+        config.namespaces = {"ok", bad};
+        CHECK(problem(config).starts_with("namespaces[1]: a namespace has 1 to 63"));
+    }
+    config.namespaces = {"", "kube-system", std::string(63, '1')};
+    CHECK(problem(config) == "");
+    config.namespaces = {std::string(64, 'a')};
+    CHECK(problem(config) != "");
+}
+
+TEST_CASE("ServerUrl: hostile and unfit addresses are errors that do not repeat them") {
+    for (const std::string bad : {"ftp://sesame",
+                                  "https://",
+                                  "://h",
+                                  "https:///p",
+                                  "https://u:sesame@h",
+                                  "u:sesame@h:1",
+                                  "https://h?token=sesame",
+                                  "https://h/p#sesame",
+                                  "https://h:0",
+                                  "https://h:65536",
+                                  "https://h:",
+                                  "https://h:+1",
+                                  "https://h:1:2",
+                                  "https://fd00::1",
+                                  "https://[fd00::1",
+                                  "https://[sesame]",
+                                  "https://[fe80::1%25eth0]",
+                                  "https://[::1]x",
+                                  "https://h\r\nsesame",
+                                  "https://h /",
+                                  "https://h\xc3\xa4",
+                                  "https://sesame\\x",
+                                  "https://u:se/same@h",
+                                  "https://h:99999999999999999999"}) {
+        INFO(bad);
+        const std::string text = problem(with_url(bad));
+        CHECK(text.starts_with("api_server.url: "));
+        CHECK(text.ends_with("; allowed is http[s]://host:port/prefix"));
+        CHECK_FALSE(contains(text, "same"));
+    }
+}
+
+TEST_CASE("ServerUrl: its parts are what a connection needs") {
+    const auto url = detail::parse_server_url("HTTPS://[FD00::1]:06443/a/b//", false);
+    CHECK(url.tls);
+    CHECK(url.host == "fd00::1");
+    CHECK(url.port == "6443");
+    CHECK(url.prefix == "/a/b");
+    CHECK(authority(url) == "[fd00::1]:6443");
+    const auto plain = detail::parse_server_url("h", false);
+    CHECK_FALSE(plain.tls);
+    CHECK(plain.port == "80");
+    CHECK(authority(plain) == "h");
+}
+
+TEST_CASE("resolve: the server's URL becomes canonical") {
+    CHECK(resolved_url("host:6443") == "http://host:6443");
+    CHECK(resolved_url("host:6443", {.insecure_skip_verify = true}) == "https://host:6443");
+    CHECK(resolved_url("https://h/prefix//") == "https://h/prefix");
+    CHECK(resolved_url("HTTPS://H:443/P/") == "https://h/P");
+    CHECK(resolved_url("http://h:80") == "http://h");
+    CHECK(resolved_url("http://h:443") == "http://h:443");
+    CHECK(resolved_url("https://[FD00::1]:6443") == "https://[fd00::1]:6443");
+}
+
+TEST_CASE("resolve: credentials over plain http are kept") {
+    DiscoveryConfig config = with_url("http://h");
+    config.api_server.auth.bearer_token = "t";
+    CHECK(resolve(config).api_server.auth.bearer_token == "t");
+}
+
+TEST_CASE("resolve: in-cluster access takes the environment and the service account's files") {
+    const Pod pod("fd00::1");
+    const WatchScope key = resolve({}, pod.files);
+    CHECK(key.api_server.url == "https://[fd00::1]");
+    CHECK(key.api_server.auth.bearer_token_file == pod.directory.path("token"));
+    CHECK(key.api_server.auth.bearer_token == "");
+    CHECK(key.api_server.tls.ca_file == pod.directory.path("ca.crt"));
+    CHECK(key.namespaces.empty());
+
+    SECTION("without the port's variable") {
+        const ScopedVariable port("KUBERNETES_SERVICE_PORT", std::nullopt);
+        CHECK(contains(config_error([&] { resolve({}, pod.files); }),
+                       "KUBERNETES_SERVICE_PORT is not set"));
+    }
+    SECTION("with an empty variable") {
+        const ScopedVariable host("KUBERNETES_SERVICE_HOST", "");
+        CHECK(contains(config_error([&] { resolve({}, pod.files); }),
+                       "KUBERNETES_SERVICE_HOST is not set"));
+    }
+    SECTION("with a port that is none") {
+        const ScopedVariable port("KUBERNETES_SERVICE_PORT", "tcp");
+        CHECK(contains(config_error([&] { resolve({}, pod.files); }), "the port must be"));
+    }
+    SECTION("with an empty token") {
+        pod.directory.write("token", "\n");
+        CHECK(contains(config_error([&] { resolve({}, pod.files); }), "token is empty"));
+    }
+    SECTION("without the CA") {
+        std::filesystem::remove(pod.directory.path("ca.crt"));
+        CHECK(contains(config_error([&] { resolve({}, pod.files); }),
+                       "cannot read " + pod.directory.path("ca.crt")));
+    }
+}
+
+TEST_CASE("resolve: namespaces are sorted and unique, and an empty one is all of them") {
+    DiscoveryConfig config = with_url();
+    config.namespaces = {"b", "a", "b"};
+    CHECK(resolve(config).namespaces == std::vector<std::string>{"a", "b"});
+    config.namespaces = {"b", ""};
+    CHECK(resolve(config).namespaces.empty());
+}
+
+TEST_CASE("resolve: own_namespace adds to the names, in vmagent's dialect it replaces none") {
+    const Pod pod;
+    DiscoveryConfig config;
+    config.own_namespace = true;
+    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"shop"});
+    config.namespaces = {"a"};
+    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"a", "shop"});
+    config.dialect = LabelDialect::victoriametrics;
+    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"a"});
+    config.namespaces.clear();
+    config.api_server.url = "http://elsewhere";
+    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"shop"});
+}
+
+TEST_CASE("resolve: an own namespace that is missing, empty or no name is an error") {
+    DiscoveryConfig config;
+    config.own_namespace = true;
+    for (const std::string content : {"", " \n", "a/b", "a\nb"}) {
+        const Pod pod("10.0.0.1", content);
+        CHECK(contains(config_error([&] { resolve(config, pod.files); }),
+                       "own_namespace: " + pod.directory.path("namespace") + " does not hold"));
+    }
+    const Pod pod;
+    std::filesystem::remove(pod.directory.path("namespace"));
+    CHECK(config_error([&] {
+              resolve(config, pod.files);
+          }).starts_with("own_namespace: cannot read"));
+}
+
+TEST_CASE("resolve: selectors of one role are joined in order, those not watched go") {
+    DiscoveryConfig config = with_url();
+    config.dialect = LabelDialect::victoriametrics;
+    config.selectors = {{Role::pod, "foo", ""},
+                        {Role::ingress, "x", ""},
+                        {Role::node, "n", ""},
+                        {Role::pod, " a in (b) ", "y=z"}};
+    const std::vector<Selector> pods{{Role::pod, "foo,a in (b)", "y=z"}};
+    CHECK(resolve(config).selectors == pods);
+    config.attach_metadata.node = true;
+    CHECK(resolve(config).selectors ==
+          std::vector<Selector>{{Role::node, "n", ""}, {Role::pod, "foo,a in (b)", "y=z"}});
+    config.role = Role::service;
+    CHECK(resolve(config).selectors.empty());
+    config.role = Role::node;
+    CHECK(resolve(config).selectors == std::vector<Selector>{{Role::node, "n", ""}});
+    config.role = Role::ingress;
+    CHECK(resolve(config).selectors == std::vector<Selector>{{Role::ingress, "x", ""}});
+}
+
+TEST_CASE("resolve: configurations of one meaning have one key, whatever their role") {
+    DiscoveryConfig a = with_url("https://api/");
+    a.namespaces = {"x", "y"};
+    a.selectors = {{Role::pod, "p", ""}, {Role::service, "", ""}};
+    a.role = Role::endpoints;
+    DiscoveryConfig b = with_url("HTTPS://API:443");
+    b.namespaces = {"y", "x", "x"};
+    b.selectors = {{Role::pod, "p", ""}};
+    b.min_update_interval = 5s;
+    CHECK(resolve(a) == resolve(b));
+    b.selectors[0].label = "q";
+    CHECK(resolve(a) != resolve(b));
+}
+
+TEST_CASE("resolve: what validate refuses is refused") {
+    DiscoveryConfig config = with_url("ftp://h");
+    CHECK(config_error([&] { resolve(config); }) == problem(config));
+    CHECK(problem(config) != "");
+}
+
+TEST_CASE("find_api_server: $KUBECONFIG, in-cluster and ~/.kube/config are tried in this order") {
+    const TemporaryDirectory home;
+    const ScopedVariable home_variable("HOME", home.path());
+    const std::string home_file = home.path(".kube/config");
+    const std::string list = home.path("missing") + ":" + home.write("kc", "");
+    std::optional<ScopedVariable> kubeconfig(std::in_place, "KUBECONFIG", list);
+    std::optional<Pod> pod(std::in_place);
+    const auto find = [&](DiscoveryConfig config = {}) {
+        find_api_server(config, pod ? pod->files : InClusterFiles{home.path("none")});
+        return config;
+    };
+    CHECK(find().kubeconfig_file == list);
+    kubeconfig.emplace("KUBECONFIG", home.path("missing"));
+    CHECK(find().kubeconfig_file == "");
+    home.write(".kube/config", "");
+    CHECK(find().kubeconfig_file == "");
+    CHECK(find({.kubeconfig_context = "c"}).kubeconfig_file == home_file);
+    pod.reset();
+    const ScopedVariable host("KUBERNETES_SERVICE_HOST", std::nullopt);
+    CHECK(find().kubeconfig_file == home_file);
+
+    std::filesystem::remove(home_file);
+    CHECK(config_error([&] { find(); }) ==
+          "API server: none was given and none was found; tried $KUBECONFIG (no such file: " +
+              home.path("missing") +
+              "), in-cluster (KUBERNETES_SERVICE_HOST is not set), ~/.kube/config (no such file: " +
+              home_file + ")");
+    CHECK(find(with_url()) == with_url());
+}

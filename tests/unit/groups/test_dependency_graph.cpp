@@ -1,0 +1,138 @@
+#include "k8s_sd/detail/groups/dependency_graph.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace k8s_sd;
+
+namespace {
+
+using Key = std::tuple<Kind, std::string, std::string>;
+
+struct Dependent;
+using Graph = k8s_sd::detail::DependencyGraph<Dependent>;
+
+struct Dependent {
+    Graph::Dependencies dependencies{};
+};
+
+void ask(Graph& graph, Dependent& who, const std::vector<Key>& keys) {
+    Graph::Dependencies asked;
+    for (const auto& [kind, ns, name] : keys) graph.record(kind, ns, name, asked);
+    graph.set_dependencies(who, who.dependencies, std::move(asked));
+}
+std::multiset<Dependent*> dependents(const Graph& graph, const Key& key) {
+    const auto& [kind, ns, name] = key;
+    const auto& found = graph.dependents(kind, ns, name);
+    return {found.begin(), found.end()};
+}
+using Set = std::multiset<Dependent*>;
+
+const Key pod{Kind::pod, "ns", "a"}, other_pod{Kind::pod, "ns", "b"}, node{Kind::node, "", "a"},
+    service{Kind::service, "ns", "a"};
+
+}  // namespace
+
+TEST_CASE("DependencyGraph: nobody depends on what nobody has asked for") {
+    const Graph graph;
+    CHECK(graph.empty());
+    CHECK(dependents(graph, pod).empty());
+}
+
+TEST_CASE("DependencyGraph: objects of other kinds, namespaces and names are other objects") {
+    Graph graph;
+    Dependent a;
+    ask(graph, a, {pod});
+    CHECK(dependents(graph, pod) == Set{&a});
+    CHECK(dependents(graph, service).empty());
+    CHECK(dependents(graph, other_pod).empty());
+    CHECK(dependents(graph, {Kind::pod, "", "a"}).empty());
+    ask(graph, a, {});
+}
+
+TEST_CASE("DependencyGraph: several depend on one object, one depends on several") {
+    Graph graph;
+    Dependent a, b;
+    ask(graph, a, {pod, node});
+    ask(graph, b, {node, service});
+    CHECK(dependents(graph, pod) == Set{&a});
+    CHECK(dependents(graph, node) == Set{&a, &b});
+    CHECK(dependents(graph, service) == Set{&b});
+}
+
+TEST_CASE("DependencyGraph: what is asked for twice is depended on once") {
+    Graph graph;
+    Dependent a;
+    ask(graph, a, {pod, node, pod, pod});
+    CHECK(dependents(graph, pod) == Set{&a});
+    CHECK(a.dependencies.size() == 2);
+    ask(graph, a, {});
+    CHECK(graph.empty());
+}
+
+TEST_CASE("DependencyGraph: dependencies change with what is asked for") {
+    Graph graph;
+    Dependent a, b;
+    ask(graph, a, {pod, node});
+    ask(graph, b, {pod});
+    ask(graph, a, {service, node});
+    CHECK(dependents(graph, pod) == Set{&b});
+    CHECK(dependents(graph, node) == Set{&a});
+    CHECK(dependents(graph, service) == Set{&a});
+    ask(graph, a, {service, node});
+    CHECK(dependents(graph, service) == Set{&a});
+}
+
+TEST_CASE("DependencyGraph: it empties itself when the last dependent goes") {
+    Graph graph;
+    Dependent a, b;
+    ask(graph, a, {pod, node});
+    ask(graph, b, {pod, service});
+    ask(graph, a, {});
+    CHECK_FALSE(graph.empty());
+    CHECK(a.dependencies.empty());
+    ask(graph, b, {});
+    CHECK(graph.empty());
+}
+
+TEST_CASE("DependencyGraph: the key of a dependency outlives the strings it was asked with") {
+    Graph graph;
+    Dependent a;
+    Graph::Dependencies asked;
+    {
+        const std::string ns(100, 'n'), name(100, 'a');
+        graph.record(Kind::pod, ns, name, asked);
+    }
+    graph.set_dependencies(a, a.dependencies, std::move(asked));
+    CHECK(dependents(graph, {Kind::pod, std::string(100, 'n'), std::string(100, 'a')}) == Set{&a});
+}
+
+TEST_CASE("DependencyGraph: agrees with a map of sets through random changes") {
+    std::mt19937 random(5);
+    Graph graph;
+    std::vector<Dependent> who(6);
+    std::map<Key, std::set<Dependent*>> model;
+    std::vector<Key> keys;
+    for (const Kind kind : {Kind::pod, Kind::node, Kind::job}) {
+        for (const char* name : {"a", "b", "c", "d"}) keys.emplace_back(kind, "ns", name);
+    }
+    for (int round = 0; round < 2000; ++round) {
+        Dependent& dependent = who[random() % who.size()];
+        std::vector<Key> asked;
+        for (auto n = random() % 6; n > 0; --n) asked.push_back(keys[random() % keys.size()]);
+        ask(graph, dependent, asked);
+        for (const Key& key : keys) model[key].erase(&dependent);
+        for (const Key& key : asked) model[key].insert(&dependent);
+        bool any = false;
+        for (const Key& key : keys) {
+            CHECK(dependents(graph, key) == Set(model[key].begin(), model[key].end()));
+            any = any || !model[key].empty();
+        }
+        CHECK(graph.empty() == !any);
+    }
+}

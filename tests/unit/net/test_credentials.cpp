@@ -1,0 +1,176 @@
+#include "k8s_sd/detail/net/credentials.hpp"
+#include "support/config_fixtures.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <string>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TemporaryDirectory;
+
+/// Credentials with a clock of their own and the results of the last call.
+struct Fixture {
+    explicit Fixture(const AuthConfig& config) : credentials(config) {}
+
+    std::string get() { return credentials.authorization(now, ec, problem); }
+
+    Credentials credentials;
+    TimePoint now{1000s};
+    error_code ec;
+    std::string problem;
+};
+
+AuthConfig token_file(const std::string& path) {
+    AuthConfig config;
+    config.bearer_token_file = path;
+    return config;
+}
+
+AuthConfig basic(const std::string& username, const std::string& password) {
+    AuthConfig config;
+    config.username = username;
+    config.password = password;
+    return config;
+}
+
+TEST_CASE("Credentials: without any there is no header and no error") {
+    Fixture f{AuthConfig{}};
+    CHECK(f.get().empty());
+    CHECK_FALSE(f.ec);
+    CHECK_FALSE(f.credentials.refresh(f.now));
+}
+
+TEST_CASE("Credentials: an inline token is sent as it is") {
+    AuthConfig config;
+    config.bearer_token = "abc.def";
+    Fixture f{config};
+    CHECK(f.get() == "Bearer abc.def");
+    CHECK_FALSE(f.ec);
+    CHECK_FALSE(f.credentials.refresh(f.now));
+}
+
+TEST_CASE("Credentials: user and password follow RFC 7617") {
+    CHECK(Fixture{basic("Aladdin", "open sesame")}.get() == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    CHECK(Fixture{basic("u", "")}.get() == "Basic dTo=");
+    CHECK(Fixture{basic("test", "123\xC2\xA3")}.get() == "Basic dGVzdDoxMjPCow==");
+}
+
+TEST_CASE("Credentials: a password file is trimmed") {
+    const TemporaryDirectory directory;
+    AuthConfig config;
+    config.username = "Aladdin";
+    config.password_file = directory.write("password", "\n open sesame \r\n");
+    CHECK(Fixture{config}.get() == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+}
+
+TEST_CASE("Credentials: a token file is trimmed and read again after 60 s") {
+    const TemporaryDirectory directory;
+    Fixture f{token_file(directory.write("token", " \t one \r\n\n"))};
+    CHECK(f.get() == "Bearer one");
+
+    directory.write("token", "two\n");
+    f.now += 59s;
+    CHECK(f.get() == "Bearer one");
+    f.now += 1s;
+    CHECK(f.get() == "Bearer two");
+    CHECK(f.problem.empty());
+}
+
+TEST_CASE("Credentials: refresh reads at once and tells whether the value changed") {
+    const TemporaryDirectory directory;
+    Fixture f{token_file(directory.write("token", "one"))};
+    CHECK(f.get() == "Bearer one");
+    CHECK_FALSE(f.credentials.refresh(f.now));
+
+    directory.write("token", "two");
+    CHECK(f.credentials.refresh(f.now));
+    CHECK(f.get() == "Bearer two");
+
+    directory.write("token", "");
+    CHECK_FALSE(f.credentials.refresh(f.now));
+    CHECK(f.get() == "Bearer two");
+}
+
+TEST_CASE("Credentials: an empty, missing or malformed file keeps the last good value") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("token", "one");
+    Fixture f{token_file(path)};
+    CHECK(f.get() == "Bearer one");
+    f.now += 60s;
+
+    SECTION("empty") { directory.write("token", " \n"); }
+    SECTION("missing") { std::filesystem::remove(path); }
+    SECTION("a line break inside") { directory.write("token", "two\r\nX-Evil: 1"); }
+    SECTION("a NUL inside") { directory.write("token", std::string("two\0three", 9)); }
+    SECTION("too large") { directory.write("token", std::string((4 << 20) + 1, 'x')); }
+
+    CHECK(f.get() == "Bearer one");
+    CHECK_FALSE(f.ec);
+    CHECK(f.problem.find(path) != std::string::npos);
+
+    // The file is tried again at once, not 60 s later.
+    directory.write("token", "two");
+    CHECK(f.get() == "Bearer two");
+    CHECK(f.problem.empty());
+}
+
+TEST_CASE("Credentials: without a good value an unusable file is an error that names it") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("token");
+    Fixture f{token_file(path)};
+    std::string reason;
+    SECTION("missing") { reason = "No such file or directory"; }
+    SECTION("empty") {
+        directory.write("token", "");
+        reason = "it is empty";
+    }
+    SECTION("a directory") {
+        std::filesystem::create_directory(path);
+        reason = "Is a directory";
+    }
+    SECTION("a line break inside") {
+        directory.write("token", "s3cret\ns3cret");
+        reason = "it contains a line break or another control character";
+    }
+    SECTION("a control character at the end") {
+        directory.write("token", "s3cret\x7f");
+        reason = "it contains a line break or another control character";
+    }
+
+    CHECK(f.get().empty());
+    CHECK(f.ec == errc::credentials_unavailable);
+    CHECK(f.problem == "bearer_token_file " + path + ": " + reason);
+
+    // Files may appear later.
+    std::filesystem::remove(path);
+    directory.write("token", "late");
+    CHECK(f.get() == "Bearer late");
+    CHECK_FALSE(f.ec);
+}
+
+TEST_CASE("Credentials: control characters in inline values are an error without the value") {
+    AuthConfig token;
+    token.bearer_token = "s3cret\r\nX-Evil: 1";
+    for (const AuthConfig& config : {token, basic("us\ner", "s3cret"), basic("user", "s3cret\n")}) {
+        Fixture f{config};
+        CHECK(f.get().empty());
+        CHECK(f.ec == errc::credentials_unavailable);
+        CHECK_FALSE(f.problem.empty());
+        CHECK(f.problem.find("s3cret") == std::string::npos);
+    }
+}
+
+TEST_CASE("Secret: a move leaves no copy behind, even of a short one") {
+    CleansedBytes secret;
+    append(secret, "s3cret");
+    const char* const memory = secret.data();
+    const CleansedBytes moved = std::move(secret);
+    CHECK(view(moved) == "s3cret");
+    CHECK(moved.data() == memory);
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail

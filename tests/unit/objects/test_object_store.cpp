@@ -1,0 +1,260 @@
+#include "k8s_sd/detail/objects/object_store.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using k8s_sd::detail::ObjectStore;
+
+namespace {
+
+class Thing final : public Object {
+ public:
+    Thing(std::string ns, std::string name, std::string content, std::string_view uid)
+        : Object(Kind::pod, uid),
+          content_(std::move(content)),
+          own_ns_(std::move(ns)),
+          own_name_(std::move(name)) {
+        set_key(own_ns_, own_name_);
+    }
+    bool same_content(const Object& other) const noexcept override {
+        return content_ == static_cast<const Thing&>(other).content_;
+    }
+    const std::string& content() const noexcept { return content_; }
+
+ private:
+    void collect(std::vector<detail::LabelBlockPtr>&) const override {}
+
+    std::string content_, own_ns_, own_name_;
+};
+
+ObjectPtr thing(const std::string& name, const std::string& content, const std::string& uid = "u") {
+    return new Thing("ns", name, content, uid);
+}
+const std::string& content(const ObjectPtr& object) {
+    return static_cast<const Thing&>(*object).content();
+}
+
+/// "+a=1", "a=1->2", "-a=1" or "" for no change.
+std::string words(const ObjectChange& change) {
+    if (!change.before && !change.after) return "";
+    const std::string name((change.after ? change.after : change.before)->name());
+    if (!change.before) return "+" + name + "=" + content(change.after);
+    if (!change.after) return "-" + name + "=" + content(change.before);
+    return name + "=" + content(change.before) + "->" + content(change.after);
+}
+std::set<std::string> words(const std::vector<ObjectChange>& changes) {
+    std::set<std::string> all;
+    for (const ObjectChange& change : changes) all.insert(words(change));
+    return all;
+}
+using Words = std::set<std::string>;
+
+ObjectStore store_of(std::initializer_list<std::pair<const char*, const char*>> things) {
+    ObjectStore store;
+    store.begin_list();
+    for (const auto& [name, value] : things) store.put_listed(thing(name, value));
+    store.finish_list();
+    return store;
+}
+
+}  // namespace
+
+TEST_CASE("ObjectStore: objects are found by namespace and name") {
+    ObjectStore store;
+    CHECK(store.find("ns", "a") == nullptr);
+    const auto object = thing("a", "1");
+    CHECK(words(store.put(object)) == "+a=1");
+    CHECK(store.find("ns", "a") == object.get());
+    CHECK(store.find("a", "ns") == nullptr);
+    CHECK(store.find("ns", "") == nullptr);
+    CHECK(store.size() == 1);
+    store.put(ObjectPtr(new Thing("other", "a", "2", "u")));
+    CHECK(store.size() == 2);
+    CHECK(content(ObjectPtr(store.find("other", "a"))) == "2");
+}
+
+TEST_CASE("ObjectStore: equal content is no change and keeps the object that was there") {
+    ObjectStore store;
+    const auto first = thing("a", "1");
+    store.put(first);
+    const ObjectChange change = store.put(thing("a", "1"));
+    CHECK(!change.before);
+    CHECK(!change.after);
+    CHECK(store.find("ns", "a") == first.get());
+}
+
+TEST_CASE("ObjectStore: a change names what was and what is") {
+    ObjectStore store;
+    const auto one = thing("a", "1"), two = thing("a", "2");
+    store.put(one);
+    const ObjectChange change = store.put(two);
+    CHECK(change.before == one);
+    CHECK(change.after == two);
+    CHECK(store.find("ns", "a") == two.get());
+    CHECK(store.size() == 1);
+}
+
+TEST_CASE("ObjectStore: another UID is a change even if the content is equal") {
+    ObjectStore store;
+    store.put(thing("a", "1", "u1"));
+    const ObjectChange change = store.put(thing("a", "1", "u2"));
+    REQUIRE((change.before && change.after));
+    CHECK_FALSE(change.before->same_uid(*change.after));
+}
+
+TEST_CASE("ObjectStore: what is removed was there, what is not there is not removed") {
+    ObjectStore store;
+    store.put(thing("a", "1"));
+    CHECK(words(store.remove("ns", "b")) == "");
+    CHECK(words(store.remove("ns", "a")) == "-a=1");
+    CHECK(words(store.remove("ns", "a")) == "");
+    CHECK(store.size() == 0);
+}
+
+TEST_CASE("ObjectStore: a list of the same objects changes nothing") {
+    ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
+    store.begin_list();
+    CHECK(words(store.put_listed(thing("b", "2"))) == "");
+    CHECK(words(store.put_listed(thing("a", "1"))) == "");
+    CHECK(store.finish_list().empty());
+    CHECK(store.size() == 2);
+}
+
+TEST_CASE("ObjectStore: a list brings exactly the differences, removals when it is complete") {
+    ObjectStore store = store_of({{"gone", "1"}, {"changed", "1"}, {"same", "1"}, {"gone2", "1"}});
+    store.begin_list();
+    CHECK(words(store.put_listed(thing("changed", "2"))) == "changed=1->2");
+    CHECK(words(store.put_listed(thing("same", "1"))) == "");
+    CHECK(words(store.put_listed(thing("new", "1"))) == "+new=1");
+    CHECK(store.find("ns", "gone") != nullptr);
+    CHECK(words(store.finish_list()) == Words{"-gone=1", "-gone2=1"});
+    CHECK(store.size() == 3);
+    CHECK(store.find("ns", "gone") == nullptr);
+}
+
+TEST_CASE("ObjectStore: an empty list removes everything, but not before it is complete") {
+    ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
+    store.begin_list();
+    CHECK(store.size() == 2);
+    CHECK(words(store.finish_list()) == Words{"-a=1", "-b=2"});
+    CHECK(store.size() == 0);
+    store.begin_list();
+    CHECK(store.finish_list().empty());
+}
+
+TEST_CASE("ObjectStore: a list that is never completed removes nothing") {
+    ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
+    store.begin_list();
+    store.put_listed(thing("a", "9"));
+    CHECK(store.size() == 2);
+    CHECK(words(store.put(thing("b", "2"))) == "");
+}
+
+TEST_CASE("ObjectStore: an object that came in an unusable form stays as it was") {
+    ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
+    store.begin_list();
+    store.keep_listed("ns", "b");
+    store.keep_listed("ns", "unknown");
+    store.keep_listed("elsewhere", "a");
+    CHECK(words(store.finish_list()) == Words{"-a=1"});
+    CHECK(store.find("ns", "b") != nullptr);
+}
+
+TEST_CASE("ObjectStore: unusable objects that are not known do not hide removals") {
+    ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
+    store.begin_list();
+    store.put_listed(thing("a", "1"));
+    store.keep_listed("ns", "unknown");
+    store.keep_listed("ns", "unknown too");
+    CHECK(words(store.finish_list()) == Words{"-b=2"});
+}
+
+TEST_CASE("ObjectStore: a list that starts again forgets what the first attempt brought") {
+    ObjectStore store = store_of({{"a", "1"}});
+    store.begin_list();
+    store.put_listed(thing("a", "1"));
+    store.put_listed(thing("b", "1"));
+    store.begin_list();
+    store.put_listed(thing("a", "1"));
+    CHECK(words(store.finish_list()) == Words{"-b=1"});
+}
+
+TEST_CASE(
+    "ObjectStore: a first list that starts again removes what only its first attempt brought") {
+    ObjectStore store;
+    store.begin_list();
+    store.put_listed(thing("a", "1"));
+    store.put_listed(thing("b", "1"));
+    store.begin_list();
+    store.put_listed(thing("b", "1"));
+    CHECK(words(store.finish_list()) == Words{"-a=1"});
+}
+
+TEST_CASE("ObjectStore: an object that a list brings twice counts once") {
+    ObjectStore store = store_of({{"a", "1"}, {"gone", "1"}});
+    store.begin_list();
+    CHECK(words(store.put_listed(thing("a", "2"))) == "a=1->2");
+    CHECK(words(store.put_listed(thing("a", "3"))) == "a=2->3");
+    CHECK(words(store.finish_list()) == Words{"-gone=1"});
+    CHECK(store.size() == 1);
+}
+
+TEST_CASE("ObjectStore: agrees with a map through random lists and events") {
+    std::mt19937 random(3);
+    using Content = std::pair<std::string, std::string>;  // UID, content
+    std::map<std::string, Content> model;
+    ObjectStore store;
+    const auto draw = [&](std::uint32_t n) { return std::to_string(random() % n); };
+    const auto put = [&](bool listed) {
+        const std::string name = draw(12);
+        const Content now{draw(2), draw(3)};
+        const auto known = model.find(name);
+        const bool same = known != model.end() && known->second == now;
+        const auto object = thing(name, now.second, now.first);
+        const ObjectChange change = listed ? store.put_listed(object) : store.put(object);
+        CHECK(static_cast<bool>(change.after) == !same);
+        CHECK(static_cast<bool>(change.before) == (known != model.end() && !same));
+        model[name] = now;
+        return name;
+    };
+    for (int round = 0; round < 400; ++round) {
+        for (auto n = random() % 6; n > 0; --n) put(false);
+        const std::string name = draw(12);
+        CHECK(static_cast<bool>(store.remove("ns", name).before) == (model.erase(name) == 1));
+        std::set<std::string> listed;
+        store.begin_list();
+        for (auto n = random() % 14; n > 0; --n) {
+            if (random() % 10 == 0) {
+                store.begin_list();
+                listed.clear();
+            }
+            if (random() % 8 == 0) {
+                const std::string bad = draw(12);
+                store.keep_listed("ns", bad);
+                listed.insert(bad);
+            } else {
+                listed.insert(put(true));
+            }
+        }
+        std::set<std::string> removed, expected;
+        for (const ObjectChange& change : store.finish_list())
+            removed.emplace(change.before->name());
+        for (const auto& [known, value] : model) {
+            if (!listed.contains(known)) expected.insert(known);
+        }
+        CHECK(removed == expected);
+        for (const std::string& gone : expected) model.erase(gone);
+        REQUIRE(store.size() == model.size());
+        for (const auto& [known, value] : model) {
+            REQUIRE(store.find("ns", known) != nullptr);
+            CHECK(content(ObjectPtr(store.find("ns", known))) == value.second);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+#include "k8s_sd/relabel/mutable_labels.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <random>
+#include <string>
+
+using namespace k8s_sd;
+
+namespace {
+
+std::string text_of(const MutableLabels& labels) {
+    std::string text;
+    for (const auto& [name, value] : labels.labels()) {
+        text += std::string(name) + "=" + std::string(value) + ",";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("MutableLabels: the order is that of insertion, a label set again keeps its place") {
+    MutableLabels labels;
+    labels.set("c", "1");
+    labels.set("a", "2");
+    labels.set("b", "3");
+    labels.set("a", "4");
+    CHECK(text_of(labels) == "c=1,a=4,b=3,");
+    labels.erase("c");
+    labels.set("c", "5");
+    CHECK(text_of(labels) == "a=4,b=3,c=5,");
+    labels.sort();
+    labels.set("aa", "6");
+    CHECK(text_of(labels) == "a=4,b=3,c=5,aa=6,");
+    labels.erase_if([](std::string_view name) { return name.starts_with('a'); });
+    CHECK(text_of(labels) == "b=3,c=5,");
+}
+
+TEST_CASE("MutableLabels: an empty value is no label, but keeps the place of one") {
+    MutableLabels labels;
+    labels.set("a", "");
+    labels.set("b", "1");
+    labels.set("c", "2");
+    labels.set("b", "");
+    CHECK(labels.get("a").empty());
+    CHECK(labels.get("b").empty());
+    CHECK(labels.to_map() == LabelMap{{"c", "2"}});
+    labels.set("b", "3");
+    CHECK(text_of(labels) == "a=,b=3,c=2,");
+    labels.erase_empty();
+    CHECK(text_of(labels) == "b=3,c=2,");
+    labels.set("c", "");
+    labels.erase("c");
+    labels.erase("b");
+    CHECK(labels.empty());
+}
+
+TEST_CASE("MutableLabels: kept texts stay where they are until clear()") {
+    MutableLabels labels;
+    for (int round = 0; round < 2; ++round) {
+        labels.clear();
+        CHECK(labels.empty());
+        std::map<std::string, std::string_view> kept;
+        for (int i = 0; i < 200; ++i) {
+            const std::string text = std::to_string(round * 1000 + i);
+            kept[text] = labels.keep(text);
+            labels.set(kept[text], kept[text]);
+        }
+        for (const auto& [text, view] : kept) CHECK(text == view);
+        CHECK(labels.size() == 200);
+        std::string& built = labels.new_text();
+        CHECK(built.empty());
+    }
+}
+
+TEST_CASE("MutableLabels: finds what a map would find, whatever happened before") {
+    std::mt19937_64 random(42);
+    const auto name_of = [](std::uint64_t i) { return "label_" + std::to_string(i % 90); };
+    MutableLabels labels;
+    std::map<std::string, std::string, std::less<>> model;
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string name = name_of(random());
+        switch (random() % 8) {
+            case 0: labels.erase(name), model.erase(name); break;
+            case 1: labels.set(labels.keep(name), ""), model.erase(name); break;
+            case 2: labels.sort(); break;
+            default: labels.set(labels.keep(name), labels.keep(name)), model[name] = name;
+        }
+        const std::string other = name_of(random());
+        REQUIRE(labels.get(other) == (model.contains(other) ? other : ""));
+        if (i % 1'000 == 0) REQUIRE(labels.to_map() == model);
+        if (i % 5'000 == 0) labels.clear(), model.clear();
+    }
+}

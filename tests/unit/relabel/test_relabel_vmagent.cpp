@@ -1,0 +1,198 @@
+// What vmagent has beyond Prometheus.
+
+#include "k8s_sd/scrape/sharding.hpp"
+#include "support/relabelling.hpp"
+
+using namespace k8s_sd;
+using k8s_sd::test::relabel;
+using Action = RelabelAction;
+
+namespace {
+
+constexpr RelabelOptions vmagent{.dialect = LabelDialect::victoriametrics};
+
+std::string replace_all(const std::string& value, const std::string& regex,
+                        const std::string& replacement) {
+    const auto result = relabel({{"a", value}}, {{.action = Action::replace_all,
+                                                  .source_labels = {"a"},
+                                                  .regex = regex,
+                                                  .target_label = "a",
+                                                  .replacement = replacement}});
+    return result->contains("a") ? result->at("a") : "";
+}
+
+/// What vmagent's sharding hashes after these rules.
+std::string key_after(const LabelMap& labels, const std::vector<RelabelRule>& rules) {
+    MutableLabels changed;
+    test::fill(changed, labels);
+    const Relabeler relabeler(rules, vmagent);  // the labels refer to its texts
+    REQUIRE(relabeler.apply(changed));
+    return Sharding().key(changed.labels());
+}
+
+bool keeps(const LabelMap& labels, const RelabelRule& rule) {
+    return relabel(labels, {rule}, vmagent).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("Relabelling of vmagent: replace_all replaces every occurrence") {
+    CHECK(replace_all("a-b-c", "-", "_") == "a_b_c");
+    CHECK(replace_all("abab", "(a)(b)", "$2$1") == "baba");
+    CHECK(replace_all("aaa", "a", "") == "");
+    CHECK(replace_all("abc", "x*", "-") == "-a-b-c-");
+    CHECK(replace_all("abc", "b*", "-") == "-a-c-");
+    CHECK(replace_all("\xc3\xa9x", "", "-") == "-\xc3\xa9-x-");
+    CHECK(replace_all("aaa", "^a", "b") == "baa");
+    CHECK(replace_all("foo bar", "\\b", "|") == "|foo| |bar|");
+    CHECK(replace_all("a\nb", "a.b", "x") == "a\nb");  // as it is: the dot stops at line breaks
+    CHECK(replace_all("a\xff\xff"
+                      "b",
+                      "[^a]", "x") == "axxx");
+    CHECK(replace_all("a\xff"
+                      "b",
+                      "b", "c") == "a\xff"
+                                   "c");
+    CHECK(replace_all("a\xff"
+                      "b",
+                      "(.)b", "$1$1") == "a\xff\xff");
+}
+
+TEST_CASE("Relabelling of vmagent: replace_all without an occurrence leaves the target alone") {
+    const LabelMap labels{{"a", "x"}, {"b", "y"}};
+    const RelabelRule rule{.action = Action::replace_all,
+                           .source_labels = {"a"},
+                           .regex = "z",
+                           .target_label = "b",
+                           .replacement = "w"};
+    CHECK(relabel(labels, {rule}) == labels);
+    // Nor where the result is the same.
+    RelabelRule same = rule;
+    same.regex = same.replacement = "x";
+    CHECK(relabel(labels, {same}) == labels);
+}
+
+TEST_CASE("Relabelling of vmagent: labelmap_all renames") {
+    const RelabelRule rule{.action = Action::labelmap_all, .regex = "-|\\.", .replacement = "_"};
+    CHECK(relabel({{"a-b.c", "1"}, {"d", "2"}}, {rule}) == LabelMap{{"a_b_c", "1"}, {"d", "2"}});
+    // Of two that get one name the greater original name wins.
+    CHECK(relabel({{"a-b", "1"}, {"a.b", "2"}}, {rule}) == LabelMap{{"a_b", "2"}});
+    CHECK(relabel({{"a-b", "1"}, {"a_b", "2"}}, {rule}) == LabelMap{{"a_b", "2"}});
+    // What would be no label name stays.
+    const RelabelRule erase{.action = Action::labelmap_all, .regex = "a+", .replacement = ""};
+    CHECK(relabel({{"aa", "1"}, {"ab", "2"}}, {erase}) == LabelMap{{"aa", "1"}, {"b", "2"}});
+}
+
+TEST_CASE("Relabelling of vmagent: labelmap_all keeps the places of labels") {
+    MutableLabels labels;
+    for (const char* name : {"c-", "a", "b-"}) labels.set(name, name);
+    const Relabeler relabeler({{.action = Action::labelmap_all, .regex = "-", .replacement = "_"}});
+    REQUIRE(relabeler.apply(labels));
+    std::string order;
+    for (const auto& label : labels.labels()) order += label.name;
+    CHECK(order == "c_ab_");
+}
+
+TEST_CASE("Relabelling of vmagent: labelmap makes labels in the order of those they come from") {
+    const RelabelRule map{.action = Action::labelmap, .regex = "__meta_(.)"};
+    // __meta_a comes last, because the first rule made it.
+    CHECK(key_after({{"__meta_b", "1"}, {"__meta_c", "2"}},
+                    {{.target_label = "__meta_a", .replacement = "3"}, map}) ==
+          "__meta_b=1,__meta_c=2,__meta_a=3,b=1,c=2,a=3,");
+    // Of two that get one name, the first gives the place and the greater name the value.
+    const RelabelRule two{.action = Action::labelmap, .regex = "_[ab](_z)?", .replacement = "x$1"};
+    CHECK(key_after({{"_b", "1"}, {"_b_z", "2"}}, {{.target_label = "_a", .replacement = "3"},
+                                                   two}) == "_b=1,_b_z=2,_a=3,x=1,x_z=2,");
+}
+
+TEST_CASE("Relabelling of vmagent: a label that was empty meanwhile keeps its place") {
+    const LabelMap labels{{"a", "1"}, {"b", "2"}, {"c", "3"}};
+    const auto set = [](const char* name, const char* value) {
+        return RelabelRule{.target_label = name, .replacement = value};
+    };
+    CHECK(key_after(labels, {set("a", ""), set("d", "4"), set("a", "5")}) == "a=5,b=2,c=3,d=4,");
+    CHECK(key_after(labels, {set("e", ""), set("d", "4"), set("e", "5")}) ==
+          "a=1,b=2,c=3,e=5,d=4,");
+    CHECK(key_after(labels, {set("a", ""), set("e", "")}) == "b=2,c=3,");
+    const RelabelRule drop{.action = Action::labeldrop, .regex = "a"};
+    CHECK(key_after(labels, {set("a", ""), drop, set("a", "5")}) == "b=2,c=3,a=5,");
+    const RelabelRule keep{.action = Action::labelkeep, .regex = "a|c"};
+    CHECK(key_after(labels, {set("a", ""), keep, set("a", "5")}) == "a=5,c=3,");
+}
+
+TEST_CASE("Relabelling of vmagent: a label that was emptied is none to labelmap") {
+    const RelabelRule empty{.target_label = "b_", .replacement = ""};
+    const RelabelRule map{.action = Action::labelmap, .regex = "(.)_", .replacement = "x"};
+    CHECK(key_after({{"a_", "1"}, {"b_", "2"}}, {empty, map}) == "a_=1,x=1,");
+    const RelabelRule all{.action = Action::labelmap_all, .regex = "._", .replacement = "x"};
+    CHECK(key_after({{"a_", "1"}, {"b_", "2"}, {"c", "3"}}, {empty, all}) == "x=1,c=3,");
+    const RelabelRule again{.target_label = "x", .replacement = "4"};
+    CHECK(key_after({{"b_", "2"}, {"c", "3"}}, {empty, all, again}) == "x=4,c=3,");
+}
+
+TEST_CASE("Relabelling of vmagent: keep_if_equal and drop_if_equal compare all source labels") {
+    const RelabelRule keep{.action = Action::keep_if_equal, .source_labels = {"a", "b", "c"}};
+    const RelabelRule drop{.action = Action::drop_if_equal, .source_labels = {"a", "b", "c"}};
+    const LabelMap equal{{"a", "x"}, {"b", "x"}, {"c", "x"}};
+    const LabelMap different{{"a", "x"}, {"b", "x"}};
+    CHECK(keeps(equal, keep));
+    CHECK_FALSE(keeps(equal, drop));
+    CHECK_FALSE(keeps(different, keep));
+    CHECK(keeps(different, drop));
+    CHECK(keeps({}, keep));
+}
+
+TEST_CASE("Relabelling of vmagent: keep_if_contains and drop_if_contains look into the target") {
+    const RelabelRule keep{
+        .action = Action::keep_if_contains, .source_labels = {"a", "b"}, .target_label = "tags"};
+    RelabelRule drop = keep;
+    drop.action = Action::drop_if_contains;
+    const LabelMap both{{"a", "x"}, {"b", "y"}, {"tags", ",y,x,"}};
+    const LabelMap one{{"a", "x"}, {"b", "z"}, {"tags", ",y,x,"}};
+    CHECK(keeps(both, keep));
+    CHECK_FALSE(keeps(both, drop));
+    CHECK_FALSE(keeps(one, keep));
+    CHECK(keeps(one, drop));
+    CHECK(keeps({{"a", "x"}, {"tags", "x"}}, keep));  // everything contains an absent value
+}
+
+TEST_CASE("Relabelling of vmagent: an if makes a rule one for the label sets it matches") {
+    const std::vector<std::string> selectors{"{a=\"1\"}", "{a=\"2\"}"};
+    const RelabelRule rule{.target_label = "d", .replacement = "x", .if_ = selectors};
+    CHECK(relabel({{"a", "1"}}, {rule}) == LabelMap{{"a", "1"}, {"d", "x"}});
+    CHECK(relabel({{"a", "2"}}, {rule}) == LabelMap{{"a", "2"}, {"d", "x"}});
+    CHECK(relabel({{"a", "3"}}, {rule}) == LabelMap{{"a", "3"}});
+    const RelabelRule keep{.action = Action::keep, .if_ = selectors};
+    CHECK(keeps({{"a", "1"}}, keep));
+    CHECK_FALSE(keeps({{"a", "3"}}, keep));
+    const RelabelRule drop{.action = Action::drop, .if_ = selectors};
+    CHECK_FALSE(keeps({{"a", "1"}}, drop));
+    CHECK(keeps({{"a", "3"}}, drop));
+    const RelabelRule keep_more{
+        .action = Action::keep, .source_labels = {"b"}, .regex = "x", .if_ = selectors};
+    CHECK(keeps({{"a", "1"}, {"b", "x"}}, keep_more));
+    CHECK_FALSE(keeps({{"a", "1"}, {"b", "y"}}, keep_more));
+    const RelabelRule names{.action = Action::labeldrop, .regex = "a", .if_ = {"{b=\"\"}"}};
+    CHECK(relabel({{"a", "1"}}, {names}) == LabelMap{});
+    CHECK(relabel({{"a", "1"}, {"b", "1"}}, {names}) == LabelMap{{"a", "1"}, {"b", "1"}});
+}
+
+TEST_CASE("Relabelling of vmagent: {{label}} in a replacement is that label's value") {
+    const auto d = [](const std::string& replacement, const RelabelOptions& options) {
+        return relabel({{"a", "foo"}, {"b.c", "x$1"}},
+                       {{.source_labels = {"a"},
+                         .regex = "f(.*)",
+                         .target_label = "d",
+                         .replacement = replacement}},
+                       options)
+            ->at("d");
+    };
+    CHECK(d("{{a}}-$1", vmagent) == "foo-oo");
+    CHECK(d("{{a}}", vmagent) == "foo");
+    CHECK(d("<{{none}}>", vmagent) == "<>");
+    CHECK(d("{{b.c}}", vmagent) == "x$1");  // a value is no template
+    CHECK(d("${1}{{a}}{{a}}", vmagent) == "oofoofoo");
+    CHECK(d("{{a", vmagent) == "{{a");
+    CHECK(d("a}}{{", vmagent) == "a}}{{");
+    CHECK(d("{{a}}-$1", {}) == "{{a}}-oo");
+}
