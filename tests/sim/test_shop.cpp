@@ -1,5 +1,5 @@
-#include "sim/api_server_fixture.hpp"
 #include "k8s_sd/sim/shop.hpp"
+#include "sim/api_server_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,5 +1,5 @@
-#include "k8s_sd/cache/reference_sets.hpp"
 #include "integration/cache/object_cache_fixture.hpp"
+#include "k8s_sd/cache/reference_sets.hpp"
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;

@@ -46,6 +46,12 @@ ResponseHead read_head(const http::response_header<>& header) {
     return head;
 }
 
+constexpr std::size_t header_limit = 64 * 1024;
+constexpr std::size_t least_buffer = 1024;
+constexpr std::size_t most_buffer = 256 * 1024;
+
+}  // namespace
+
 // A Beast body that hands the bytes on, whatever the framing (length, chunks, end of stream).
 struct SinkBody {
     using value_type = ResponseSink*;
@@ -72,12 +78,6 @@ struct SinkBody {
         value_type& sink_;
     };
 };
-
-constexpr std::size_t header_limit = 64 * 1024;
-constexpr std::size_t least_buffer = 1024;
-constexpr std::size_t most_buffer = 256 * 1024;
-
-}  // namespace
 
 class HttpConnection::State : public std::enable_shared_from_this<State> {
  public:

@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0 {
 
-namespace {
+namespace detail {
 
 struct TargetHash {
     std::size_t operator()(const ScrapeTargetPtr& target) const noexcept { return target->hash(); }
@@ -146,7 +146,7 @@ struct Transition {
     std::vector<ScrapeTargetPtr> coming;
 };
 
-}  // namespace
+}  // namespace detail
 
 class TargetPool::Impl {
  public:
@@ -156,7 +156,7 @@ class TargetPool::Impl {
     const TargetBuilder& builder() const noexcept { return builder_; }
 
     void apply(const JobDiff& diff) {
-        Transition transition;
+        detail::Transition transition;
         if (diff.full) remove_all(transition);
         for (const ProviderDiff& part : diff.providers) {
             apply_part(part.provider, part.diff, transition);
@@ -164,14 +164,14 @@ class TargetPool::Impl {
         make(transition);
     }
     void apply(const TargetGroupDiff& diff) {
-        Transition transition;
+        detail::Transition transition;
         apply_part(0, diff, transition);
         make(transition);
     }
     void reload(ScrapeConfig config, Sharding sharding) {
         TargetBuilder builder(std::move(config), std::move(sharding));
         builder_ = std::move(builder);
-        Transition transition;
+        detail::Transition transition;
         for (auto& [id, groups] : providers_) {
             for (auto& [source, record] : groups) {
                 take_out(record, transition);
@@ -181,7 +181,7 @@ class TargetPool::Impl {
         make(transition);
     }
     void clear() {
-        Transition transition;
+        detail::Transition transition;
         remove_all(transition);
         make(transition);
     }
@@ -196,7 +196,7 @@ class TargetPool::Impl {
     std::vector<DroppedTarget> dropped() const {
         const std::size_t limit = builder_.config().keep_dropped_targets;
         std::vector<DroppedTarget> result;
-        for_each_record([&](const Record& record) {
+        for_each_record([&](const detail::Record& record) {
             record.for_each_dropped([&](std::uint32_t index, DropReason reason) {
                 if (limit != 0 && result.size() == limit) return false;
                 result.push_back({std::string(record.group()->source()),
@@ -208,8 +208,8 @@ class TargetPool::Impl {
     }
     std::vector<FailedTarget> failed() const {
         std::vector<FailedTarget> result;
-        for_each_record([&](const Record& record) {
-            for (const Outcomes::Failed& target : record.failed()) {
+        for_each_record([&](const detail::Record& record) {
+            for (const detail::Outcomes::Failed& target : record.failed()) {
                 result.push_back(
                     {std::string(record.group()->source()), target.index, target.message});
             }
@@ -219,7 +219,7 @@ class TargetPool::Impl {
 
  private:
     // The key is part of the record's group.
-    using Groups = boost::unordered_flat_map<std::string_view, Record>;
+    using Groups = boost::unordered_flat_map<std::string_view, detail::Record>;
 
     template <class Visitor>
     void for_each_record(Visitor&& visit) const {
@@ -228,7 +228,8 @@ class TargetPool::Impl {
         }
     }
 
-    void apply_part(ProviderId provider, const TargetGroupDiff& diff, Transition& transition) {
+    void apply_part(ProviderId provider, const TargetGroupDiff& diff,
+                    detail::Transition& transition) {
         Groups& groups = providers_[provider];
         if (diff.full) remove_all(groups, transition);
         for (const TargetGroupPtr& group : diff.removed) {
@@ -240,27 +241,28 @@ class TargetPool::Impl {
         }
         if (groups.empty()) providers_.erase(provider);
     }
-    void remove_all(Transition& transition) {
+    void remove_all(detail::Transition& transition) {
         for (auto& [id, groups] : providers_) remove_all(groups, transition);
         providers_.clear();
     }
-    void remove_all(Groups& groups, Transition& transition) {
+    void remove_all(Groups& groups, detail::Transition& transition) {
         for (auto& [source, record] : groups) take_out(record, transition);
         groups.clear();
     }
-    void remove(Groups& groups, std::string_view source, Transition& transition) {
+    void remove(Groups& groups, std::string_view source, detail::Transition& transition) {
         const auto it = groups.find(source);
         if (it == groups.end()) return;
         take_out(it->second, transition);
         groups.erase(it);
     }
-    void take_out(const Record& record, Transition& transition) {
+    void take_out(const detail::Record& record, detail::Transition& transition) {
         dropped_count_ -= record.dropped_count();
         failed_count_ -= record.failed().size();
         transition.leaving.insert(transition.leaving.end(), record.targets().begin(),
                                   record.targets().end());
     }
-    void put_in(Record& record, const TargetGroupPtr& group, Transition& transition) {
+    void put_in(detail::Record& record, const TargetGroupPtr& group,
+                detail::Transition& transition) {
         record = Record(builder_, group);
         dropped_count_ += record.dropped_count();
         failed_count_ += record.failed().size();
@@ -269,7 +271,7 @@ class TargetPool::Impl {
     }
 
     /// Those that come are entered before the others are struck out, so what is in both goes on.
-    void make(const Transition& transition) {
+    void make(const detail::Transition& transition) {
         std::vector<ScrapeTargetPtr> started;
         for (const ScrapeTargetPtr& target : transition.coming) {
             if (!built_.contains(target)) started.push_back(target);
@@ -278,7 +280,7 @@ class TargetPool::Impl {
         for (const ScrapeTargetPtr& target : transition.leaving) built_.erase(target);
         std::vector<ScrapeTargetPtr> stopped;
         std::vector<ScrapeTargetPtr> kept;
-        TargetSet seen;
+        detail::TargetSet seen;
         for (const ScrapeTargetPtr& target : transition.leaving) {
             if (!seen.insert(target).second) continue;
             const ScrapeTargetPtr left = built_.find(target);
@@ -295,7 +297,7 @@ class TargetPool::Impl {
     TargetBuilder builder_;
     TargetHandler* handler_;
     boost::unordered_flat_map<ProviderId, Groups> providers_;
-    BuiltTargets built_;
+    detail::BuiltTargets built_;
     std::size_t dropped_count_ = 0;
     std::size_t failed_count_ = 0;
 };
