@@ -263,7 +263,7 @@ class TargetPool::Impl {
     }
     void put_in(detail::Record& record, const TargetGroupPtr& group,
                 detail::Transition& transition) {
-        record = Record(builder_, group);
+        record = detail::Record(builder_, group);
         dropped_count_ += record.dropped_count();
         failed_count_ += record.failed().size();
         transition.coming.insert(transition.coming.end(), record.targets().begin(),
