@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <memory>
@@ -11,7 +12,7 @@ namespace k8s_sd::inline v0 {
 /// talk to it.
 /// \par Thread safety  everything must happen on the executor given at construction, which has to
 /// be a strand or the executor of a context that a single thread runs.
-class ApiClient {
+class K8S_SD_EXPORT ApiClient {
  public:
     /// No I/O happens here. \throws ConfigError for a URL that is not one.
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 
 namespace k8s_sd::inline v0 {
 
@@ -10,6 +11,6 @@ namespace k8s_sd::inline v0 {
 /// only kubeconfigs are considered. Looks whether files exist but does not read them; resolve()
 /// does. Thread-safe as long as nothing changes the process environment.
 /// \throws ConfigError that lists what was tried
-void find_api_server(DiscoveryConfig&, const InClusterFiles& = {});
+K8S_SD_EXPORT void find_api_server(DiscoveryConfig&, const InClusterFiles& = {});
 
 }  // namespace k8s_sd::inline v0

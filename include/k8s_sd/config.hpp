@@ -111,7 +111,7 @@ struct DiscoveryConfig {
 /// kubernetes_sd_config and, for LabelDialect::victoriametrics, vmagent's laxer ones: several
 /// selectors of one role, selectors of roles that are not watched, and own_namespace with an
 /// explicit server.
-void validate(const DiscoveryConfig&);
+K8S_SD_EXPORT void validate(const DiscoveryConfig&);
 
 /// Where in-cluster settings come from. Tests replace it.
 struct InClusterFiles {
@@ -138,6 +138,6 @@ struct WatchScope {
 /// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace. Blocks on files.
 /// Thread-safe as long as nothing changes the process environment.
 /// \throws ConfigError also for files that cannot be read
-WatchScope resolve(const DiscoveryConfig&, const InClusterFiles& = {});
+K8S_SD_EXPORT WatchScope resolve(const DiscoveryConfig&, const InClusterFiles& = {});
 
 }  // namespace k8s_sd::inline v0

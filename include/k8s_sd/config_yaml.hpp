@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/role.hpp"
 
 #include <string>
@@ -13,15 +14,15 @@ namespace k8s_sd::inline v0 {
 /// have and k8s_sd has not are errors that say so. Relative paths are relative to the directory of
 /// `file_name`, which need not exist. docs/configuration.md lists all keys. Thread-safe.
 /// \throws ConfigError where "file:line: key"
-DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
-                                const std::string& file_name = "<yaml>");
+K8S_SD_EXPORT DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
+                                              const std::string& file_name = "<yaml>");
 
 /// Reads the file, which must not exceed 4 MiB; blocks. See parse_sd_config().
 /// \throws ConfigError also where the file cannot be read
-DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect);
+K8S_SD_EXPORT DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect);
 
 /// Role by name; "endpointslices" is vmagent's alias and valid in its dialect only.
 /// \throws ConfigError where "role", naming the roles
-Role parse_role(std::string_view name, LabelDialect dialect);
+K8S_SD_EXPORT Role parse_role(std::string_view name, LabelDialect dialect);
 
 }  // namespace k8s_sd::inline v0

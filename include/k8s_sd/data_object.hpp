@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/object.hpp"
 
@@ -67,7 +68,7 @@ class PackedTexts {
 
 /// A Secret or a ConfigMap as it is kept: its data, decoded. All of it is in one allocation, which
 /// is overwritten when the object goes. Contributes nothing to labels. Nothing here prints data.
-class DataObject final : public Object {
+class K8S_SD_EXPORT DataObject final : public Object {
  public:
     /// \param texts  namespace, name, type, and then a key and its value in turn
     DataObject(Kind kind, std::string_view uid, bool immutable, detail::PackedTexts texts)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -40,7 +41,7 @@ namespace asio = boost::asio;
 /// \par Thread safety
 /// Distinct objects: safe. One object: async_run(), cancel() and status() may be called from any
 /// thread; moving and destroying must not overlap with other calls.
-class Discoverer {
+class K8S_SD_EXPORT Discoverer {
  public:
     using executor_type = asio::any_io_executor;
     using Callback = std::function<void(const TargetGroupDiff&)>;

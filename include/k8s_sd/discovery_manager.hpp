@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/status.hpp"
@@ -119,7 +120,7 @@ struct JobSnapshot {
 /// \par Thread safety
 /// apply_config(), async_run(), cancel(), status() and snapshot() may be called from any thread;
 /// moving and destroying must not overlap with other calls.
-class DiscoveryManager {
+class K8S_SD_EXPORT DiscoveryManager {
  public:
     using executor_type = asio::any_io_executor;
     using Callback = std::function<void(const JobDiff&)>;

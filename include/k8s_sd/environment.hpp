@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/logger.hpp"
 
@@ -22,7 +23,7 @@ struct Metrics;
 
 /// One wait at a time. After `cancel()`, a new `expires_at()` or the destruction (each on the
 /// executor the timer was made for) the previous handler is not called any more.
-class Timer {
+class K8S_SD_EXPORT Timer {
  public:
     virtual ~Timer() = default;
     /// Calls `handler` on the timer's executor, as if by post, once `when` is reached.
@@ -31,7 +32,7 @@ class Timer {
 };
 
 /// The only source of time. Tests replace it.
-class Clock {
+class K8S_SD_EXPORT Clock {
  public:
     virtual ~Clock() = default;
     virtual TimePoint now() const noexcept = 0;
@@ -42,7 +43,7 @@ class Clock {
 /// outstanding. Handlers are called on the stream's executor, as if by post. After `close()`
 /// outstanding handlers are called with asio::error::operation_aborted; the stream may be
 /// destroyed at any time, which closes it.
-class ByteStream {
+class K8S_SD_EXPORT ByteStream {
  public:
     /// The text explains an error (for TLS: what about the certificate is wrong).
     using ConnectHandler = std::function<void(error_code, std::string)>;
@@ -64,15 +65,15 @@ struct ConnectTarget {
 };
 
 /// Makes unconnected streams. Thread-safe.
-class Connector {
+class K8S_SD_EXPORT Connector {
  public:
     virtual ~Connector() = default;
     virtual std::unique_ptr<ByteStream> make_stream(asio::any_io_executor,
                                                     const ConnectTarget&) = 0;
 };
 
-std::shared_ptr<Clock> system_clock();          ///< steady clock, Asio timers
-std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
+K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();          ///< steady clock, Asio timers
+K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
@@ -87,9 +88,9 @@ struct Environment {
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
 /// metrics_of().
 /// \throws asio::service_already_exists when it comes too late.
-void install(asio::execution_context& context, Environment);
+K8S_SD_EXPORT void install(asio::execution_context& context, Environment);
 
 /// The metrics of `context`; see Environment::metrics. Thread-safe.
-std::shared_ptr<Metrics> metrics_of(asio::execution_context& context);
+K8S_SD_EXPORT std::shared_ptr<Metrics> metrics_of(asio::execution_context& context);
 
 }  // namespace k8s_sd::inline v0

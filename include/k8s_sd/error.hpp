@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <boost/system/error_code.hpp>
 #include <stdexcept>
 #include <string>
@@ -39,12 +41,12 @@ enum class errc {
 };
 
 /// The category "k8s_sd"; one object per process.
-const boost::system::error_category& category() noexcept;
-error_code make_error_code(errc) noexcept;
+K8S_SD_EXPORT const boost::system::error_category& category() noexcept;
+K8S_SD_EXPORT error_code make_error_code(errc) noexcept;
 
 /// Thrown by constructors and parsers for a configuration that cannot work. `what()` names the
 /// field (or the YAML file, line and key), says what is wrong and what is allowed.
-class ConfigError : public std::invalid_argument {
+class K8S_SD_EXPORT ConfigError : public std::invalid_argument {
  public:
     /// \param where  a field such as "namespaces.own_namespace" or "sd.yaml:3: role"
     ConfigError(const std::string& where, const std::string& problem)

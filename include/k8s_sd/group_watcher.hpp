@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -20,7 +21,7 @@ namespace k8s_sd::inline v0 {
 ///
 /// \par Thread safety  subscribe() and status() may be called from any thread; subscribers are
 /// called on get_executor().
-class GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
+class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
  public:
     /// Called on the group's strand; must not block.
     class Subscriber {

@@ -1,17 +1,21 @@
 #pragma once
 
-/// Everything that most hosts need.
+/// Discovery and the object cache, whole. Relabelling and scraping are in
+/// k8s_sd/scrape/scrape.hpp, the simulated API server is in k8s_sd/sim/.
+#include "k8s_sd/api_client.hpp"
 #include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/cache/object_cache.hpp"
 #include "k8s_sd/cache/reference_sets.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/config_yaml.hpp"
+#include "k8s_sd/data_object.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/scrape/scrape_config_reloader.hpp"
-#include "k8s_sd/scrape/scrape_config_yaml.hpp"
-#include "k8s_sd/scrape/target_pool.hpp"
+#include "k8s_sd/selector.hpp"
+#include "k8s_sd/status.hpp"
 #include "k8s_sd/target_groups.hpp"
+#include "k8s_sd/url_watcher.hpp"
 #include "k8s_sd/version.hpp"

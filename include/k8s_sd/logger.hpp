@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <functional>
 #include <string_view>
 
@@ -10,7 +12,7 @@ enum class LogLevel { off, error, warning, info, debug };
 /// Where the library's few log lines go. An empty `write` means standard error.
 /// `write` may be called from any thread that runs the execution context; it must neither block
 /// nor throw.
-struct Logger {
+struct K8S_SD_EXPORT Logger {
     LogLevel level = LogLevel::warning;
     std::function<void(LogLevel, std::string_view)> write{};
 
@@ -18,6 +20,6 @@ struct Logger {
     void log(LogLevel l, std::string_view text) const;
 };
 
-std::string_view to_string(LogLevel) noexcept;
+K8S_SD_EXPORT std::string_view to_string(LogLevel) noexcept;
 
 }  // namespace k8s_sd::inline v0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/labels.hpp"
 
@@ -15,7 +16,7 @@ namespace k8s_sd::inline v0 {
 /// A Kubernetes object as it is kept: what it contributes to labels, made once, in shared blocks.
 /// Immutable; may be read and released on any thread. The strings behind ns() and name() belong
 /// to the derived object.
-class Object : public boost::intrusive_ref_counter<Object> {
+class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
  public:
     Object(const Object&) = delete;
     Object& operator=(const Object&) = delete;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -14,7 +16,7 @@ namespace k8s_sd::inline v0 {
 /// the checks of keys and values are those of the Kubernetes API server (labels.Parse), including
 /// the integer comparisons `a>1` and `a<9`. An empty text selects everything.
 /// Immutable after parse(); const members may be called from any thread.
-class LabelSelector {
+class K8S_SD_EXPORT LabelSelector {
  public:
     enum class Operator : std::uint8_t { in, not_in, exists, does_not_exist, greater, less };
     struct Requirement {
@@ -75,7 +77,7 @@ class LabelSelector {
 /// A field selector: "spec.nodeName=node-1,status.phase!=Running". In a value, backslash escapes
 /// `\`, `,` and `=`. Which paths exist depends on the kind and is the server's business.
 /// Immutable after parse(); const members may be called from any thread.
-class FieldSelector {
+class K8S_SD_EXPORT FieldSelector {
  public:
     struct Requirement {
         std::string path;

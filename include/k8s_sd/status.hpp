@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
+#include "k8s_sd/time.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/labels.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -101,7 +102,8 @@ struct TargetChanges {
 };
 
 /// Both may be null, which counts as a group without targets.
-TargetChanges compare_targets(const TargetGroupPtr& previous, const TargetGroupPtr& current);
+K8S_SD_EXPORT TargetChanges compare_targets(const TargetGroupPtr& previous,
+                                            const TargetGroupPtr& current);
 
 /// One group that came or changed.
 struct GroupChange {

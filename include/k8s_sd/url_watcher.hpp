@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api_client.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/object.hpp"
 #include "k8s_sd/status.hpp"
 
@@ -50,7 +51,7 @@ class WatchObserver {
 /// and a list brings the true differences only. Objects are never dropped because of an error.
 ///
 /// \par Thread safety  all members must be called on the client's executor.
-class URLWatcher {
+class K8S_SD_EXPORT URLWatcher {
  public:
     /// The observer must outlive the watcher. Nothing happens before start().
     /// \throws ConfigError for a namespace that cannot be one

@@ -3,6 +3,7 @@
 #include "k8s_sd/cache/object_cache_status.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/data_object.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/object.hpp"
@@ -67,7 +68,7 @@ struct ObjectCacheConfig {
 /// \par Thread safety
 /// All members may be called from any thread; moving and destroying must not overlap with other
 /// calls. Calls take effect in the order in which they were made.
-class ObjectCache {
+class K8S_SD_EXPORT ObjectCache {
  public:
     using executor_type = asio::any_io_executor;
     /// Null: there is no such object.
@@ -158,7 +159,7 @@ class ObjectCache {
 };
 
 /// Keeps an object referred to, counted. May be moved, and dropped on any thread.
-class ObjectCache::Reference {
+class K8S_SD_EXPORT ObjectCache::Reference {
  public:
     Reference() = default;
     Reference(Reference&&) noexcept = default;
@@ -181,7 +182,7 @@ class ObjectCache::Reference {
 
 /// Keeps a callback of ObjectCache::on_change(), and a reference. May be moved, and dropped on any
 /// thread, also in the callback.
-class ObjectCache::Subscription {
+class K8S_SD_EXPORT ObjectCache::Subscription {
  public:
     Subscription() = default;
     Subscription(Subscription&&) noexcept = default;

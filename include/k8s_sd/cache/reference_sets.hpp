@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 
 #include <cstddef>
 #include <map>
@@ -23,7 +24,7 @@ struct ObjectName {
 /// whenever they change.
 ///
 /// \par Thread safety  all members may be called from any thread.
-class ReferenceSets {
+class K8S_SD_EXPORT ReferenceSets {
  public:
     /// \param cache  outlives this object
     explicit ReferenceSets(ObjectCache& cache) : cache_(cache) {}

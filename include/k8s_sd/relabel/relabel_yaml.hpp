@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 
 #include <string>
@@ -12,11 +13,12 @@ namespace k8s_sd::inline v0 {
 /// list alone, or a mapping whose only key is `relabel_configs`. Unknown keys are errors. Checks
 /// the rules as Relabeler does. Thread-safe.
 /// \throws ConfigError where "file:line: key"
-std::vector<RelabelRule> parse_relabel_configs(std::string_view yaml, RelabelOptions = {},
-                                               const std::string& file_name = "<yaml>");
+K8S_SD_EXPORT std::vector<RelabelRule> parse_relabel_configs(
+    std::string_view yaml, RelabelOptions = {}, const std::string& file_name = "<yaml>");
 
 /// Reads the file, which must not exceed 4 MiB; blocks. See parse_relabel_configs().
 /// \throws ConfigError also where the file cannot be read
-std::vector<RelabelRule> load_relabel_configs(const std::string& path, RelabelOptions = {});
+K8S_SD_EXPORT std::vector<RelabelRule> load_relabel_configs(const std::string& path,
+                                                            RelabelOptions = {});
 
 }  // namespace k8s_sd::inline v0

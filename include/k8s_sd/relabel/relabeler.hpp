@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/dialect.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
@@ -37,7 +38,7 @@ enum class RelabelAction : std::uint8_t {
     drop_if_contains,  ///< drop the target if the target label contains each source label
 };
 
-std::string_view to_string(RelabelAction) noexcept;
+K8S_SD_EXPORT std::string_view to_string(RelabelAction) noexcept;
 
 /// One entry of `relabel_configs`. Which fields an action uses is in docs/relabelling.md.
 struct RelabelRule {
@@ -85,7 +86,7 @@ struct RelabelStep {
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
 /// Rule: Prometheus' documentation of `relabel_config`; its behaviour is reproduced exactly, but
 /// where labelmap makes one name of two: the label with the greater original name wins.
-class Relabeler {
+class K8S_SD_EXPORT Relabeler {
  public:
     Relabeler() = default;  ///< without rules: changes nothing
     /// \throws ConfigError where "relabel_configs[<index>].<field>"

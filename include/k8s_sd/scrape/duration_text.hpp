@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/dialect.hpp"
 
 #include <chrono>
@@ -12,11 +13,12 @@ namespace k8s_sd::inline v0 {
 /// this order, each at most once ("1h30m"). A year has 365 days. LabelDialect::victoriametrics: also
 /// fractions ("1.5s"), any order, and a number of seconds without a unit, as vmagent.
 /// \throws ConfigError where "duration"
-std::chrono::milliseconds parse_duration(std::string_view text,
-                                         LabelDialect = LabelDialect::prometheus);
+K8S_SD_EXPORT std::chrono::milliseconds parse_duration(std::string_view text,
+                                                       LabelDialect = LabelDialect::prometheus);
 
 /// LabelDialect::prometheus: "1m", "1s500ms", "0s"; victoriametrics: as Go prints durations,
 /// "1m0s", "1.5s", "0s".
-std::string format_duration(std::chrono::milliseconds, LabelDialect = LabelDialect::prometheus);
+K8S_SD_EXPORT std::string format_duration(std::chrono::milliseconds,
+                                          LabelDialect = LabelDialect::prometheus);
 
 }  // namespace k8s_sd::inline v0

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 #include "k8s_sd/role.hpp"
 
@@ -42,6 +43,6 @@ inline RelabelOptions relabel_options(const ScrapeConfig& config) {
 
 /// Checks everything but the relabelling rules, which Relabeler checks. Thread-safe.
 /// \throws ConfigError naming the field and what is allowed
-void validate(const ScrapeConfig&);
+K8S_SD_EXPORT void validate(const ScrapeConfig&);
 
 }  // namespace k8s_sd::inline v0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
@@ -37,7 +38,7 @@ struct ScrapeConfigUpdate {
 ///
 /// \par Thread safety
 /// start(), check() and cancel() may be called from any thread.
-class ScrapeConfigReloader {
+class K8S_SD_EXPORT ScrapeConfigReloader {
  public:
     using Callback = std::function<void(const ScrapeConfigUpdate&)>;
 

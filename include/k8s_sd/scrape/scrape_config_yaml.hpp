@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/role.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
@@ -27,7 +28,7 @@ struct ConfigNote {
 
 /// What a configuration file of Prometheus or vmagent says about Kubernetes discovery, relabelling
 /// and targets.
-struct ScrapeConfigFile {
+struct K8S_SD_EXPORT ScrapeConfigFile {
     std::vector<ScrapeJob> jobs;
     std::vector<ConfigNote> notes;
     auto operator<=>(const ScrapeConfigFile&) const = default;
@@ -46,11 +47,13 @@ struct ScrapeConfigOptions {
 /// programs know is ignored with a note; what none of them knows is an error. Relative paths are
 /// relative to the directory of `file_name`. docs/scrape-configs.md lists all keys. Thread-safe.
 /// \throws ConfigError where "file:line: key"
-ScrapeConfigFile parse_scrape_configs(std::string_view yaml, const ScrapeConfigOptions& = {},
-                                      const std::string& file_name = "<yaml>");
+K8S_SD_EXPORT ScrapeConfigFile parse_scrape_configs(std::string_view yaml,
+                                                    const ScrapeConfigOptions& = {},
+                                                    const std::string& file_name = "<yaml>");
 
 /// Reads the file, which must not exceed 4 MiB; blocks. See parse_scrape_configs().
 /// \throws ConfigError also where the file cannot be read
-ScrapeConfigFile load_scrape_configs(const std::string& path, const ScrapeConfigOptions& = {});
+K8S_SD_EXPORT ScrapeConfigFile load_scrape_configs(const std::string& path,
+                                                   const ScrapeConfigOptions& = {});
 
 }  // namespace k8s_sd::inline v0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -22,7 +23,7 @@ struct PreparedJob;
 }
 
 /// One place to scrape, after relabelling. Immutable; thread-safe.
-class ScrapeTarget final : public boost::intrusive_ref_counter<ScrapeTarget> {
+class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<ScrapeTarget> {
  public:
     using Label = MutableLabels::Label;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 
 #include <compare>
@@ -39,10 +40,10 @@ struct ShardingOptions {
 /// A member's number from text: an integer, or what follows the last '-' ("agent-3", as the pods
 /// of a StatefulSet are called).
 /// \throws ConfigError where "sharding.member"
-unsigned parse_shard_member(std::string_view text);
+K8S_SD_EXPORT unsigned parse_shard_member(std::string_view text);
 
 /// Decides which targets this member owns. Immutable; thread-safe.
-class Sharding {
+class K8S_SD_EXPORT Sharding {
  public:
     Sharding() = default;  ///< a single member, which owns everything
     /// \throws ConfigError where "sharding.<field>"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
@@ -33,7 +34,7 @@ using BuiltTarget = std::variant<ScrapeTargetPtr, DropReason, TargetError>;
 /// With LabelDialect::victoriametrics intervals are written as Go does, `__address__` gets the
 /// scheme's port where it has none, and there are no labels about histograms, as in vmagent.
 /// Not thread-safe.
-class TargetBuilder {
+class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
     explicit TargetBuilder(ScrapeConfig, Sharding = {});

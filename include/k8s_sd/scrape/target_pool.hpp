@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
@@ -40,7 +41,7 @@ struct FailedTarget {
 /// The scrape targets of one job: turns diffs into calls of a TargetHandler. Only what a diff
 /// brings is relabelled. A target that stays the same (ScrapeTarget::same_as) goes on; equal
 /// targets, of whichever groups, are one. Not thread-safe.
-class TargetPool {
+class K8S_SD_EXPORT TargetPool {
  public:
     /// \param handler  must outlive the pool; not called by the destructor
     /// \throws ConfigError as TargetBuilder

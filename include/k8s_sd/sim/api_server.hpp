@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/memory_connector.hpp"
 #include "k8s_sd/sim/message.hpp"
@@ -44,7 +45,7 @@ struct ApiServerOptions {
 ///
 /// All members are thread-safe. The server works on the executor's context, which must outlive
 /// it; the destructor ends every connection (as soon as the context runs) and does not wait.
-class ApiServer {
+class K8S_SD_EXPORT ApiServer {
  public:
     explicit ApiServer(asio::any_io_executor, ApiServerOptions = {});
     ~ApiServer();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <cstddef>
@@ -25,7 +26,7 @@ struct TransportFaults {
 
 /// Connects streams in memory: every target, http or https, leads to the same server (no TLS is
 /// spoken). Its streams call handlers on the client's executor. Thread-safe.
-class MemoryConnector : public Connector {
+class K8S_SD_EXPORT MemoryConnector : public Connector {
  public:
     /// Takes the server's end of a new connection; returns false to refuse it.
     using Accept = std::function<bool(std::unique_ptr<ByteStream>)>;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -11,7 +13,7 @@
 namespace k8s_sd::inline v0::sim {
 
 /// A request as the simulated server read it.
-struct Request {
+struct K8S_SD_EXPORT Request {
     std::string method;                        ///< "GET"
     std::string target;                        ///< as sent: "/api/v1/pods?limit=500"
     std::string path;                          ///< percent-decoded, without the query
@@ -32,7 +34,7 @@ struct RequestRecord {
 };
 
 /// An answer that a test prescribes instead of the true one.
-struct Response {
+struct K8S_SD_EXPORT Response {
     enum class Framing {
         content_length,  ///< the default of the server
         chunked,

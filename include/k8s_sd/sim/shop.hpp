@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 
 #include <chrono>
@@ -27,7 +28,7 @@ struct ShopOptions {
 ///   }
 /// \endcode
 /// Not thread-safe; the server, which must outlive it, is.
-class Shop {
+class K8S_SD_EXPORT Shop {
  public:
     explicit Shop(ApiServer&, ShopOptions = {});
     ~Shop();

@@ -1,0 +1,19 @@
+#pragma once
+
+/// Declarations of the classes of relabelling and scraping; see k8s_sd/fwd.hpp.
+namespace k8s_sd::inline v0 {
+
+class MutableLabels;
+class Relabeler;
+class ScrapeConfigReloader;
+class ScrapeTarget;
+class Sharding;
+class TargetBuilder;
+class TargetHandler;
+class TargetPool;
+
+struct RelabelRule;
+struct ScrapeConfig;
+struct ScrapeConfigFile;
+
+}  // namespace k8s_sd::inline v0

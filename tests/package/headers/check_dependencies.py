@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Checks what headers bring with them, directly or not, by asking the compiler.
+
+1. Public headers bring no Beast, OpenSSL, yaml-cpp or RE2, and of detail/ only what they need:
+   hosts compile them in every file.
+2. What decides or computes does no I/O: it brings no Asio (see PURE).
+
+usage: check_dependencies.py INCLUDE_DIRECTORY COMPILER [COMPILER_OPTION...]
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+DENIED_TO_HOSTS = re.compile(
+    r"(boost/beast|boost/asio/ssl|openssl|yaml-cpp|re2|xxhash)(?=[/.])"
+    r"|k8s_sd/detail/(?!base/|labels/)")
+DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
+# Pure storeys, and the pure files of others.
+PURE = re.compile(
+    r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
+    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience)\."
+    r"|cache/collection_policy\.|groups/dependency_graph\.|discovery/(due_queue|pending_changes)\.)")
+GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
+
+
+def dependencies(command, include, header):
+    """The paths of all files that the header includes, relative to an include directory."""
+    make = subprocess.run(
+        [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
+        check=True, capture_output=True, text=True).stdout
+    paths = make.replace("\\\n", " ").split()[2:]
+    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|yaml-cpp|re2)/)", "", path) for path in paths]
+
+
+def denied_to(header):
+    if not header.startswith("k8s_sd/detail/"):
+        return DENIED_TO_HOSTS
+    return DENIED_TO_PURE if PURE.match(header) else None
+
+
+def problems_of(header, paths):
+    denied = denied_to(header)
+    if denied is None:
+        return []
+    found = {match[0] for path in paths if (match := denied.match(path))}
+    return [f"{header} must not bring {name}" for name in sorted(found)]
+
+
+def main(include, *command):
+    root = pathlib.Path(include)
+    headers = [str(path.relative_to(root)) for path in sorted(root.glob("k8s_sd/**/*.[hi]pp"))]
+    headers = [name for name in headers if denied_to(name) and not GATHERING.fullmatch(name)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        paths = pool.map(lambda name: dependencies(command, include, root / name), headers)
+        problems = [p for name, found in zip(headers, paths) for p in problems_of(name, found)]
+    print(*problems, f"{len(headers)} headers checked, {len(problems)} problems", sep="\n")
+    return 1 if problems or not headers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

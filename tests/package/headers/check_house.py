@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Checks the layout of the library by reading its files; see storeys.txt and CONTRIBUTING.md.
+
+1. Path and namespace agree: include/k8s_sd/detail/ is k8s_sd::detail, the rest is k8s_sd.
+2. Storeys include downwards only, as storeys.txt says, and no two files include each other.
+3. Every .ipp is in src.hpp (or scrape/src.hpp) once, and in one translation unit of src/ once.
+4. Names of .ipp files do not leak: no using-directive outside of a function.
+
+usage: check_house.py PROJECT_DIRECTORY [--draw]    --draw: print the arrows between storeys
+"""
+import collections
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#include "(k8s_sd/[^"]+)"', re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace (k8s_sd[\w:]*(?: v0[\w:]*)?) \{", re.MULTILINE)
+USING = re.compile(r"^using namespace ", re.MULTILINE)
+# Headers that only gather others.
+UMBRELLAS = {"k8s_sd/k8s_sd.hpp", "k8s_sd/fwd.hpp", "k8s_sd/src.hpp", "k8s_sd/scrape/scrape.hpp",
+             "k8s_sd/scrape/fwd.hpp", "k8s_sd/scrape/src.hpp"}
+
+
+class House:
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.include = self.root / "include"
+        self.allowed, self.public = {}, {}
+        self._read_table(pathlib.Path(__file__).parent / "storeys.txt")
+        self.texts = {
+            str(path.relative_to(self.include)): path.read_text(encoding="utf-8")
+            for path in sorted(self.include.rglob("*.[hi]pp"))
+        }
+
+    def _read_table(self, table):
+        for line in table.read_text(encoding="utf-8").splitlines():
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            storey, rest = line.split(":")
+            below, _, headers = rest.partition("|")
+            self.allowed[storey] = set(below.split())
+            for header in headers.split():
+                self.public[header] = storey
+
+    def storey_of(self, file):
+        """The storey that a file below include/ belongs to; None: the table does not say."""
+        parts = file.split("/")[1:]
+        if parts[0] == "detail":
+            return parts[1] if parts[1] in self.allowed else None
+        if len(parts) > 1:
+            return self.public.get(parts[0] + "/*")
+        return self.public.get(parts[0].removesuffix(".hpp"))
+
+    def library_files(self):
+        return [file for file in self.texts if file not in UMBRELLAS]
+
+    def includes_of(self, file):
+        return INCLUDE.findall(self.texts[file])
+
+
+def table_problems(house):
+    seen = set()
+    for storey, below in house.allowed.items():
+        for name in sorted(below - seen):
+            yield f"storeys.txt: {storey} names {name}, which is not above it in the table"
+        seen.add(storey)
+
+
+def namespace_problems(house):
+    for file in house.library_files():
+        private = file.startswith("k8s_sd/detail/")
+        for namespace in NAMESPACE.findall(house.texts[file]):
+            if "inline v0" not in namespace:
+                yield f"{file}: namespace {namespace} lacks the inline namespace v0"
+            elif private and file.endswith(".hpp") and not re.search(r"v0::detail\b", namespace):
+                yield f"{file}: a header in detail/ belongs to k8s_sd::detail, not to {namespace}"
+            elif not private and re.search(r"v0::detail\b", namespace):
+                yield f"{file}: a public header does not belong to {namespace}"
+
+
+def storey_problems(house):
+    for file in house.library_files():
+        storey = house.storey_of(file)
+        if storey is None:
+            yield f"{file}: no storey in storeys.txt has it"
+            continue
+        for included in house.includes_of(file):
+            if included not in house.texts:
+                yield f"{file}: includes {included}, which does not exist"
+            elif included in UMBRELLAS:
+                yield f"{file}: includes {included}, which is for hosts"
+            else:
+                below = house.storey_of(included)
+                if below is not None and below != storey and below not in house.allowed[storey]:
+                    yield f"{file}: {storey} must not include {below} ({included})"
+
+
+def circle_problems(house):
+    state = {}
+
+    def visit(file, path):
+        state[file] = "open"
+        for included in house.includes_of(file):
+            if state.get(included) == "open":
+                circle = path[path.index(included):] if included in path else [included]
+                yield "a circle of includes: " + " -> ".join([*circle, included])
+            elif included in house.texts and included not in state:
+                yield from visit(included, [*path, included])
+        state[file] = "done"
+
+    for file in house.library_files():
+        if file not in state:
+            yield from visit(file, [file])
+
+
+def body_problems(house):
+    bodies = [file for file in house.texts if file.endswith(".ipp")]
+    listed = collections.Counter(
+        included for umbrella in ("k8s_sd/src.hpp", "k8s_sd/scrape/src.hpp")
+        for included in INCLUDE.findall(house.texts[umbrella]))
+    units = collections.Counter(
+        included for unit in sorted(house.root.glob("src/*.cpp"))
+        for included in INCLUDE.findall(unit.read_text(encoding="utf-8")))
+    for body in bodies:
+        scrape = house.storey_of(body) in ("relabel", "scrape")
+        umbrella = "k8s_sd/scrape/src.hpp" if scrape else "k8s_sd/src.hpp"
+        if listed[body] != 1 or body not in INCLUDE.findall(house.texts[umbrella]):
+            yield f"{body}: include/{umbrella} must include it, and nothing else of src.hpp"
+        if units[body] != 1:
+            yield f"{body}: one file of src/ must include it, {units[body]} do"
+        if USING.search(house.texts[body]):
+            yield f"{body}: a using-directive outside of a function reaches other files"
+
+
+CHECKS = (table_problems, namespace_problems, storey_problems, circle_problems, body_problems)
+
+
+def draw(house):
+    arrows = collections.Counter()
+    for file in house.library_files():
+        storey = house.storey_of(file)
+        for included in house.includes_of(file):
+            below = house.storey_of(included)
+            if included not in UMBRELLAS and below != storey:
+                arrows[storey, below] += 1
+    order = list(house.allowed)
+    for storey in reversed(order):
+        below = [f"{name} {arrows[storey, name]}" for name in order if arrows[storey, name]]
+        print(f"{storey:>9} -> {', '.join(below) or '(the ground)'}")
+
+
+def main(root, *options):
+    house = House(root)
+    problems = [problem for check in CHECKS for problem in check(house)]
+    if "--draw" in options:
+        draw(house)
+    print(*problems, f"{len(house.texts)} files, {len(problems)} problems", sep="\n")
+    return 1 if problems or len(house.texts) < 50 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

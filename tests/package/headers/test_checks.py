@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Every check of this directory fails where it should: each is shown a mistake.
+
+usage: test_checks.py PROJECT_DIRECTORY
+"""
+import sys
+import unittest
+
+import check_dependencies
+import check_house
+
+PROJECT = sys.argv.pop(1)
+
+
+class HouseTest(unittest.TestCase):
+    def setUp(self):
+        self.house = check_house.House(PROJECT)
+
+    def problems(self):
+        return [p for check in check_house.CHECKS for p in check(self.house)]
+
+    def expect(self, text):
+        self.assertTrue(any(text in p for p in self.problems()), f"no problem says: {text}")
+
+    def change(self, file, old, new):
+        self.assertIn(old, self.house.texts[file])
+        self.house.texts[file] = self.house.texts[file].replace(old, new)
+
+    def test_the_library_as_it_is_has_no_problem(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_an_arrow_that_runs_up_is_found(self):
+        self.house.texts["k8s_sd/detail/base/text.hpp"] += '#include "k8s_sd/config.hpp"\n'
+        self.expect("base must not include config")
+
+    def test_a_table_that_runs_up_is_found(self):
+        self.house.allowed["base"].add("watch")
+        self.expect("base names watch, which is not above it")
+
+    def test_a_circle_is_found(self):
+        self.house.texts["k8s_sd/detail/base/a.hpp"] = '#include "k8s_sd/detail/base/b.hpp"\n'
+        self.house.texts["k8s_sd/detail/base/b.hpp"] = '#include "k8s_sd/detail/base/a.hpp"\n'
+        self.expect("a circle of includes")
+
+    def test_a_private_header_in_the_public_namespace_is_found(self):
+        self.change("k8s_sd/detail/base/text.hpp", "v0::detail {", "v0 {")
+        self.expect("belongs to k8s_sd::detail")
+
+    def test_a_public_header_in_the_private_namespace_is_found(self):
+        self.change("k8s_sd/time.hpp", "inline v0 {", "inline v0::detail {")
+        self.expect("a public header does not belong to")
+
+    def test_a_namespace_without_the_version_is_found(self):
+        self.change("k8s_sd/time.hpp", "namespace k8s_sd::inline v0 {", "namespace k8s_sd {")
+        self.expect("lacks the inline namespace")
+
+    def test_a_header_without_a_storey_is_found(self):
+        self.house.texts["k8s_sd/lost.hpp"] = ""
+        self.expect("no storey in storeys.txt has it")
+
+    def test_an_include_of_a_missing_file_is_found(self):
+        self.house.texts["k8s_sd/time.hpp"] += '#include "k8s_sd/gone.hpp"\n'
+        self.expect("which does not exist")
+
+    def test_an_include_of_an_umbrella_is_found(self):
+        self.house.texts["k8s_sd/time.hpp"] += '#include "k8s_sd/k8s_sd.hpp"\n'
+        self.expect("which is for hosts")
+
+    def test_a_body_that_no_unit_has_is_found(self):
+        self.house.texts["k8s_sd/detail/base/lost.ipp"] = ""
+        self.expect("k8s_sd/detail/base/lost.ipp: include/k8s_sd/src.hpp must include it")
+        self.expect("k8s_sd/detail/base/lost.ipp: one file of src/ must include it")
+
+    def test_a_using_directive_is_found(self):
+        self.house.texts["k8s_sd/detail/base/error.ipp"] += "using namespace detail;\n"
+        self.expect("a using-directive outside of a function")
+
+
+class DependencyTest(unittest.TestCase):
+    def expect(self, header, path, said):
+        self.assertEqual(check_dependencies.problems_of(header, [path]), said)
+
+    def test_a_public_header_that_brings_an_implementation_is_found(self):
+        for path in ("boost/beast/http.hpp", "openssl/ssl.h", "yaml-cpp/yaml.h", "re2/re2.h",
+                     "k8s_sd/detail/watch/backoff.hpp"):
+            with self.subTest(path):
+                self.assertTrue(check_dependencies.problems_of("k8s_sd/config.hpp", [path]))
+
+    def test_a_decision_that_brings_asio_is_found(self):
+        header = "k8s_sd/detail/watch/watch_machine.hpp"
+        self.expect(header, "boost/asio/post.hpp", [f"{header} must not bring boost/asio"])
+
+    def test_what_is_allowed_is_no_problem(self):
+        self.expect("k8s_sd/config.hpp", "k8s_sd/detail/base/abi.hpp", [])
+        self.expect("k8s_sd/detail/net/byte_stream.hpp", "boost/asio/post.hpp", [])
+
+
+if __name__ == "__main__":
+    unittest.main()
