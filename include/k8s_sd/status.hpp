@@ -1,8 +1,8 @@
 #pragma once
 
-#include "k8s_sd/time.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
+#include "k8s_sd/time.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
 
 #include <string>
@@ -9,6 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// One entry of `kubernetes_sd_configs`, validated; see parse_sd_config().
 /// \throws ConfigError where "file:line: key"
-DiscoveryConfig read_sd_config(const YamlValue& entry, LabelDialect, const std::string& file_name);
+K8S_SD_EXPORT DiscoveryConfig read_sd_config(const YamlValue& entry, LabelDialect,
+                                             const std::string& file_name);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 
 #include <yaml-cpp/yaml.h>
@@ -16,7 +17,7 @@ namespace k8s_sd::inline v0::detail {
 /// A value in a YAML (or JSON) document that knows where it stands. Null stands for "not there".
 /// Every member that throws throws ConfigError where "file:line: path". No message repeats a
 /// scalar, which may be a secret.
-class YamlValue {
+class K8S_SD_EXPORT YamlValue {
  public:
     /// Parses the only document of `text`; an empty document is null.
     /// \throws ConfigError syntax, not UTF-8, control characters, nested too deep, several

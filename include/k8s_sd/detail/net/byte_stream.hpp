@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -17,11 +18,11 @@ namespace k8s_sd::inline v0::detail {
 
 /// A connection that was accepted; the stream's executor is the socket's.
 /// async_connect() completes at once.
-std::unique_ptr<ByteStream> make_tcp_stream(asio::ip::tcp::socket);
+K8S_SD_EXPORT std::unique_ptr<ByteStream> make_tcp_stream(asio::ip::tcp::socket);
 
 /// The same with TLS; async_connect() is the handshake.
-std::unique_ptr<ByteStream> make_tls_server_stream(asio::ip::tcp::socket,
-                                                   std::shared_ptr<asio::ssl::context>);
+K8S_SD_EXPORT std::unique_ptr<ByteStream> make_tls_server_stream(
+    asio::ip::tcp::socket, std::shared_ptr<asio::ssl::context>);
 
 /// How a client makes a connection secure.
 struct ClientTls {

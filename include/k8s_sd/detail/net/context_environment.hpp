@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 Environment with_defaults(Environment);
 
 /// The environment of one execution context. Thread-safe.
-class ContextEnvironment final : public asio::execution_context::service {
+class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
 
