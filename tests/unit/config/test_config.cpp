@@ -240,7 +240,8 @@ TEST_CASE("validate: a namespace is a DNS label") {
     for (const std::string bad : {"Shop", "a/b", "../x", "a b", "-a", "a-", "a.b", "a?x=1"}) {
         INFO(bad);
         config.namespaces = {"ok", bad};
-        CHECK(problem(config).starts_with("namespaces[1]: a namespace has 1 to 63"));
+        CHECK(problem(config).starts_with("namespaces[1]: \"" + bad +
+                                          "\" is not a name of a namespace: it has 1 to 63"));
     }
     config.namespaces = {"", "kube-system", std::string(63, '1')};
     CHECK(problem(config) == "");

@@ -214,7 +214,7 @@ TEST_CASE("parse_sd_config: what validate finds is told by line and key") {
     CHECK(problem("role: pod\nkubeconfig_file: k\nnamespaces: {own_namespace: true}")
               .starts_with("sd.yaml:3: namespaces.own_namespace: needs in-cluster access"));
     CHECK(problem("role: pod\nnamespaces:\n  names:\n  - a\n  - B\n")
-              .starts_with("sd.yaml:5: namespaces.names[1]: a namespace has"));
+              .starts_with("sd.yaml:5: namespaces.names[1]: \"B\" is not a name of a namespace"));
     CHECK(problem(with_server("tls_config:\n  cert_file: c\n"))
               .starts_with("sd.yaml:4: tls_config.cert_file: needs the private key"));
     CHECK(problem("role: pod\nselectors:\n- role: pod\n- role: service\n") ==

@@ -1,4 +1,6 @@
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
@@ -18,18 +20,11 @@ bool is_header_text(std::string_view text) noexcept {
     });
 }
 
-bool is_namespace_name(std::string_view name) noexcept {
-    const auto allowed = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-'; };
-    return !name.empty() && name.size() <= 63 && !name.starts_with('-') && !name.ends_with('-') &&
-           std::all_of(name.begin(), name.end(), allowed);
-}
-
-bool is_object_name(std::string_view name) noexcept {
-    constexpr std::size_t longest = 253;
-    const auto plain = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
-    return !name.empty() && name.size() <= longest && plain(name.front()) && plain(name.back()) &&
-           std::all_of(name.begin(), name.end(),
-                       [&](char c) { return plain(c) || c == '-' || c == '.'; });
+void check_namespace_name(const std::string& where, std::string_view name) {
+    if (is_dns_label(name)) return;
+    throw ConfigError(where, in_quotes(printable(name)) +
+                                 " is not a name of a namespace: it has 1 to 63 characters of a-z, "
+                                 "0-9 and '-', and neither starts nor ends with '-'");
 }
 
 std::vector<Role> selector_roles(Role role) {
@@ -167,10 +162,8 @@ void check_server(const DiscoveryConfig& config) {
 void check_namespaces(const DiscoveryConfig& config) {
     for (std::size_t i = 0; i < config.namespaces.size(); ++i) {
         const std::string& name = config.namespaces[i];
-        if (name.empty() || detail::is_namespace_name(name)) continue;
-        throw ConfigError("namespaces[" + std::to_string(i) + "]",
-                          "a namespace has 1 to 63 characters of a-z, 0-9 and '-', and neither "
-                          "starts nor ends with '-'");
+        if (name.empty()) continue;
+        detail::check_namespace_name("namespaces[" + std::to_string(i) + "]", name);
     }
     if (!config.own_namespace || config.dialect != LabelDialect::prometheus) return;
     if (!config.api_server.url.empty()) {
