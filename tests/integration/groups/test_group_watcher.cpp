@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/group_watcher.hpp"
+#include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"

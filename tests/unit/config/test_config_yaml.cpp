@@ -1,11 +1,13 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <utility>
 
 using namespace k8s_sd;
 using k8s_sd::test::config_error;
+using k8s_sd::test::contains;
 using k8s_sd::test::TemporaryDirectory;
 
 namespace {
@@ -19,10 +21,6 @@ DiscoveryConfig parse(const std::string& yaml, LabelDialect dialect = P) {
 
 std::string problem(const std::string& yaml, LabelDialect dialect = P) {
     return config_error([&] { parse(yaml, dialect); });
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 std::string with_server(const std::string& lines) {

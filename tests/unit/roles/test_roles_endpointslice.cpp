@@ -9,9 +9,6 @@ using namespace k8s_sd::test;
 namespace {
 
 using Addresses = std::vector<std::string>;
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
 
 std::string slice(const std::string& endpoints, const std::string& ports,
                   const std::string& meta = "", const std::string& type = "IPv4") {

@@ -8,10 +8,6 @@ using namespace k8s_sd::test;
 
 namespace {
 
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
-
 std::string ingress(const std::string& spec, const std::string& meta = "") {
     return R"({"metadata":{"name":"i","namespace":"default")" + meta + R"(},"spec":{)" + spec +
            "}}";

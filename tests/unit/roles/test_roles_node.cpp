@@ -8,8 +8,6 @@ using namespace k8s_sd::test;
 
 namespace {
 
-const std::vector<LabelDialect> dialects{LabelDialect::prometheus, LabelDialect::victoriametrics};
-
 std::vector<LabelMap> targets(const std::string& json,
                               LabelDialect dialect = LabelDialect::prometheus) {
     return World(dialect).add(Kind::node, json).targets(Role::node, "", "n1");

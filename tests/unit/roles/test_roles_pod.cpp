@@ -9,9 +9,6 @@ using namespace k8s_sd::test;
 namespace {
 
 using Addresses = std::vector<std::string>;
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
 
 std::string pod(const std::string& meta, const std::string& spec, const std::string& status) {
     return R"({"metadata":{"name":"p","namespace":"default","uid":"u1")" + meta + R"(},"spec":{)" +
