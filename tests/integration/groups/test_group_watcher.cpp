@@ -107,7 +107,7 @@ TEST_CASE("GroupWatcher: an error of one kind takes nothing away") {
         host.run();
         c.advance(2s);
         REQUIRE(host.diffs == 1);
-        const TargetGroups before = host.state();
+        const TargetsBySource before = host.state();
         c.server.deny(to_string(failing));
         c.server.disconnect_all();
         c.advance(300s);
