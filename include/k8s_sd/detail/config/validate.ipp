@@ -212,10 +212,10 @@ void check_selectors(const DiscoveryConfig& config) {
         const std::string field = "selectors[" + std::to_string(i) + "]";
         if (config.dialect == LabelDialect::prometheus) {
             if (!seen.insert(selector.role).second) {
-                throw ConfigError(field + ".role",
-                                  "there is a selector for role " +
-                                      std::string(to_string(selector.role)) +
-                                      " already; one a role is allowed, join them with a comma");
+                throw ConfigError(
+                    field + ".role",
+                    "there is a selector for role " + std::string(to_string(selector.role)) +
+                        " already; only one per role is allowed, join them with a comma");
             }
             check_selector_role(config.role, selector.role, field + ".role");
         }

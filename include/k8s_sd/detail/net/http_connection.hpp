@@ -12,7 +12,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A server that asks for a longer pause before the next request is not obeyed any longer.
+/// The longest pause before the next request that a server can ask for.
 inline constexpr Duration longest_retry_after = std::chrono::hours(1);
 
 struct ResponseHead {

@@ -217,7 +217,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
                 drop_stream();
                 return finish({}, {});
             }
-            return finish(errc::truncated_response, "the connection ended inside of the response");
+            return finish(errc::truncated_response,
+                          "the connection ended in the middle of the response");
         }
         if (ec == asio::error::eof) return finish(ec, "the server closed the connection");
         finish(ec, "the connection broke: " + ec.message());
