@@ -15,9 +15,8 @@ namespace k8s_sd::inline v0 {
 namespace detail {
 
 bool is_header_text(std::string_view text) noexcept {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
-    });
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) { return is_control(c) && c != '\t'; });
 }
 
 void check_namespace_name(const std::string& where, std::string_view name) {
