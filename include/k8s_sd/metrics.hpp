@@ -72,8 +72,8 @@ struct Metrics {
     template <class Visitor>
     void visit(Visitor&& visitor) const;
 
-    /// Calls `visitor(description, resource, value)`. The values of one metric follow one another, as
-    /// Prometheus' text format demands. Kinds that nothing has been counted for are left out.
+    /// Calls `visitor(description, resource, value)`, all values of one metric after one another,
+    /// as Prometheus' text format demands. Leaves out kinds that nothing has been counted for.
     template <class Visitor>
     void visit_described(Visitor&& visitor) const;
 };
