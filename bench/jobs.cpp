@@ -141,10 +141,6 @@ Result best(const bench::Server& server, std::size_t jobs, std::size_t events) {
     return best;
 }
 
-std::size_t argument(int argc, char** argv, int index, std::size_t fallback) {
-    return argc > index ? std::strtoull(argv[index], nullptr, 10) : fallback;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -152,8 +148,8 @@ int main(int argc, char** argv) {
         std::puts("usage: bench_jobs [PODS=10000] [EVENTS=10000]");
         return 0;
     }
-    const std::size_t events = argument(argc, argv, 2, 10'000);
-    const bench::Server server = bench::serve(argument(argc, argv, 1, 10'000), events);
+    const std::size_t events = bench::argument(argc, argv, 2, 10'000);
+    const bench::Server server = bench::serve(bench::argument(argc, argv, 1, 10'000), events);
     std::puts("        CPU of the      memory,         CPU of the      memory  rename  apply");
     std::puts("        initial sync    synced          burst           after   all     again   ");
     std::puts(

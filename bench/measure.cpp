@@ -8,6 +8,10 @@
 
 namespace bench {
 
+std::size_t argument(int argc, char** argv, int index, std::size_t fallback) {
+    return argc > index ? std::strtoull(argv[index], nullptr, 10) : fallback;
+}
+
 double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

@@ -4,8 +4,11 @@
 #include <string>
 #include <type_traits>
 
-/// What a process costs.
+/// What a process costs, and what it is told to measure.
 namespace bench {
+
+/// A number of the command line; `fallback` where there is none.
+std::size_t argument(int argc, char** argv, int index, std::size_t fallback);
 
 /// User and system time of this process so far.
 double cpu_seconds();

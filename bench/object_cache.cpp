@@ -6,6 +6,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "measure.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <malloc.h>
@@ -14,8 +15,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,13 +57,7 @@ Server serve(std::size_t objects) {
     return {"http://127.0.0.1:" + std::to_string(port), child};
 }
 
-double resident_bytes() {
-    std::ifstream status("/proc/self/statm");
-    std::size_t size = 0;
-    std::size_t resident = 0;
-    status >> size >> resident;
-    return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
+double resident_bytes() { return bench::memory_mb("VmRSS") * 1024 * 1024; }
 
 // Of the allocator, without what it has in reserve.
 double heap_bytes() {
@@ -118,22 +111,6 @@ Result measure(const std::string& url, std::size_t objects, std::size_t threshol
     return result;
 }
 
-/// Runs `measure` in a process of its own, so that one does not find the memory of the other.
-Result in_process(const std::function<Result()>& run) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::abort();
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const Result result = run();
-        const auto written = ::write(pipe[1], &result, sizeof result);
-        std::_Exit(written == sizeof result ? 0 : 1);
-    }
-    Result result{};
-    if (::read(pipe[0], &result, sizeof result) != sizeof result) std::abort();
-    ::waitpid(child, nullptr, 0);
-    return result;
-}
-
 void print(const char* what, const Result& result) {
     std::printf("%-18s %6.0f connections, %6.0f bytes an object (resident: %6.0f), %.2f of %.0f\n",
                 what, result.connections, result.heap, result.resident, result.heap / kubelet_bytes,
@@ -147,12 +124,12 @@ int main(int argc, char** argv) {
         std::puts("usage: bench_object_cache [OBJECTS=1000]");
         return 0;
     }
-    const std::size_t objects = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
+    const std::size_t objects = bench::argument(argc, argv, 1, 1000);
     const Server server = serve(objects);
     std::printf("%zu Secrets, referred to once each; their names, types and data take 83 bytes\n",
                 objects);
-    print("single watches", in_process([&] { return measure(server.url, objects, 0); }));
-    print("one collection", in_process([&] { return measure(server.url, objects, 50); }));
+    print("single watches", bench::in_process([&] { return measure(server.url, objects, 0); }));
+    print("one collection", bench::in_process([&] { return measure(server.url, objects, 50); }));
     ::kill(server.process, SIGTERM);
     ::waitpid(server.process, nullptr, 0);
     return 0;

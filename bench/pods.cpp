@@ -142,10 +142,6 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     return result;
 }
 
-std::size_t argument(int argc, char** argv, int index, std::size_t fallback) {
-    return argc > index ? std::strtoull(argv[index], nullptr, 10) : fallback;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -153,8 +149,8 @@ int main(int argc, char** argv) {
         std::puts("usage: bench_pods [PODS=50000] [EVENTS=100000]");
         return 0;
     }
-    const std::size_t events = argument(argc, argv, 2, 100'000);
-    const bench::Server server = bench::serve(argument(argc, argv, 1, 50'000), events);
+    const std::size_t events = bench::argument(argc, argv, 2, 100'000);
+    const bench::Server server = bench::serve(bench::argument(argc, argv, 1, 50'000), events);
     const Result socket = in_process([&] { return measure_floor(server.port, false); });
     const Result parse = in_process([&] { return measure_floor(server.port, true); });
     const Result result = in_process([&] { return measure_k8s_sd(server, events); });

@@ -3,6 +3,7 @@
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
+#include "measure.hpp"
 #include "naive_relabeler.hpp"
 #include "server.hpp"
 
@@ -160,10 +161,6 @@ void print(const Case& c, const std::vector<LabelMap>& targets) {
                 naive.seconds / ours.seconds, rules / ours.seconds);
 }
 
-std::size_t argument(int argc, char** argv, std::size_t fallback) {
-    return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : fallback;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,7 +170,7 @@ int main(int argc, char** argv) {
     }
     std::vector<LabelMap> targets = discover_targets();
     // Few enough to stay in the cache: a host relabels labels that it has just made.
-    targets.resize(std::min(targets.size(), argument(argc, argv, 300)));
+    targets.resize(std::min(targets.size(), bench::argument(argc, argv, 1, 300)));
     std::size_t labels = 0;
     for (const LabelMap& target : targets) labels += target.size();
     std::printf("%zu targets of %.1f labels\n", targets.size(),

@@ -77,7 +77,7 @@ struct WatchOptions {
     Duration backoff_min = std::chrono::milliseconds(800);
     Duration backoff_max = std::chrono::seconds(30);
     /// An Endpoints object has a target for each pair of address and port, so a small object can
-    /// ask for very many. One that exceeds this keeps the targets it had.
+    /// ask for very many. An object that exceeds this keeps the targets it had.
     std::size_t max_targets_per_object = 100'000;
     std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
     auto operator<=>(const WatchOptions&) const = default;
@@ -125,7 +125,7 @@ struct InClusterFiles {
 struct WatchScope {
     ApiServerConfig api_server{};
     std::vector<std::string> namespaces{};  ///< sorted, unique; empty: all
-    /// Sorted by role, one a role (several are joined with commas in the order of the
+    /// Sorted by role, one per role (several are joined with commas in the order of the
     /// configuration), only of roles that the configuration watches.
     std::vector<Selector> selectors{};
     AttachMetadata attach_metadata{};

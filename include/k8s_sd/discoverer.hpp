@@ -25,9 +25,9 @@ namespace asio = boost::asio;
 ///
 /// \par Callback
 /// `void(const TargetGroupDiff&)`, called on the executor given at construction, as if by post:
-/// never from inside of a member function, never concurrently with itself. The first call comes
+/// never from inside a member function, never concurrently with itself. The first call comes
 /// when everything the role needs has been listed; it has `full == true` and brings the complete
-/// state, also if that is empty. Later calls bring true changes only. While the callback runs,
+/// state, even an empty one. Later calls bring true changes only. While the callback runs,
 /// changes are collected: one entry for each group, the newest state wins, and what has changed
 /// back is no change. After cancel() has returned at most a call that had begun is still running.
 /// Nothing is ever delivered as removed because of an error: see status().

@@ -29,7 +29,7 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         /// Everything the role needs has been listed: from now on on_group() is called.
         /// `for_each_group` may be called there and in later calls.
         virtual void on_ready() = 0;
-        /// A group came (`previous` null), changed, or went (`group` null).
+        /// A group was added (`previous` null), changed, or removed (`group` null).
         virtual void on_group(const GroupChange&) = 0;
         /// All changes that arrived together were reported.
         virtual void on_batch_end() = 0;

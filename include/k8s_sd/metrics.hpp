@@ -2,15 +2,30 @@
 
 #include "k8s_sd/kind.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
 
+enum class MetricType : std::uint8_t { counter, gauge };
+
+constexpr std::string_view to_string(MetricType type) noexcept {
+    return type == MetricType::counter ? "counter" : "gauge";
+}
+
+/// A metric as the lines HELP and TYPE of Prometheus' text format present it.
+struct MetricDescription {
+    std::string_view name;  ///< follows Prometheus' conventions
+    MetricType type;
+    std::string_view help;  ///< one line
+};
+
 /// Counters of one execution context. Cheap to update; may be read from any thread at any time.
-/// All are counters since the start, but those that are a Gauge: what there is now.
+/// A Counter has counted since the start, a Gauge says how many there are now.
 struct Metrics {
     using Counter = std::atomic<std::uint64_t>;
     using Gauge = std::atomic<std::int64_t>;
@@ -53,60 +68,134 @@ struct Metrics {
     const PerKind& of(Kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
 
     /// Calls `visitor(name, resource, value)` for every value; `resource` is empty where the value
-    /// is not about one kind. Names follow Prometheus' conventions.
+    /// is not about one kind.
     template <class Visitor>
     void visit(Visitor&& visitor) const;
+
+    /// Calls `visitor(description, resource, value)`, all values of one metric after one another,
+    /// as Prometheus' text format demands. Leaves out kinds that nothing has been counted for.
+    template <class Visitor>
+    void visit_described(Visitor&& visitor) const;
+};
+
+/// A value of an Owner, which is Metrics or Metrics::PerKind.
+template <class Owner>
+class MetricField {
+ public:
+    consteval MetricField(std::string_view name, Metrics::Counter Owner::*counter,
+                          std::string_view help)
+        : description{name, MetricType::counter, help}, counter_(counter) {}
+    consteval MetricField(std::string_view name, Metrics::Gauge Owner::*gauge,
+                          std::string_view help)
+        : description{name, MetricType::gauge, help}, gauge_(gauge) {}
+
+    std::int64_t value(const Owner& owner) const noexcept {
+        return counter_
+                   ? static_cast<std::int64_t>((owner.*counter_).load(std::memory_order_relaxed))
+                   : (owner.*gauge_).load(std::memory_order_relaxed);
+    }
+
+    MetricDescription description;
+
+ private:
+    Metrics::Counter Owner::*counter_ = nullptr;
+    Metrics::Gauge Owner::*gauge_ = nullptr;
+};
+
+/// What is counted for each kind.
+inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
+    {"k8s_sd_lists_total", &Metrics::PerKind::lists, "Complete lists that were read."},
+    {"k8s_sd_watches_total", &Metrics::PerKind::watches,
+     "Watch requests that the API server accepted."},
+    {"k8s_sd_events_total", &Metrics::PerKind::events,
+     "ADDED, MODIFIED and DELETED events that were received."},
+    {"k8s_sd_bookmarks_total", &Metrics::PerKind::bookmarks, "Bookmarks that were received."},
+    {"k8s_sd_objects_added_total", &Metrics::PerKind::added, "Objects that were added."},
+    {"k8s_sd_objects_updated_total", &Metrics::PerKind::updated, "Objects whose content changed."},
+    {"k8s_sd_objects_removed_total", &Metrics::PerKind::removed, "Objects that were removed."},
+    {"k8s_sd_bad_objects_total", &Metrics::PerKind::bad_objects,
+     "Objects of the wrong shape, which were skipped."},
+    {"k8s_sd_expired_total", &Metrics::PerKind::expired,
+     "Answers and events that said that the resource version is too old (410)."},
+    {"k8s_sd_unauthorized_total", &Metrics::PerKind::unauthorized,
+     "Requests whose credentials were not accepted (401)."},
+    {"k8s_sd_forbidden_total", &Metrics::PerKind::forbidden,
+     "Requests that lacked a permission (403)."},
+    {"k8s_sd_not_found_total", &Metrics::PerKind::not_found,
+     "Requests for an API or a path that the server does not have (404)."},
+    {"k8s_sd_too_many_requests_total", &Metrics::PerKind::too_many_requests,
+     "Requests that the server refused because there were too many (429)."},
+    {"k8s_sd_server_errors_total", &Metrics::PerKind::server_errors,
+     "Requests that failed in the server (5xx)."},
+    {"k8s_sd_malformed_responses_total", &Metrics::PerKind::malformed,
+     "Bodies of responses that could not be understood."},
+    {"k8s_sd_network_errors_total", &Metrics::PerKind::network_errors,
+     "Failed or broken connections and timeouts."},
+    {"k8s_sd_other_errors_total", &Metrics::PerKind::other_errors,
+     "Requests that failed for another reason."},
+    {"k8s_sd_received_bytes_total", &Metrics::PerKind::bytes_received,
+     "Bytes of the bodies of responses, as they arrived."},
+    {"k8s_sd_objects", &Metrics::PerKind::objects, "Objects that are known."},
+    {"k8s_sd_watchers", &Metrics::PerKind::watchers, "Watchers, each of one URL."},
+    {"k8s_sd_synced_watchers", &Metrics::PerKind::synced_watchers,
+     "Watchers that have read a complete list."},
+};
+
+/// What is counted once for the whole context.
+inline constexpr MetricField<Metrics> context_metrics[] = {
+    {"k8s_sd_groups_generated_total", &Metrics::groups_generated,
+     "Target groups that were computed."},
+    {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered,
+     "Changes that Discoverers delivered to their callbacks."},
+    {"k8s_sd_job_diffs_delivered_total", &Metrics::job_diffs_delivered,
+     "Changes that DiscoveryManagers delivered to their callbacks."},
+    {"k8s_sd_jobs", &Metrics::jobs, "Jobs of DiscoveryManagers."},
+    {"k8s_sd_failed_configs", &Metrics::failed_configs,
+     "Configurations of these jobs that cannot be used."},
+    {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
+    {"k8s_sd_cache_references", &Metrics::cache_references,
+     "References to objects of ObjectCaches."},
+    {"k8s_sd_cached_objects", &Metrics::cached_objects, "Objects that are referred to."},
+    {"k8s_sd_cache_watches", &Metrics::cache_watches,
+     "Watches of ObjectCaches, of single objects and of collections."},
+    {"k8s_sd_cache_idle_stops_total", &Metrics::cache_idle_stops,
+     "Objects whose watch was stopped because nobody read them."},
+    {"k8s_sd_cache_revivals_total", &Metrics::cache_revivals,
+     "Objects that were read again after their watch was stopped."},
+    {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
+     "Switches of a namespace to a watch of its collection, and back."},
 };
 
 template <class Visitor>
 void Metrics::visit(Visitor&& visitor) const {
     for (std::size_t i = 0; i < kind_count; ++i) {
-        const PerKind& k = kinds[i];
-        const auto kind = to_string(static_cast<Kind>(i));
-        const auto counter = [&](std::string_view name, const Counter& value) {
-            visitor(name, kind, static_cast<std::int64_t>(value.load(std::memory_order_relaxed)));
-        };
-        const auto gauge = [&](std::string_view name, const Gauge& value) {
-            visitor(name, kind, value.load(std::memory_order_relaxed));
-        };
-        counter("k8s_sd_lists_total", k.lists);
-        counter("k8s_sd_watches_total", k.watches);
-        counter("k8s_sd_events_total", k.events);
-        counter("k8s_sd_bookmarks_total", k.bookmarks);
-        counter("k8s_sd_objects_added_total", k.added);
-        counter("k8s_sd_objects_updated_total", k.updated);
-        counter("k8s_sd_objects_removed_total", k.removed);
-        counter("k8s_sd_bad_objects_total", k.bad_objects);
-        counter("k8s_sd_expired_total", k.expired);
-        counter("k8s_sd_unauthorized_total", k.unauthorized);
-        counter("k8s_sd_forbidden_total", k.forbidden);
-        counter("k8s_sd_not_found_total", k.not_found);
-        counter("k8s_sd_too_many_requests_total", k.too_many_requests);
-        counter("k8s_sd_server_errors_total", k.server_errors);
-        counter("k8s_sd_malformed_responses_total", k.malformed);
-        counter("k8s_sd_network_errors_total", k.network_errors);
-        counter("k8s_sd_other_errors_total", k.other_errors);
-        counter("k8s_sd_received_bytes_total", k.bytes_received);
-        gauge("k8s_sd_objects", k.objects);
-        gauge("k8s_sd_watchers", k.watchers);
-        gauge("k8s_sd_synced_watchers", k.synced_watchers);
+        for (const auto& metric : kind_metrics) {
+            visitor(metric.description.name, to_string(static_cast<Kind>(i)),
+                    metric.value(kinds[i]));
+        }
     }
-    const auto total = [&](std::string_view name, const auto& value) {
-        visitor(name, std::string_view(),
-                static_cast<std::int64_t>(value.load(std::memory_order_relaxed)));
+    for (const auto& metric : context_metrics) {
+        visitor(metric.description.name, std::string_view(), metric.value(*this));
+    }
+}
+
+template <class Visitor>
+void Metrics::visit_described(Visitor&& visitor) const {
+    const auto in_use = [](const PerKind& kind) {
+        return std::any_of(std::begin(kind_metrics), std::end(kind_metrics),
+                           [&](const auto& metric) { return metric.value(kind) != 0; });
     };
-    total("k8s_sd_groups_generated_total", groups_generated);
-    total("k8s_sd_diffs_delivered_total", diffs_delivered);
-    total("k8s_sd_job_diffs_delivered_total", job_diffs_delivered);
-    total("k8s_sd_jobs", jobs);
-    total("k8s_sd_failed_configs", failed_configs);
-    total("k8s_sd_providers", providers);
-    total("k8s_sd_cache_references", cache_references);
-    total("k8s_sd_cached_objects", cached_objects);
-    total("k8s_sd_cache_watches", cache_watches);
-    total("k8s_sd_cache_idle_stops_total", cache_idle_stops);
-    total("k8s_sd_cache_revivals_total", cache_revivals);
-    total("k8s_sd_cache_collection_switches_total", cache_collection_switches);
+    std::array<bool, kind_count> used{};
+    std::transform(kinds.begin(), kinds.end(), used.begin(), in_use);
+    for (const auto& metric : kind_metrics) {
+        for (std::size_t i = 0; i < kind_count; ++i) {
+            if (!used[i]) continue;
+            visitor(metric.description, to_string(static_cast<Kind>(i)), metric.value(kinds[i]));
+        }
+    }
+    for (const auto& metric : context_metrics) {
+        visitor(metric.description, std::string_view(), metric.value(*this));
+    }
 }
 
 }  // namespace k8s_sd::inline v0

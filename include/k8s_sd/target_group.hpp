@@ -105,7 +105,7 @@ struct TargetChanges {
 K8S_SD_EXPORT TargetChanges compare_targets(const TargetGroupPtr& previous,
                                             const TargetGroupPtr& current);
 
-/// One group that came or changed.
+/// One group that was added or changed.
 struct GroupChange {
     TargetGroupPtr group;     ///< replaces the one of the same source; has targets
     TargetGroupPtr previous;  ///< equal to what the host had; null: nothing
@@ -120,8 +120,8 @@ struct GroupChange {
 /// nothing unchanged is in it.
 struct TargetGroupDiff {
     bool full = false;                    ///< the complete state: forget everything else
-    std::vector<GroupChange> updated;     ///< came or changed
-    std::vector<TargetGroupPtr> removed;  ///< went: what the host had
+    std::vector<GroupChange> updated;     ///< added or changed
+    std::vector<TargetGroupPtr> removed;  ///< as the host had them
     bool empty() const noexcept { return !full && updated.empty() && removed.empty(); }
 };
 

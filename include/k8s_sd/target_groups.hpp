@@ -16,7 +16,7 @@ class TargetGroups {
         for (const GroupChange& change : diff.updated) put(change.group);
         for (const TargetGroupPtr& group : diff.removed) remove(group->source());
     }
-    /// One that came or changed, or went (`group` null).
+    /// A group was added or changed, or removed (`group` null).
     void apply(const GroupChange& change) {
         if (change.group) return put(change.group);
         remove(change.previous->source());

@@ -37,8 +37,8 @@ class WatchObserver {
     virtual void on_batch_end() = 0;
     /// status() has changed in more than the number of objects.
     virtual void on_status() = 0;
-    /// Whether to keep the object of that name. One that nobody wants is dropped when it has been
-    /// decoded, as if the server did not have it.
+    /// Whether to keep the object of that name. An unwanted object is dropped once it is decoded,
+    /// as if the server did not have it.
     virtual bool wants(std::string_view /*ns*/, std::string_view /*name*/) { return true; }
     // None of these may throw.
 
@@ -46,9 +46,10 @@ class WatchObserver {
     ~WatchObserver() = default;
 };
 
-/// LIST+WATCH of one URL into one object store, for ever, whatever the server or the network
-/// does: watches resume from the last version seen, only an expired version makes it list again,
-/// and a list brings the true differences only. Objects are never dropped because of an error.
+/// LIST+WATCH of one URL into one object store. It never gives up, whatever the server or the
+/// network does: watches resume from the last version seen, only an expired version makes it list
+/// again, and a list brings the true differences only. Objects are never dropped because of an
+/// error.
 ///
 /// \par Thread safety  all members must be called on the client's executor.
 class K8S_SD_EXPORT URLWatcher {

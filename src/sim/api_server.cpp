@@ -1,6 +1,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 
 #include "sim/api_server_impl.hpp"
+#include "sim/json_access.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/json/parse.hpp>
@@ -10,12 +11,6 @@
 namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
-
-std::string_view text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    if (!value || !value->is_string()) return {};
-    return value->get_string();
-}
 
 json::object parse_object(std::string_view text) {
     json::value value = json::parse(text);
@@ -39,9 +34,7 @@ const ResourceType& type_of_name(std::string_view name) {
 }
 
 std::uint64_t version_or_zero(const json::object& object) {
-    const json::value* metadata = object.if_contains("metadata");
-    if (!metadata || !metadata->is_object()) return 0;
-    return text_of(metadata->get_object(), "resourceVersion").empty() ? 0 : version_of(object);
+    return text_at(object, "metadata.resourceVersion").empty() ? 0 : version_of(object);
 }
 
 }  // namespace
@@ -61,7 +54,7 @@ std::shared_ptr<MemoryConnector> ApiServer::connector(TransportFaults faults) {
 }
 
 std::string ApiServer::apply(json::object object) {
-    const ResourceType& type = type_of_kind(text_of(object, "apiVersion"), text_of(object, "kind"));
+    const ResourceType& type = type_of_kind(text_at(object, "apiVersion"), text_at(object, "kind"));
     const auto [version, changed] = impl_->store().apply(type, std::move(object));
     if (changed) impl_->wake(type);
     return std::to_string(version);
@@ -78,10 +71,10 @@ bool ApiServer::remove(std::string_view resource, std::string_view ns, std::stri
 
 void ApiServer::load(std::string_view list_json) {
     const json::object list = parse_object(list_json);
-    std::string_view kind = text_of(list, "kind");
+    std::string_view kind = text_at(list, "kind");
     if (!kind.ends_with("List")) throw std::invalid_argument("not a List");
     kind.remove_suffix(4);
-    const ResourceType& type = type_of_kind(text_of(list, "apiVersion"), kind);
+    const ResourceType& type = type_of_kind(text_at(list, "apiVersion"), kind);
     const json::value* items = list.if_contains("items");
     impl_->store().load(type, version_of(list),
                         items && items->is_array() ? items->get_array() : json::array());
@@ -93,7 +86,7 @@ void ApiServer::replay(std::string_view resource, std::string_view event_json) {
     json::object event = parse_object(event_json);
     const json::value* value = event.if_contains("object");
     if (!value || !value->is_object()) throw std::invalid_argument("not a watch event");
-    const std::string_view name = text_of(event, "type");
+    const std::string_view name = text_at(event, "type");
     std::string line(event_json);
     if (!line.ends_with('\n')) line += '\n';
     if (name == "ERROR") {

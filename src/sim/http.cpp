@@ -1,5 +1,7 @@
 #include "sim/http.hpp"
 
+#include "k8s_sd/detail/base/text.hpp"
+
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/status.hpp>
@@ -17,21 +19,16 @@ constexpr std::size_t chunk_size = 64 * 1024;
 constexpr std::size_t max_request_body = 1024 * 1024;
 constexpr std::uint32_t max_request_header = 1024 * 1024;
 
-int hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 std::string percent_decode(std::string_view text, bool plus_is_space) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool escape = text[i] == '%' && i + 2 < text.size();
+        const unsigned high = escape ? detail::hex_value(text[i + 1]) : 16;
+        const unsigned low = escape ? detail::hex_value(text[i + 2]) : 16;
         if (text[i] == '+' && plus_is_space) {
             result += ' ';
-        } else if (text[i] == '%' && i + 2 < text.size() && hex(text[i + 1]) >= 0 &&
-                   hex(text[i + 2]) >= 0) {
-            result += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
+        } else if (high < 16 && low < 16) {
+            result += static_cast<char>(high * 16 + low);
             i += 2;
         } else {
             result += text[i];

@@ -28,14 +28,6 @@ std::optional<Number> number_param(const Request& request, const char* name) {
     return number;
 }
 
-/// As Go's conversion of query parameters: present without a value means true.
-std::optional<bool> bool_param(const Request& request, const char* name) {
-    if (!request.query.contains(name)) return std::nullopt;
-    const std::string_view text = request.param(name);
-    return text != "0" && text != "false" && text != "False" && text != "FALSE" && text != "f" &&
-           text != "F";
-}
-
 ListOptions::Match match_param(const Request& request) {
     const std::string_view text = request.param("resourceVersionMatch");
     if (text.empty()) return ListOptions::Match::none;
@@ -148,8 +140,10 @@ ListOptions parse_list_options(const Request& request, const ResourceType& type)
     o.version = number_param<std::uint64_t>(request, "resourceVersion");
     o.match = match_param(request);
     o.watch = request.is_watch();
-    o.bookmarks = bool_param(request, "allowWatchBookmarks").value_or(false);
-    o.initial_events = bool_param(request, "sendInitialEvents");
+    o.bookmarks = request.flag("allowWatchBookmarks");
+    if (request.query.contains("sendInitialEvents")) {
+        o.initial_events = request.flag("sendInitialEvents");
+    }
     const auto timeout = number_param<std::uint32_t>(request, "timeoutSeconds");
     if (timeout.value_or(0) != 0) o.timeout = std::chrono::seconds(*timeout);
     o.watch ? check_watch(o) : check_list(o);

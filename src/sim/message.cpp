@@ -16,8 +16,8 @@ std::string_view Request::param(std::string_view name) const {
     return found == query.end() ? std::string_view() : std::string_view(found->second);
 }
 
-bool Request::is_watch() const {
-    const auto found = query.find("watch");
+bool Request::flag(std::string_view name) const {
+    const auto found = query.find(std::string(name));
     if (found == query.end()) return false;
     const std::string& text = found->second;
     return text != "0" && text != "false" && text != "False" && text != "FALSE" && text != "f" &&

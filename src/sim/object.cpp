@@ -1,5 +1,7 @@
 #include "sim/object.hpp"
 
+#include "sim/json_access.hpp"
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <algorithm>
@@ -16,33 +18,21 @@ const json::object& metadata_of(const json::object& value) {
     return metadata->get_object();
 }
 
-std::string_view string_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    if (!value || !value->is_string()) return {};
-    return value->get_string();
-}
-
 /// The value at "spec.nodeName" as field selectors see it: strings as they are, booleans and
 /// numbers as JSON writes them, "" for anything else; of a list of addresses the first.
 std::string field_value(const json::object& root, std::string_view path) {
-    const json::object* at = &root;
-    for (;;) {
-        const std::size_t dot = path.find('.');
-        const json::value* value = at->if_contains(path.substr(0, dot));
-        if (!value) return path == "hostNetwork" || path == "unschedulable" ? "false" : "";
-        if (dot == std::string_view::npos) {
-            if (value->is_string()) return std::string(std::string_view(value->get_string()));
-            if (value->is_bool() || value->is_number()) return json::serialize(*value);
-            if (value->is_array() && !value->get_array().empty()) {
-                const json::value& first = value->get_array().front();
-                if (first.is_object()) return field_value(first.get_object(), "ip");
-            }
-            return {};
-        }
-        if (!value->is_object()) return {};
-        at = &value->get_object();
-        path.remove_prefix(dot + 1);
+    const json::value* value = value_at(root, path);
+    if (!value) {
+        const bool flag = path == "spec.hostNetwork" || path == "spec.unschedulable";
+        return flag ? "false" : "";
     }
+    if (value->is_string()) return std::string(std::string_view(value->get_string()));
+    if (value->is_bool() || value->is_number()) return json::serialize(*value);
+    if (value->is_array() && !value->get_array().empty()) {
+        const json::value& first = value->get_array().front();
+        if (first.is_object()) return field_value(first.get_object(), "ip");
+    }
+    return {};
 }
 
 }  // namespace
@@ -53,8 +43,8 @@ std::string key_of(const ResourceType& type, std::string_view ns, std::string_vi
 
 std::string key_of(const ResourceType& type, const json::object& value) {
     const json::object& metadata = metadata_of(value);
-    const std::string_view ns = string_of(metadata, "namespace");
-    const std::string_view name = string_of(metadata, "name");
+    const std::string_view ns = text_at(metadata, "namespace");
+    const std::string_view name = text_at(metadata, "name");
     if (name.empty()) throw std::invalid_argument("object without metadata.name");
     if (type.namespaced && ns.empty()) {
         throw std::invalid_argument(std::string(type.kind) + " without metadata.namespace");
@@ -66,7 +56,7 @@ std::string key_of(const ResourceType& type, const json::object& value) {
 }
 
 std::uint64_t version_of(const json::object& value) {
-    const std::string_view text = string_of(metadata_of(value), "resourceVersion");
+    const std::string_view text = text_at(metadata_of(value), "resourceVersion");
     std::uint64_t version = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
     if (error != std::errc{} || end != text.data() + text.size()) {

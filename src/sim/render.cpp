@@ -1,5 +1,6 @@
 #include "sim/render.hpp"
 
+#include "k8s_sd/detail/base/text.hpp"
 #include "sim/status.hpp"
 #include "sim/table.hpp"
 
@@ -26,20 +27,14 @@ std::string table(std::uint64_t version, const std::string& columns, const std::
            "},\"columnDefinitions\":" + columns + ",\"rows\":[" + rows + "]}";
 }
 
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
-
 /// One media range of an Accept header; nullopt if the server cannot produce it.
 std::optional<Form> form_of(std::string_view range) {
-    const std::string_view type = trim(range.substr(0, range.find(';')));
+    const std::string_view type = detail::trim(range.substr(0, range.find(';')));
     if (type != "application/json" && type != "application/*" && type != "*/*") return std::nullopt;
     Form form = Form::object;
     while (range.find(';') != range.npos) {
         range.remove_prefix(range.find(';') + 1);
-        const std::string_view parameter = trim(range.substr(0, range.find(';')));
+        const std::string_view parameter = detail::trim(range.substr(0, range.find(';')));
         if (!parameter.starts_with("as=")) continue;
         if (parameter == "as=Table") {
             form = Form::table;
@@ -67,11 +62,11 @@ std::string list_metadata(const ListMetadata& m) {
 }  // namespace
 
 Form negotiate(const Request& request) {
-    std::string_view rest = trim(request.header("Accept").value_or(""));
+    std::string_view rest = detail::trim(request.header("Accept").value_or(""));
     if (rest.empty()) return Form::object;
     while (!rest.empty()) {
         const std::string_view range = rest.substr(0, rest.find(','));
-        if (const auto form = form_of(trim(range))) return *form;
+        if (const auto form = form_of(detail::trim(range))) return *form;
         rest.remove_prefix(std::min(rest.size(), range.size() + 1));
     }
     fail(406, "NotAcceptable", "only the following media types are accepted: application/json");

@@ -1,5 +1,6 @@
 #include "k8s_sd/sim/shop.hpp"
 
+#include "k8s_sd/detail/base/text.hpp"
 #include "sim/shop_impl.hpp"
 
 #include <algorithm>
@@ -151,11 +152,7 @@ void Shop::Impl::add_replica_set(Workload& w) {
 }
 
 std::string Shop::Impl::named(const Workload& w) {
-    std::string text = w.kind + " " + w.full_name();
-    std::transform(w.kind.begin(), w.kind.end(), text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
+    return detail::lower_case(w.kind) + " " + w.full_name();
 }
 
 std::string Shop::Impl::named(const Workload& w, const Pod& pod) {

@@ -1,5 +1,7 @@
 #include "sim/table.hpp"
 
+#include "sim/json_access.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
@@ -19,34 +21,21 @@ json::object column(std::string_view name, int priority = 0) {
             {"priority", priority}};
 }
 
-const json::value* at(const json::object& root, std::string_view path) {
-    const json::object* object = &root;
-    for (;;) {
-        const std::size_t dot = path.find('.');
-        const json::value* value = object->if_contains(path.substr(0, dot));
-        if (!value || dot == path.npos) return value;
-        object = value->if_object();
-        if (!object) return nullptr;
-        path.remove_prefix(dot + 1);
-    }
-}
-
-std::string text_at(const json::object& root, std::string_view path, const char* otherwise) {
-    const json::value* value = at(root, path);
-    if (!value || !value->is_string() || value->get_string().empty()) return otherwise;
-    return std::string(std::string_view(value->get_string()));
+std::string text_or(const json::object& root, std::string_view path, std::string_view otherwise) {
+    const std::string_view text = text_at(root, path);
+    return std::string(text.empty() ? otherwise : text);
 }
 
 const json::array& array_at(const json::object& root, std::string_view path) {
     static const json::array none;
-    const json::value* value = at(root, path);
+    const json::value* value = value_at(root, path);
     return value && value->is_array() ? value->get_array() : none;
 }
 
 /// "2026-11-20T12:05:30Z" → "3m", as kubectl abbreviates.
 std::string age(const json::object& root) {
     using namespace std::chrono;
-    const std::string text = text_at(root, "metadata.creationTimestamp", "");
+    const std::string text(text_at(root, "metadata.creationTimestamp"));
     int y = 0;
     unsigned mo = 0, d = 0, h = 0, mi = 0, s = 0;
     if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%2uZ", &y, &mo, &d, &h, &mi, &s) != 6) {
@@ -67,27 +56,27 @@ json::array pod_cells(const json::object& pod, std::string_view name) {
     std::int64_t restarts = 0;
     for (const json::value& status : array_at(pod, "status.containerStatuses")) {
         if (!status.is_object()) continue;
-        const json::value* is_ready = at(status.get_object(), "ready");
+        const json::value* is_ready = value_at(status.get_object(), "ready");
         if (is_ready && is_ready->is_bool() && is_ready->get_bool()) ++ready;
-        const json::value* count = at(status.get_object(), "restartCount");
+        const json::value* count = value_at(status.get_object(), "restartCount");
         if (count && count->is_int64()) restarts += count->get_int64();
     }
     const std::size_t containers = array_at(pod, "spec.containers").size();
-    const bool terminating = at(pod, "metadata.deletionTimestamp") != nullptr;
+    const bool terminating = value_at(pod, "metadata.deletionTimestamp") != nullptr;
     return {name,
             std::to_string(ready) + "/" + std::to_string(containers),
-            terminating ? "Terminating" : text_at(pod, "status.phase", "Unknown"),
+            terminating ? "Terminating" : text_or(pod, "status.phase", "Unknown"),
             std::to_string(restarts),
             age(pod),
-            text_at(pod, "status.podIP", "<none>"),
-            text_at(pod, "spec.nodeName", "<none>")};
+            text_or(pod, "status.podIP", "<none>"),
+            text_or(pod, "spec.nodeName", "<none>")};
 }
 
 json::array cells(const Object& object, const json::object& value) {
     if (object.type().kind == "Pod") return pod_cells(value, object.name());
     if (object.type().kind == "Service") {
-        return {object.name(), text_at(value, "spec.type", "ClusterIP"),
-                text_at(value, "spec.clusterIP", "<none>"), age(value)};
+        return {object.name(), text_or(value, "spec.type", "ClusterIP"),
+                text_or(value, "spec.clusterIP", "<none>"), age(value)};
     }
     return {object.name(), age(value)};
 }

@@ -72,7 +72,7 @@ Cluster::Cluster(const CorpusCase& c, const std::filesystem::path& state, LabelD
         auto job = std::make_unique<Job>(Job{entry.name, parse_sd_config(entry.yaml, dialect)});
         if (entry.own_namespace.empty()) job->config.api_server.url = server_.url();
         job->discoverer.emplace(context_.get_executor(), job->config,
-                                [&model = job->model](const auto& diff) { model.apply(diff); });
+                                [&ledger = job->ledger](const auto& diff) { ledger.apply(diff); });
         job->discoverer->async_run(boost::asio::detached);
         jobs_.push_back(std::move(job));
     }

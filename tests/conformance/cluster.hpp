@@ -1,10 +1,10 @@
 #pragma once
 
 #include "conformance/corpus.hpp"
-#include "conformance/target_model.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/group_ledger.hpp"
 #include "support/manual_clock.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -35,7 +35,7 @@ class Cluster {
     struct Job {
         std::string name;
         DiscoveryConfig config;
-        TargetModel model{};
+        DiscoveryLedger ledger{GroupLedger::Known::same};
         std::optional<Discoverer> discoverer{};
     };
 

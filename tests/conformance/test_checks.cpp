@@ -1,7 +1,7 @@
 // The checks of the conformance tests find what they are to find.
 
 #include "conformance/comparison.hpp"
-#include "conformance/target_model.hpp"
+#include "support/group_ledger.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <array>
@@ -32,24 +32,30 @@ TEST_CASE("Comparison: every kind of difference is found") {
                      {{{"__address__", "10.0.0.1:80"}, {"a", "3"}, {"b", "2"}}}, prometheus) == "");
 }
 
-TEST_CASE("TargetModel: diffs that are not minimal are complained about") {
+TEST_CASE("DiscoveryLedger: diffs that are not minimal are complained about") {
     const auto make = [](std::string_view source) {
         const std::array<std::uint32_t, 2> one_target{0, 0};
         return TargetGroup::make(source, {}, one_target);
     };
     const TargetGroupPtr group = make("pod/default/a");
     const TargetGroupPtr same = make("pod/default/a");
-    TargetModel model;
-    model.apply({true, {{group, nullptr, false}}, {}});
-    REQUIRE(model.complaints() == "");
+    DiscoveryLedger ledger(GroupLedger::Known::same);
+    ledger.apply({true, {{group, nullptr, false}}, {}});
+    REQUIRE(ledger.complaints == "");
 
-    SECTION("an unchanged group") { model.apply({false, {{same, group, false}}, {}}); }
-    SECTION("a wrong predecessor") { model.apply({false, {{same, nullptr, true}}, {}}); }
-    SECTION("a removal of what is not there") { model.apply({false, {}, {make("pod/default/b")}}); }
-    SECTION("a source twice") { model.apply({false, {{same, group, true}}, {same}}); }
-    SECTION("nothing") { model.apply({}); }
-    SECTION("a second full diff") { model.apply({true, {}, {}}); }
-    CHECK(model.complaints() != "");
+    SECTION("an unchanged group") { ledger.apply({false, {{same, group, false}}, {}}); }
+    SECTION("a wrong predecessor") { ledger.apply({false, {{same, nullptr, true}}, {}}); }
+    SECTION("a removal of what is not there") {
+        ledger.apply({false, {}, {make("pod/default/b")}});
+    }
+    SECTION("a source twice") { ledger.apply({false, {{same, group, true}}, {same}}); }
+    SECTION("an update without a group") { ledger.apply({false, {{nullptr, group, false}}, {}}); }
+    SECTION("an equal group instead of the one that the host has") {
+        ledger.apply({false, {{same, same, true}}, {}});
+    }
+    SECTION("nothing") { ledger.apply({}); }
+    SECTION("a second full diff") { ledger.apply({true, {}, {}}); }
+    CHECK(ledger.complaints != "");
 }
 
 }  // namespace k8s_sd::test

@@ -32,8 +32,8 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
         }
     }
 
-    TargetGroups state() {
-        TargetGroups state;
+    TargetsBySource state() {
+        TargetsBySource state;
         detail::GroupBuilder builder;
         for (const auto& [key, object] : objects_) {
             if (std::get<0>(key) != main_kind(config_.role)) continue;

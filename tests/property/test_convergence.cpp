@@ -90,7 +90,7 @@ class Scenario {
     }
 
     /// What a discoverer finds that shares nothing with the others.
-    TargetGroups discovered_anew(DiscoveryConfig config) {
+    TargetsBySource discovered_anew(DiscoveryConfig config) {
         --config.watch.max_object_bytes;
         Host host(sim_.context.get_executor(), config);
         host.run();

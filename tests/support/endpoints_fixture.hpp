@@ -9,9 +9,6 @@
 namespace k8s_sd::test::endpoints_fixture {
 
 using Addresses = std::vector<std::string>;
-inline constexpr auto prom = LabelDialect::prometheus;
-inline constexpr auto vm = LabelDialect::victoriametrics;
-inline const std::vector<LabelDialect> dialects{prom, vm};
 
 inline std::string endpoints(const std::string& subsets, const std::string& meta = "") {
     return R"({"metadata":{"name":"e","namespace":"default")" + meta + R"(},"subsets":[)" +

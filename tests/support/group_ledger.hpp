@@ -2,6 +2,7 @@
 
 #include "k8s_sd/target_group.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,14 +16,28 @@ inline std::vector<LabelMap> merged(const TargetGroup& group) {
     return targets;
 }
 
+/// Merged labels of all targets by source.
+using TargetsBySource = std::map<std::string, std::vector<LabelMap>>;
+
 /// The groups of a host that applies diffs, and is strict about them: each has to be exactly what
 /// changed.
 class GroupLedger {
  public:
+    /// Which groups a diff may name as those that the host had.
+    enum class Known {
+        equal,  ///< of equal ones any: a host may be told of another one than it has
+        same,   ///< the very ones that it was told of
+    };
+    explicit GroupLedger(Known known = Known::equal) : known_(known) {}
+
     /// \returns the sources of the diff in brackets: "~source" updated, "-source" removed
     std::string apply(const TargetGroupDiff& diff) {
         std::map<std::string, TargetGroupPtr> entries;  // sorted
         for (const GroupChange& change : diff.updated) {
+            if (!change.group) {
+                complain("diff", "an update without group");
+                continue;
+            }
             add(entries, change.group, "~");
             update(change);
         }
@@ -36,6 +51,11 @@ class GroupLedger {
     }
     void complain(const std::string& source, const std::string& problem) {
         complaints += source + ": " + problem + "\n";
+    }
+    TargetsBySource state() const {
+        TargetsBySource result;
+        for (const auto& [source, group] : groups) result.emplace(source, merged(*group));
+        return result;
     }
 
     std::map<std::string, TargetGroupPtr> groups;
@@ -69,10 +89,26 @@ class GroupLedger {
         }
         groups.erase(known);
     }
-    // Of equal groups a host may be told of another one than it has.
-    static bool same(const TargetGroupPtr& a, const TargetGroupPtr& b) {
-        return a == b || (a && b && merged(*a) == merged(*b));
+    bool same(const TargetGroupPtr& a, const TargetGroupPtr& b) const {
+        return a == b || (known_ == Known::equal && a && b && merged(*a) == merged(*b));
     }
+
+    Known known_;
+};
+
+/// The groups of a host with one discoverer.
+class DiscoveryLedger : public GroupLedger {
+ public:
+    using GroupLedger::GroupLedger;
+
+    std::string apply(const TargetGroupDiff& diff) {
+        const bool first = diffs++ == 0;
+        if (diff.full != first) complain("diff", first ? "the first is not full" : "full again");
+        if (diff.empty()) complain("diff", "nothing in it");
+        return GroupLedger::apply(diff);
+    }
+
+    std::size_t diffs = 0;
 };
 
 }  // namespace k8s_sd::test

@@ -5,20 +5,15 @@
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace k8s_sd::test {
 
-/// Merged labels of all targets by source.
-using TargetGroups = std::map<std::string, std::vector<LabelMap>>;
-
-/// A host with one discoverer that applies the diffs, strictly.
-class Host : public GroupLedger {
+/// A host with one discoverer.
+class Host : public DiscoveryLedger {
  public:
     Host(boost::asio::any_io_executor executor, const DiscoveryConfig& config) {
         discoverer.emplace(std::move(executor), config,
@@ -32,11 +27,6 @@ class Host : public GroupLedger {
         return *this;
     }
 
-    TargetGroups state() const {
-        TargetGroups result;
-        for (const auto& [source, group] : groups) result.emplace(source, merged(*group));
-        return result;
-    }
     /// A label of the only target of a source; "" without the label or the source.
     std::string label(const std::string& source, const std::string& name) const {
         const auto group = groups.find(source);
@@ -53,14 +43,10 @@ class Host : public GroupLedger {
     const std::optional<error_code>& ended() const noexcept { return *end_; }
 
     std::optional<Discoverer> discoverer;
-    std::size_t diffs = 0;
     std::function<void(const TargetGroupDiff&)> after_diff;
 
  private:
     void on_diff(const TargetGroupDiff& diff) {
-        const bool first = diffs++ == 0;
-        if (diff.full != first) complain("diff", first ? "the first is not full" : "full again");
-        if (diff.empty()) complain("diff", "nothing in it");
         log_ += apply(diff);
         if (after_diff) after_diff(diff);
     }

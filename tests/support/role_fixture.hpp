@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/roles/maker.hpp"
 #include "support/decoding.hpp"
+#include "support/dialects.hpp"
 
 #include <algorithm>
 #include <initializer_list>

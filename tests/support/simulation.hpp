@@ -89,9 +89,4 @@ class Simulation {
     std::shared_ptr<std::vector<std::string>> log_ = std::make_shared<std::vector<std::string>>();
 };
 
-/// Whether `text` contains `part`.
-inline bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 }  // namespace k8s_sd::test

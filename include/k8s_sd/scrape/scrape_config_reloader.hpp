@@ -50,8 +50,8 @@ class K8S_SD_EXPORT ScrapeConfigReloader {
     ~ScrapeConfigReloader();
 
     void start();
-    /// Looks now, for example because of a SIGHUP, and tells what the file says also if that is the
-    /// same: other files that it names may have changed. Does nothing before start().
+    /// Looks now, for example because of a SIGHUP, and tells the content of the file even if it is
+    /// the same: other files that it names may have changed. Does nothing before start().
     void check();
     void cancel() noexcept;
 

@@ -24,7 +24,9 @@ struct K8S_SD_EXPORT Request {
     std::optional<std::string_view> header(std::string_view name) const;
     /// A query parameter; "" without one.
     std::string_view param(std::string_view name) const;
-    bool is_watch() const;
+    /// A boolean parameter, as Go converts them: present without a value means true.
+    bool flag(std::string_view name) const;
+    bool is_watch() const { return flag("watch"); }
 };
 
 /// A request and how it was answered; see ApiServer::requests().

@@ -143,7 +143,7 @@ TEST_CASE("ObjectCache: of names that cannot be one it says so") {
     CHECK_THAT(problem([&] { return c.refer("db", "Shop"); }),
                ContainsSubstring("namespace: \"Shop\" is not a name of a namespace"));
     CHECK_THAT(problem([&] { return c.refer("db", ""); }), ContainsSubstring("namespace: \"\""));
-    for (const char* name : {"", "A", "a/b", "a,b=c", "-a", "a-", ".", "a b", "a\n"}) {
+    for (const char* name : {"", "A", "a/b", "a,b=c", "-a", "a-", ".", "a..b", "a b", "a\n"}) {
         CAPTURE(name);
         CHECK_THAT(problem([&] { return c.refer(name); }), ContainsSubstring("name: \""));
     }

@@ -1,4 +1,5 @@
 #include "integration/cache/object_cache_fixture.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

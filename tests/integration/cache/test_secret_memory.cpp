@@ -188,7 +188,7 @@ struct SearchedWatch {
 TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
     const std::string token =
         "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
-    const std::string encoded = to_base64(token);
+    const std::string encoded = detail::encode_base64(token);
     const std::string metadata =
         R"("metadata":{"name":"db","namespace":"shop","uid":"u","resourceVersion":"7","annotations":)"
         R"({"kubectl.kubernetes.io/last-applied-configuration":"{\"token\":\")" +
@@ -226,7 +226,7 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
 TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
     const std::string token =
         "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
-    const std::string encoded = to_base64(token);
+    const std::string encoded = detail::encode_base64(token);
     const std::string body =
         R"({"kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[{"metadata":)"
         R"({"name":"db","namespace":"shop","uid":"u","resourceVersion":"7"},"data":{"token":")" +

@@ -1,3 +1,4 @@
+#include "support/contains.hpp"
 #include "support/held_executor.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"

@@ -1,4 +1,5 @@
 #include "integration/discovery/job_fixture.hpp"
+#include "support/contains.hpp"
 #include "support/held_executor.hpp"
 #include "support/host.hpp"
 

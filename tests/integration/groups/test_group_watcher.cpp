@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/group_watcher.hpp"
+#include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
@@ -106,7 +107,7 @@ TEST_CASE("GroupWatcher: an error of one kind takes nothing away") {
         host.run();
         c.advance(2s);
         REQUIRE(host.diffs == 1);
-        const TargetGroups before = host.state();
+        const TargetsBySource before = host.state();
         c.server.deny(to_string(failing));
         c.server.disconnect_all();
         c.advance(300s);

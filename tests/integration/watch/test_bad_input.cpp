@@ -1,6 +1,7 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"

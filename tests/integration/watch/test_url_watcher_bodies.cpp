@@ -1,4 +1,5 @@
 #include "integration/watch/url_watcher_faults.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,5 +1,6 @@
 #include "integration/watch/url_watcher_faults.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <utility>
@@ -9,6 +10,7 @@
 using namespace k8s_sd;
 using namespace std::chrono_literals;
 using k8s_sd::test::config_error;
+using k8s_sd::test::contains;
 using k8s_sd::test::ScopedVariable;
 using k8s_sd::test::TemporaryDirectory;
 
@@ -16,10 +18,6 @@ namespace {
 
 std::string problem(const DiscoveryConfig& config) {
     return config_error([&] { validate(config); });
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 DiscoveryConfig with_url(std::string url = "https://api:6443") {
@@ -240,7 +238,8 @@ TEST_CASE("validate: a namespace is a DNS label") {
     for (const std::string bad : {"Shop", "a/b", "../x", "a b", "-a", "a-", "a.b", "a?x=1"}) {
         INFO(bad);
         config.namespaces = {"ok", bad};
-        CHECK(problem(config).starts_with("namespaces[1]: a namespace has 1 to 63"));
+        CHECK(problem(config).starts_with("namespaces[1]: \"" + bad +
+                                          "\" is not a name of a namespace: it has 1 to 63"));
     }
     config.namespaces = {"", "kube-system", std::string(63, '1')};
     CHECK(problem(config) == "");

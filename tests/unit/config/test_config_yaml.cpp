@@ -1,11 +1,13 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <utility>
 
 using namespace k8s_sd;
 using k8s_sd::test::config_error;
+using k8s_sd::test::contains;
 using k8s_sd::test::TemporaryDirectory;
 
 namespace {
@@ -19,10 +21,6 @@ DiscoveryConfig parse(const std::string& yaml, LabelDialect dialect = P) {
 
 std::string problem(const std::string& yaml, LabelDialect dialect = P) {
     return config_error([&] { parse(yaml, dialect); });
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 std::string with_server(const std::string& lines) {
@@ -214,7 +212,7 @@ TEST_CASE("parse_sd_config: what validate finds is told by line and key") {
     CHECK(problem("role: pod\nkubeconfig_file: k\nnamespaces: {own_namespace: true}")
               .starts_with("sd.yaml:3: namespaces.own_namespace: needs in-cluster access"));
     CHECK(problem("role: pod\nnamespaces:\n  names:\n  - a\n  - B\n")
-              .starts_with("sd.yaml:5: namespaces.names[1]: a namespace has"));
+              .starts_with("sd.yaml:5: namespaces.names[1]: \"B\" is not a name of a namespace"));
     CHECK(problem(with_server("tls_config:\n  cert_file: c\n"))
               .starts_with("sd.yaml:4: tls_config.cert_file: needs the private key"));
     CHECK(problem("role: pod\nselectors:\n- role: pod\n- role: service\n") ==

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <utility>
@@ -9,6 +10,7 @@ using namespace k8s_sd;
 using k8s_sd::detail::load_kubeconfig;
 using k8s_sd::detail::load_kubeconfig_files;
 using k8s_sd::test::config_error;
+using k8s_sd::test::contains;
 using k8s_sd::test::TemporaryDirectory;
 
 namespace {
@@ -45,10 +47,6 @@ std::string problem(const std::string& content, const std::string& context = "")
 }
 
 std::string user_problem(const std::string& user) { return problem(one_context(https, user)); }
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

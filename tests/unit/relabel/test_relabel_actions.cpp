@@ -1,4 +1,4 @@
-// The other actions of Prometheus. R<n>: number of the vector in the specification.
+// The other actions of Prometheus.
 
 #include "support/relabelling.hpp"
 
@@ -38,7 +38,7 @@ std::string in_case(Action action, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("Relabelling: keep and drop match the whole value (R3, R5-R8, R47, R52, R57)") {
+TEST_CASE("Relabelling: keep and drop match the whole value") {
     const LabelMap foo{{"a", "foo"}};
     CHECK(relabel(foo, {filter(Action::drop, "a", ".*o.*"),
                         {.target_label = "x", .replacement = "y"}}) == dropped);
@@ -61,7 +61,7 @@ TEST_CASE("Relabelling: keep and drop without source labels see an empty value")
     CHECK_FALSE(keeps({{"a", "b"}}, {.action = Action::drop}));
 }
 
-TEST_CASE("Relabelling: keepequal and dropequal compare values (R26-R31)") {
+TEST_CASE("Relabelling: keepequal and dropequal compare values") {
     const LabelMap ports{{"__tmp_port", "1234"}, {"__port1", "1234"}, {"__port2", "5678"}};
     CHECK(relabel(ports, {compare(Action::keepequal, "__tmp_port", "__port1")}) == ports);
     CHECK_FALSE(keeps(ports, compare(Action::dropequal, "__tmp_port", "__port1")));
@@ -74,7 +74,7 @@ TEST_CASE("Relabelling: keepequal and dropequal compare values (R26-R31)") {
     CHECK(keeps({{"a", "x"}, {"b", "y"}, {"c", "x;y"}}, two));
 }
 
-TEST_CASE("Relabelling: hashmod takes the end of an MD5 (R11-R15)") {
+TEST_CASE("Relabelling: hashmod takes the end of an MD5") {
     CHECK(hashmod("baz", 1000) == "976");
     CHECK(hashmod("foo\nbar", 1000) == "734");
     CHECK(hashmod("10.132.183.40:80", 3) == "1");
@@ -107,7 +107,7 @@ TEST_CASE("Relabelling: hashmod of vmagent takes XXH64") {
     CHECK(hashmod("abc", 1000, vmagent) == std::to_string(0x44bc2cf5ad770999u % 1000));
 }
 
-TEST_CASE("Relabelling: lowercase and uppercase (R25, R50)") {
+TEST_CASE("Relabelling: lowercase and uppercase") {
     const LabelMap foo{{"foo", "bAr123Foo"}};
     CHECK(relabel(foo, {compare(Action::uppercase, "foo", "u"),
                         compare(Action::lowercase, "foo", "l")}) ==
@@ -131,7 +131,7 @@ TEST_CASE("Relabelling: case is mapped character by character, in any script") {
                                                  "B\xef\xbf\xbd");
 }
 
-TEST_CASE("Relabelling: labelmap copies, and the originals stay (R16, R17, R51)") {
+TEST_CASE("Relabelling: labelmap copies, and the originals stay") {
     CHECK(
         relabel({{"a", "foo"}, {"b1", "bar"}, {"b2", "baz"}},
                 {{.action = Action::labelmap, .regex = "(b.*)", .replacement = "bar_${1}"}}) ==
@@ -183,7 +183,7 @@ TEST_CASE("Relabelling: labelmap with a regex that escapes its anchors replaces 
           LabelMap{{"foo_bar", "1"}, {"x_foo", "2"}, {"<foo>_<bar>", "1"}});
 }
 
-TEST_CASE("Relabelling: labelkeep and labeldrop (R23, R24, R56)") {
+TEST_CASE("Relabelling: labelkeep and labeldrop") {
     const LabelMap labels{{"a", "foo"}, {"b1", "bar"}, {"b2", "baz"}};
     CHECK(relabel(labels, {{.action = Action::labelkeep, .regex = "(b.*)"}}) ==
           LabelMap{{"b1", "bar"}, {"b2", "baz"}});

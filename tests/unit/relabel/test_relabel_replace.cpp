@@ -1,5 +1,5 @@
-// The action `replace`, and with it templates and regular expressions. R<n>: number of the vector in
-// the specification of Prometheus' behaviour.
+// The action `replace`, and with it templates and regular expressions, as Prometheus understands
+// them.
 
 #include "support/relabelling.hpp"
 
@@ -30,7 +30,7 @@ std::string d(const std::string& value, const std::string& replacement) {
 
 }  // namespace
 
-TEST_CASE("Relabelling: replace puts groups of the source into the replacement (R1, R2, R4, R9)") {
+TEST_CASE("Relabelling: replace puts groups of the source into the replacement") {
     CHECK(relabel(abc, {{.source_labels = {"a"},
                          .regex = "f(.*)",
                          .target_label = "d",
@@ -52,7 +52,7 @@ TEST_CASE("Relabelling: replace puts groups of the source into the replacement (
         LabelMap{{"a", "boo"}});
 }
 
-TEST_CASE("Relabelling: the target label is a template (R10, R18-R21, R54)") {
+TEST_CASE("Relabelling: the target label is a template") {
     CHECK(relabel({{"a", "foo"}, {"f", "baz"}}, {{.source_labels = {"a"},
                                                   .regex = "(f).*",
                                                   .target_label = "$1",
@@ -88,7 +88,7 @@ TEST_CASE("Relabelling: the target label is a template (R10, R18-R21, R54)") {
                           .replacement = "$2"}}) == with(team, {{"team", "core"}}));
 }
 
-TEST_CASE("Relabelling: the dot matches line breaks, groups have names (R32-R35, R41)") {
+TEST_CASE("Relabelling: the dot matches line breaks, groups have names") {
     CHECK(d("line1\nline2", "line1.*line2", "match${1}") == "match");
     const LabelMap dotted{{"utf-8.label", "line1\nline2"}};
     CHECK(relabel(dotted, {{.source_labels = {"utf-8.label"},
@@ -114,7 +114,7 @@ TEST_CASE("Relabelling: the dot matches line breaks, groups have names (R32-R35,
     CHECK(d("10.0.0.1:80", "(?P<ip>[^:]+):(?P<port>\\d+)", "${port}@$ip") == "80@10.0.0.1");
 }
 
-TEST_CASE("Relabelling: templates take the longest name, else stay literal (R36-R40)") {
+TEST_CASE("Relabelling: templates take the longest name, else stay literal") {
     CHECK(d("foo", "$1x") == "");
     CHECK(d("foo", "${1}x") == "foox");
     CHECK(d("foo", "$1-x") == "foo-x");
@@ -148,7 +148,7 @@ TEST_CASE("Relabelling: names in templates may be of any script, odd ones are em
     CHECK(d("foo", "$1$$$1$") == "foo$foo$");
 }
 
-TEST_CASE("Relabelling: the recipes for ports (R42, R43)") {
+TEST_CASE("Relabelling: the recipes for ports") {
     const RelabelRule simple{.source_labels = {"__address__", "p"},
                              .regex = "([^:]+)(?::\\d+)?;(\\d+)",
                              .target_label = "__address__",
@@ -166,7 +166,7 @@ TEST_CASE("Relabelling: the recipes for ports (R42, R43)") {
     CHECK(address("[fd00::1]:80", brackets) == "[fd00::1]:9100");
 }
 
-TEST_CASE("Relabelling: an empty result deletes, missing sources are empty (R44-R46)") {
+TEST_CASE("Relabelling: an empty result deletes, missing sources are empty") {
     CHECK(relabel({{"d", "x"}}, {{.source_labels = {"nope"}, .target_label = "d"}}) == LabelMap{});
     const LabelMap ab{{"a", "b"}};
     CHECK(relabel(ab, {{.target_label = "env", .replacement = "prod"}}) ==
@@ -180,7 +180,7 @@ TEST_CASE("Relabelling: an empty result deletes, missing sources are empty (R44-
     CHECK(relabel(ab, {empty_regex("zz")}) == with(ab, {{"env", "static"}}));
 }
 
-TEST_CASE("Relabelling: the separator stands between values, also empty ones (R48, R49)") {
+TEST_CASE("Relabelling: the separator stands between values, also empty ones") {
     const auto joined = [](const LabelMap& labels, const std::string& separator) {
         return relabel(labels,
                        {{.source_labels = {"a", "b"}, .separator = separator, .target_label = "d"}})
@@ -193,13 +193,13 @@ TEST_CASE("Relabelling: the separator stands between values, also empty ones (R4
     CHECK(joined({{"b", "y"}}, ";") == ";y");
 }
 
-TEST_CASE("Relabelling: matches are leftmost-first, not longest (R53)") {
+TEST_CASE("Relabelling: matches are leftmost-first, not longest") {
     CHECK(d("aXbXc", "(.+?)X(.+)", "$1-$2") == "a-bXc");
     CHECK(d("aXbXc", "(.+)X(.+)", "$1-$2") == "aXb-c");
     CHECK(d("ab", "(a|ab)(b?)", "$1-$2") == "a-b");
 }
 
-TEST_CASE("Relabelling: later rules see what earlier ones did (R22, R55)") {
+TEST_CASE("Relabelling: later rules see what earlier ones did") {
     const std::string port_name = "__meta_kubernetes_pod_container_port_name";
     const std::string annotation = "__meta_kubernetes_pod_annotation_XXX_metrics_port";
     CHECK(relabel({{port_name, "foo"}, {annotation, "9091"}},

@@ -28,8 +28,7 @@ const LabelMap group = labels({{"~namespace", "default"}, {"~endpoints_name", "e
 
 }  // namespace
 
-TEST_CASE(
-    "Role endpoints: each port of each address is a target, ready ones first (K25, scenario 28)") {
+TEST_CASE("Role endpoints: each port of each address is a target, ready ones first") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpoints,
@@ -63,8 +62,7 @@ TEST_CASE("Role endpoints: several addresses and ports come port by port") {
     CHECK(addresses(world) == Addresses{"1:8", "2:8", "3:8", "1:9", "2:9", "3:9"});
 }
 
-TEST_CASE(
-    "Role endpoints: a pod gives its labels, the matching container and its other ports (K26)") {
+TEST_CASE("Role endpoints: a pod gives its labels, the matching container and its other ports") {
     const LabelMap endpoint = labels({{"__address__", "4.3.2.1:9000"},
                                       {"~endpoint_port_name", "testport"},
                                       {"~endpoint_port_protocol", "TCP"},
@@ -85,7 +83,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Role endpoints: the service gives name and metadata, with vmagent its type and address "
-          "as well (K27)") {
+          "as well") {
     const std::string service =
         R"({"metadata":{"name":"e","namespace":"default","labels":{"app/name":"x"}},
             "spec":{"type":"ClusterIP","clusterIP":"1.1.1.1","ports":[{"name":"q","port":1}]}})";
@@ -107,7 +105,7 @@ TEST_CASE("Role endpoints: the service gives name and metadata, with vmagent its
     }
 }
 
-TEST_CASE("Role endpoints: without subsets, ports or addresses there is no target (K28)") {
+TEST_CASE("Role endpoints: without subsets, ports or addresses there is no target") {
     for (const LabelDialect dialect : dialects) {
         for (const char* subsets :
              {"", "{}", R"({"addresses":[{"ip":"1.1.1.1"}]})", R"({"ports":[{"port":1}]})",
@@ -119,8 +117,7 @@ TEST_CASE("Role endpoints: without subsets, ports or addresses there is no targe
     }
 }
 
-TEST_CASE("Role endpoints: ports of init containers count, with vmagent those of sidecars only "
-          "(K29, scenario 27)") {
+TEST_CASE("Role endpoints: ports of init containers count, with vmagent those of sidecars only") {
     const std::string init =
         R"(,"initContainers":[{"name":"ic1","image":"j1","ports":[{"name":"a",
             "containerPort":1111,"protocol":"TCP"}]},
@@ -149,7 +146,7 @@ TEST_CASE("Role endpoints: ports of init containers count, with vmagent those of
     }
 }
 
-TEST_CASE("Role endpoints: a change of the pod reaches the target (K30)") {
+TEST_CASE("Role endpoints: a change of the pod reaches the target") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpoints, backed(testport))
@@ -168,7 +165,7 @@ TEST_CASE("Role endpoints: a change of the pod reaches the target (K30)") {
 }
 
 TEST_CASE("Role endpoints: of containers that declare one port the last one counts, whatever the "
-          "protocol (K31)") {
+          "protocol") {
     const std::string twice =
         R"("containers":[{"name":"c1","ports":[{"containerPort":8080}]},{"name":"c2",
             "ports":[{"name":"x","containerPort":8080,"protocol":"UDP"},{"name":"y",
@@ -192,7 +189,7 @@ TEST_CASE("Role endpoints: of containers that declare one port the last one coun
     }
 }
 
-TEST_CASE("Role endpoints: a pod without an address has no targets of its own (K32, scenario 30)") {
+TEST_CASE("Role endpoints: a pod without an address has no targets of its own") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpoints, backed(testport)).add(Kind::pod, pod(two_containers, ""));
@@ -204,8 +201,7 @@ TEST_CASE("Role endpoints: a pod without an address has no targets of its own (K
     }
 }
 
-TEST_CASE("Role endpoints: a pod that is not known is asked for and leaves its endpoint a target "
-          "(K32, scenario 25)") {
+TEST_CASE("Role endpoints: a pod that is not known is asked for and leaves its endpoint a target") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpoints, backed(testport));
@@ -236,7 +232,7 @@ TEST_CASE("Role endpoints: references to other things than pods ask for no pod")
 }
 
 TEST_CASE("Role endpoints: a port that no container declares leaves the pod's ports targets of "
-          "their own (scenario 26)") {
+          "their own") {
     const std::string service =
         R"({"metadata":{"name":"test-eps","namespace":"default"},"spec":{"type":"ClusterIP",
             "clusterIP":"1.2.3.4"}})";
@@ -280,8 +276,8 @@ TEST_CASE("Role endpoints: a port that no container declares leaves the pod's po
                       labels({{"__address__", "10.13.15.15:8428"}})});
 }
 
-TEST_CASE("Role endpoints: a pod behind addresses that are not ready gives its other ports as well "
-          "(scenario 28)") {
+TEST_CASE(
+    "Role endpoints: a pod behind addresses that are not ready gives its other ports as well") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpoints, backed(testport, "notReadyAddresses"))
@@ -294,8 +290,7 @@ TEST_CASE("Role endpoints: a pod behind addresses that are not ready gives its o
     }
 }
 
-TEST_CASE(
-    "Role endpoints: a service that comes later reaches the pod's other ports, too (scenario 29)") {
+TEST_CASE("Role endpoints: a service that comes later reaches the pod's other ports, too") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpoints, backed(testport)).add(Kind::pod, pod(two_containers));

@@ -7,8 +7,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace k8s_sd::test::endpoints_fixture;
 
-TEST_CASE(
-    "Role endpoints: Prometheus attaches the node of an address, by name or by reference (K33)") {
+TEST_CASE("Role endpoints: Prometheus attaches the node of an address, by name or by reference") {
     World world(prom, {.node = true});
     world.add(Kind::endpoints, endpoints(subsets25));
     const auto plain = targets(world);
@@ -28,8 +27,8 @@ TEST_CASE(
     CHECK(value(targets(world)[0], "~node_label_az") == "c");
 }
 
-TEST_CASE("Role endpoints: the name of the node counts before a reference to one, with Prometheus "
-          "(K34)") {
+TEST_CASE(
+    "Role endpoints: the name of the node counts before a reference to one, with Prometheus") {
     const std::string json = endpoints(
         R"({"addresses":[{"ip":"1.1.1.1","nodeName":"n1","targetRef":{"kind":"Node",
             "name":"n2"}}],"ports":[{"port":1}]})");
@@ -41,8 +40,7 @@ TEST_CASE("Role endpoints: the name of the node counts before a reference to one
     CHECK_FALSE(world.asked(Kind::node, "", "n2"));
 }
 
-TEST_CASE("Role endpoints: vmagent attaches the node of the pod, also to the pod's other ports "
-          "(scenario 35)") {
+TEST_CASE("Role endpoints: vmagent attaches the node of the pod, also to the pod's other ports") {
     const std::string node = R"({"metadata":{"name":"testnode","labels":{"az":"a"}}})";
     World world(vm, {.node = true});
     world.add(Kind::endpoints, backed(testport)).add(Kind::pod, pod(two_containers));
@@ -65,7 +63,7 @@ TEST_CASE("Role endpoints: vmagent attaches the node of the pod, also to the pod
 }
 
 TEST_CASE("Role endpoints: attach_metadata.namespace is the endpoints' with Prometheus, through "
-          "service or pod with vmagent (scenario 36)") {
+          "service or pod with vmagent") {
     const std::string ns = R"({"metadata":{"name":"default","labels":{"l":"v"}}})";
     const std::string service = R"({"metadata":{"name":"e","namespace":"default"}})";
     struct Row {

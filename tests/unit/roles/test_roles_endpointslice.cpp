@@ -9,9 +9,6 @@ using namespace k8s_sd::test;
 namespace {
 
 using Addresses = std::vector<std::string>;
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
 
 std::string slice(const std::string& endpoints, const std::string& ports,
                   const std::string& meta = "", const std::string& type = "IPv4") {
@@ -74,8 +71,7 @@ const std::string port35 = R"({"name":"p","port":9000,"protocol":"TCP","appProto
 
 }  // namespace
 
-TEST_CASE("Role endpointslice: each address of each port is a target with its conditions (K35, "
-          "scenario 32)") {
+TEST_CASE("Role endpointslice: each address of each port is a target with its conditions") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpointslice, slice(endpoints35, port35, of_service));
@@ -109,8 +105,8 @@ TEST_CASE("Role endpointslice: each address of each port is a target with its co
     }
 }
 
-TEST_CASE("Role endpointslice: a port without a number has a bare address, with vmagent the port 0 "
-          "(K36, scenario 33)") {
+TEST_CASE(
+    "Role endpointslice: a port without a number has a bare address, with vmagent the port 0") {
     const std::string containers =
         R"("containers":[{"name":"a","ports":[{"containerPort":80}]},{"name":"b",
             "ports":[{"containerPort":81}]}])";
@@ -133,7 +129,7 @@ TEST_CASE("Role endpointslice: a port without a number has a bare address, with 
     }
 }
 
-TEST_CASE("Role endpointslice: without ports or endpoints there is no target (K37)") {
+TEST_CASE("Role endpointslice: without ports or endpoints there is no target") {
     for (const LabelDialect dialect : dialects) {
         for (const std::string& json :
              {slice(endpoints35, ""), slice("", port9000), slice("{}", port9000),
@@ -146,7 +142,7 @@ TEST_CASE("Role endpointslice: without ports or endpoints there is no target (K3
     }
 }
 
-TEST_CASE("Role endpointslice: the service that the slice's label names gives its labels (K38)") {
+TEST_CASE("Role endpointslice: the service that the slice's label names gives its labels") {
     const std::string service =
         R"({"metadata":{"name":"svc","namespace":"default","labels":{"l":"v"}},
             "spec":{"type":"ClusterIP","clusterIP":"1.1.1.1"}})";
@@ -177,8 +173,7 @@ TEST_CASE("Role endpointslice: a slice of another namespace's service of that na
     CHECK_FALSE(has_family(targets(world).at(0), "~service_"));
 }
 
-TEST_CASE(
-    "Role endpointslice: slices of both families of a dual-stack service have targets (K39, K40)") {
+TEST_CASE("Role endpointslice: slices of both families of a dual-stack service have targets") {
     for (const LabelDialect dialect : dialects) {
         for (const char* policy :
              {R"("ipFamilyPolicy":"PreferDualStack","ipFamilies":["IPv4","IPv6"])",
@@ -199,7 +194,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Role endpointslice: addresses come port by port (K41)") {
+TEST_CASE("Role endpointslice: addresses come port by port") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpointslice,
@@ -238,7 +233,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Role endpointslice: a change of the pod reaches the target (K42)") {
+TEST_CASE("Role endpointslice: a change of the pod reaches the target") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         world.add(Kind::endpointslice, backed(port9000));
@@ -273,7 +268,7 @@ TEST_CASE("Role endpointslice: any init container can match a port, only sidecar
 }
 
 TEST_CASE("Role endpointslice: one address and two pods without ports behind three ports are seven "
-          "targets (scenario 31)") {
+          "targets") {
     World world(vm);
     world.add(Kind::endpointslice,
               R"({"metadata":{"name":"a","namespace":"default"},"addressType":"IPv4",
@@ -300,7 +295,7 @@ TEST_CASE("Role endpointslice: one address and two pods without ports behind thr
 }
 
 TEST_CASE("Role endpointslice: conditions that are not set are left out by Prometheus and false "
-          "for vmagent (scenario 32)") {
+          "for vmagent") {
     for (const char* none : {R"({"addresses":["1"]})", R"({"addresses":["1"],"conditions":{}})",
                              R"({"addresses":["1"],"conditions":{"ready":null}})"}) {
         for (const LabelDialect dialect : dialects) {
@@ -320,8 +315,8 @@ TEST_CASE("Role endpointslice: conditions that are not set are left out by Prome
                                       labels({{"__address__", "1:9000"}}));
 }
 
-TEST_CASE("Role endpointslice: a reference to a node counts before the name of one, with "
-          "Prometheus (K34)") {
+TEST_CASE(
+    "Role endpointslice: a reference to a node counts before the name of one, with Prometheus") {
     World world(prom, {.node = true});
     world.add(
         Kind::endpointslice,

@@ -8,10 +8,6 @@ using namespace k8s_sd::test;
 
 namespace {
 
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
-
 std::string ingress(const std::string& spec, const std::string& meta = "") {
     return R"({"metadata":{"name":"i","namespace":"default")" + meta + R"(},"spec":{)" + spec +
            "}}";
@@ -46,7 +42,7 @@ const std::string rules43 =
 
 }  // namespace
 
-TEST_CASE("Role ingress: each path of each rule is a target (K43)") {
+TEST_CASE("Role ingress: each path of each rule is a target") {
     const Urls of_prometheus{"http://example.com/", "http://example.com/foo",
                              "http://test.example.com/", "http://bare.example.com/"};
     CHECK(urls(rules43, prom) == of_prometheus);
@@ -56,7 +52,7 @@ TEST_CASE("Role ingress: each path of each rule is a target (K43)") {
     CHECK(urls(rules43, vm) == of_vmagent);
 }
 
-TEST_CASE("Role ingress: the group has name, namespace, class and metadata (K43)") {
+TEST_CASE("Role ingress: the group has name, namespace, class and metadata") {
     World world;
     const std::string json =
         ingress(R"("ingressClassName":"testclass",)" + rules43, R"(,"labels":{"a":"b"})");
@@ -73,7 +69,7 @@ TEST_CASE("Role ingress: the group has name, namespace, class and metadata (K43)
     CHECK_FALSE(has_family(targets(ingress(rules43)).at(0), "~ingress_class_name"));
 }
 
-TEST_CASE("Role ingress: hosts of TLS entries make https (K44)") {
+TEST_CASE("Role ingress: hosts of TLS entries make https") {
     for (const LabelDialect dialect : dialects) {
         const auto with_tls = [&](const std::string& tls) {
             return urls(rules43 + R"(,"tls":)" + tls, dialect);
@@ -100,7 +96,7 @@ TEST_CASE("Role ingress: hosts of TLS entries make https (K44)") {
     }
 }
 
-TEST_CASE("Role ingress: a wildcard stands for exactly one DNS label (K44, scenario 34)") {
+TEST_CASE("Role ingress: a wildcard stands for exactly one DNS label") {
     struct Row {
         const char *pattern, *host, *scheme;
     };
@@ -141,7 +137,7 @@ TEST_CASE("Role ingress: a lone * matches hosts of one DNS label with Prometheus
     }
 }
 
-TEST_CASE("Role ingress: a rule without a host has an empty address (K45)") {
+TEST_CASE("Role ingress: a rule without a host has an empty address") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         const auto group =
@@ -160,7 +156,7 @@ TEST_CASE("Role ingress: without rules there is no target") {
     }
 }
 
-TEST_CASE("Role ingress: an empty class is a class (scenario 34)") {
+TEST_CASE("Role ingress: an empty class is a class") {
     for (const LabelDialect dialect : dialects) {
         World world(dialect);
         const auto group =

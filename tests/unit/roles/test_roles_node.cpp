@@ -8,8 +8,6 @@ using namespace k8s_sd::test;
 
 namespace {
 
-const std::vector<LabelDialect> dialects{LabelDialect::prometheus, LabelDialect::victoriametrics};
-
 std::vector<LabelMap> targets(const std::string& json,
                               LabelDialect dialect = LabelDialect::prometheus) {
     return World(dialect).add(Kind::node, json).targets(Role::node, "", "n1");
@@ -31,7 +29,7 @@ const std::string n1 = R"({"metadata":{"name":"n1","labels":{"topology.kubernete
 
 }  // namespace
 
-TEST_CASE("Role node: a node is one target at its kubelet with its metadata and addresses (K1)") {
+TEST_CASE("Role node: a node is one target at its kubelet with its metadata and addresses") {
     for (const LabelDialect dialect : dialects) {
         CHECK(targets(n1, dialect) ==
               std::vector{labels({{"__address__", "10.0.0.1:10250"},
@@ -57,7 +55,7 @@ TEST_CASE("Role node: the source is node/<name> and metadata belongs to the grou
     CHECK(world.asked().empty());
 }
 
-TEST_CASE("Role node: an IPv6 address is put in brackets and a missing port is 0 (K2)") {
+TEST_CASE("Role node: an IPv6 address is put in brackets and a missing port is 0") {
     const std::string json =
         R"({"metadata":{"name":"n1"},"status":{"addresses":[{"type":"InternalIP",
             "address":"fd00::1"}]}})";
@@ -75,7 +73,7 @@ TEST_CASE("Role node: an IPv6 address is put in brackets and a missing port is 0
               .get("__meta_kubernetes_node_provider_id") == "");
 }
 
-TEST_CASE("Role node: types of addresses are preferred in Prometheus' order (K3)") {
+TEST_CASE("Role node: types of addresses are preferred in Prometheus' order") {
     const std::vector<std::string> order{"InternalIP",  "InternalDNS",  "ExternalIP",
                                          "ExternalDNS", "LegacyHostIP", "Hostname"};
     for (const LabelDialect dialect : dialects) {
@@ -96,7 +94,7 @@ TEST_CASE("Role node: types of addresses are preferred in Prometheus' order (K3)
     }
 }
 
-TEST_CASE("Role node: a node without an address of a known type is no target (K5)") {
+TEST_CASE("Role node: a node without an address of a known type is no target") {
     for (const LabelDialect dialect : dialects) {
         CHECK(address("[]", dialect) == "none");
         CHECK(address("null", dialect) == "none");
@@ -112,7 +110,7 @@ TEST_CASE("Role node: an empty InternalIP counts for Prometheus and is passed ov
     CHECK(address(addresses, LabelDialect::victoriametrics) == "h:10250");
 }
 
-TEST_CASE("Role node: an empty label value is told by its sibling (scenario 14)") {
+TEST_CASE("Role node: an empty label value is told by its sibling") {
     const auto all = targets(
         R"({"metadata":{"name":"n1","labels":{"node-role.kubernetes.io/master":""}},
             "status":{"addresses":[
@@ -128,7 +126,7 @@ TEST_CASE("Role node: an empty label value is told by its sibling (scenario 14)"
                             {"~node_labelpresent_node_role_kubernetes_io_master", "true"}}));
 }
 
-TEST_CASE("Role node: only an external DNS name will do as well (scenario 15)") {
+TEST_CASE("Role node: only an external DNS name will do as well") {
     CHECK(address(R"([{"type":"ExternalDNS","address":"x.example.com"}])",
                   LabelDialect::victoriametrics) == "x.example.com:10250");
 }

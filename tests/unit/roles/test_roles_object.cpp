@@ -8,8 +8,6 @@ using namespace k8s_sd::test;
 
 namespace {
 
-const std::vector<LabelDialect> dialects{LabelDialect::prometheus, LabelDialect::victoriametrics};
-
 /// The object ns/o with a label and an annotation.
 std::string object(const std::string& members) {
     return R"({"metadata":{"name":"o","namespace":"ns","uid":"u","labels":{"l":"v"},

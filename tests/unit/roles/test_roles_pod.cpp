@@ -9,9 +9,6 @@ using namespace k8s_sd::test;
 namespace {
 
 using Addresses = std::vector<std::string>;
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
 
 std::string pod(const std::string& meta, const std::string& spec, const std::string& status) {
     return R"({"metadata":{"name":"p","namespace":"default","uid":"u1")" + meta + R"(},"spec":{)" +
@@ -76,7 +73,7 @@ const std::vector<LabelMap> targets6{group6 + labels({{"__address__", "1.2.3.4:9
 
 }  // namespace
 
-TEST_CASE("Role pod: each container port is a target, a container without ports is one (K6)") {
+TEST_CASE("Role pod: each container port is a target, a container without ports is one") {
     for (const LabelDialect dialect : dialects) {
         CHECK(targets(pod(meta6, containers6, status6), dialect) == targets6);
     }
@@ -90,7 +87,7 @@ TEST_CASE("Role pod: each container port is a target, a container without ports 
     CHECK((*group)[2].get("__meta_kubernetes_pod_container_id") == "");
 }
 
-TEST_CASE("Role pod: init containers follow the regular ones with IDs of their own (K7)") {
+TEST_CASE("Role pod: init containers follow the regular ones with IDs of their own") {
     const std::string init =
         R"(,"initContainers":[{"name":"init0"},{"name":"side0","restartPolicy":"Always",
         "ports":[{"name":"metrics","containerPort":9102,"protocol":"TCP"}]}])";
@@ -122,7 +119,7 @@ TEST_CASE("Role pod: init containers follow the regular ones with IDs of their o
     }
 }
 
-TEST_CASE("Role pod: a pod without an address is no target (K8)") {
+TEST_CASE("Role pod: a pod without an address is no target") {
     for (const LabelDialect dialect : dialects) {
         CHECK(targets(pod(meta6, containers6, R"("podIP":"","phase":"Running")"), dialect).empty());
         CHECK(targets(pod(meta6, containers6, R"("phase":"Running","podIPs":[{"ip":"1.2.3.4"}])"),
@@ -132,7 +129,7 @@ TEST_CASE("Role pod: a pod without an address is no target (K8)") {
     }
 }
 
-TEST_CASE("Role pod: readiness is unknown without a condition that tells (K9)") {
+TEST_CASE("Role pod: readiness is unknown without a condition that tells") {
     for (const LabelDialect dialect : dialects) {
         const auto all = targets(simple(R"("podIP":"1.2.3.4")"), dialect);
         REQUIRE(all.size() == 1);
@@ -148,8 +145,8 @@ TEST_CASE("Role pod: readiness is unknown without a condition that tells (K9)") 
     }
 }
 
-TEST_CASE("Role pod: an IPv6 address is put in brackets before a port, without one by vmagent only "
-          "(K10)") {
+TEST_CASE(
+    "Role pod: an IPv6 address is put in brackets before a port, without one by vmagent only") {
     const std::string json =
         pod("", R"("containers":[{"name":"a","ports":[{"containerPort":80}]},{"name":"b"}])",
             R"("podIP":"fd00::5")");
@@ -157,7 +154,7 @@ TEST_CASE("Role pod: an IPv6 address is put in brackets before a port, without o
     CHECK(addresses(json, vm) == Addresses{"[fd00::5]:80", "[fd00::5]"});
 }
 
-TEST_CASE("Role pod: the controller is the owner that says so (K11)") {
+TEST_CASE("Role pod: the controller is the owner that says so") {
     for (const LabelDialect dialect : dialects) {
         const auto none =
             targets(simple(running(),
@@ -175,7 +172,7 @@ TEST_CASE("Role pod: the controller is the owner that says so (K11)") {
     }
 }
 
-TEST_CASE("Role pod: attach_metadata.deployment follows the ReplicaSet to its Deployment (K12)") {
+TEST_CASE("Role pod: attach_metadata.deployment follows the ReplicaSet to its Deployment") {
     const std::string p = simple(
         running(), R"(,"ownerReferences":[{"kind":"ReplicaSet","name":"rs1","controller":true}])");
     const auto set = [](const std::string& kind, const std::string& ns = "default") {
@@ -224,8 +221,7 @@ TEST_CASE(
     CHECK(world.asked().empty());
 }
 
-TEST_CASE(
-    "Role pod: attach_metadata.job names the Job and attach_metadata.cronjob its CronJob (K13)") {
+TEST_CASE("Role pod: attach_metadata.job names the Job and attach_metadata.cronjob its CronJob") {
     const std::string p =
         simple(running(), R"(,"ownerReferences":[{"kind":"Job","name":"j","controller":true}])");
     const std::string job =
@@ -269,8 +265,7 @@ TEST_CASE("OwnerObject: labels of a Job are no change, its controller is") {
     CHECK(a.object(Kind::job, "n", "j").metadata_labels().empty());
 }
 
-TEST_CASE("Role pod: attach_metadata.node adds the node's name, labels and annotations (K14, "
-          "scenario 35)") {
+TEST_CASE("Role pod: attach_metadata.node adds the node's name, labels and annotations") {
     const std::string p = simple(running(), "", R"(,"nodeName":"n1")");
     const std::string node =
         R"({"metadata":{"name":"n1","labels":{"l1":"v1"},"annotations":{"a1":"w1"}},
@@ -302,7 +297,7 @@ TEST_CASE("Role pod: attach_metadata.node keeps a pod that is on no node, withou
     }
 }
 
-TEST_CASE("Role pod: attach_metadata.namespace adds the namespace's metadata (K16, scenario 36)") {
+TEST_CASE("Role pod: attach_metadata.namespace adds the namespace's metadata") {
     const std::string ns =
         R"({"metadata":{"name":"default","labels":{"app":"web"},"annotations":{"build":"v1"}}})";
     for (const LabelDialect dialect : dialects) {
@@ -319,8 +314,7 @@ TEST_CASE("Role pod: attach_metadata.namespace adds the namespace's metadata (K1
     }
 }
 
-TEST_CASE("Role pod: finished pods stay targets with Prometheus and are none with vmagent (K19, "
-          "scenario 17)") {
+TEST_CASE("Role pod: finished pods stay targets with Prometheus and are none with vmagent") {
     for (const char* phase : {"Succeeded", "Failed"}) {
         const std::string json =
             simple(R"("podIP":"1.2.3.4","phase":")" + std::string(phase) + "\"");
@@ -336,7 +330,7 @@ TEST_CASE("Role pod: finished pods stay targets with Prometheus and are none wit
     for (const LabelDialect dialect : dialects) CHECK(targets(deleted, dialect).size() == 1);
 }
 
-TEST_CASE("Role pod: of keys that become one label the greatest wins (K20, scenario 22)") {
+TEST_CASE("Role pod: of keys that become one label the greatest wins") {
     for (const LabelDialect dialect : dialects) {
         for (const char* keys : {R"({"a-b":"1","a.b":"2"})", R"({"a.b":"2","a-b":"1"})"}) {
             const auto all =
@@ -346,8 +340,8 @@ TEST_CASE("Role pod: of keys that become one label the greatest wins (K20, scena
     }
 }
 
-TEST_CASE("Role pod: terminated containers stay targets with Prometheus and are none with vmagent "
-          "(scenario 16)") {
+TEST_CASE(
+    "Role pod: terminated containers stay targets with Prometheus and are none with vmagent") {
     const std::string json =
         pod("",
             R"("containers":[{"name":"old","ports":[{"containerPort":4321}]},{"name":"new",
@@ -371,7 +365,7 @@ TEST_CASE("Role pod: a pod of which all containers have terminated has no target
     CHECK(world.add(Kind::pod, json).group(Role::pod, "default", "p") == nullptr);
 }
 
-TEST_CASE("Role pod: sidecars count like containers (scenario 19)") {
+TEST_CASE("Role pod: sidecars count like containers") {
     const std::string json =
         pod("", R"("containers":[{"name":"a","ports":[{"containerPort":1},{"containerPort":2}]},
         {"name":"b","ports":[{"containerPort":3},{"containerPort":4}]}],

@@ -8,10 +8,6 @@ using namespace k8s_sd::test;
 
 namespace {
 
-constexpr auto prom = LabelDialect::prometheus;
-constexpr auto vm = LabelDialect::victoriametrics;
-const std::vector<LabelDialect> dialects{prom, vm};
-
 std::string service(const std::string& spec, const std::string& meta = "") {
     return R"({"metadata":{"name":"s","namespace":"default")" + meta + R"(},"spec":{)" + spec +
            "}}";
@@ -22,7 +18,7 @@ std::vector<LabelMap> targets(const std::string& json, LabelDialect dialect = pr
 
 }  // namespace
 
-TEST_CASE("Role service: each port of a service is a target at its name in the cluster (K21)") {
+TEST_CASE("Role service: each port of a service is a target at its name in the cluster") {
     const std::string json = service(
         R"("type":"ClusterIP","clusterIP":"10.0.0.1","ports":[{"name":"web","port":30900,
             "protocol":"TCP","nodePort":1,"targetPort":"x"},
@@ -49,8 +45,7 @@ TEST_CASE("Role service: each port of a service is a target at its name in the c
     CHECK((*group)[1].get("__meta_kubernetes_service_port_name") == "");
 }
 
-TEST_CASE("Role service: an ExternalName service has its external name instead of an address (K22, "
-          "scenario 24)") {
+TEST_CASE("Role service: an ExternalName service has its external name instead of an address") {
     for (const LabelDialect dialect : dialects) {
         const auto all = targets(
             service(
@@ -63,8 +58,7 @@ TEST_CASE("Role service: an ExternalName service has its external name instead o
     }
 }
 
-TEST_CASE(
-    "Role service: the address of a load balancer comes from the spec, with Prometheus (K23)") {
+TEST_CASE("Role service: the address of a load balancer comes from the spec, with Prometheus") {
     const std::string json = service(
         R"("type":"LoadBalancer","clusterIP":"10.0.0.1","loadBalancerIP":"127.0.0.1",
             "ports":[{"port":1}]},
@@ -81,8 +75,7 @@ TEST_CASE(
     CHECK_FALSE(has_family(other_type.at(0), "~service_loadbalancer_ip"));
 }
 
-TEST_CASE(
-    "Role service: a headless service has the address None, one without ports no target (K24)") {
+TEST_CASE("Role service: a headless service has the address None, one without ports no target") {
     for (const LabelDialect dialect : dialects) {
         CHECK(
             value(targets(service(R"("type":"ClusterIP","clusterIP":"None","ports":[{"port":1}])"),
@@ -95,8 +88,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "Role service: kube-dns is three targets that differ in their port labels (scenario 23)") {
+TEST_CASE("Role service: kube-dns is three targets that differ in their port labels") {
     World world(vm);
     world.add(
         Kind::service,

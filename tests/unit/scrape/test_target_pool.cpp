@@ -380,7 +380,7 @@ TEST_CASE("TargetPool: reload with other rules touches only what they change") {
     CHECK(scraper.complaints == "");
 }
 
-TEST_CASE("TargetPool: intervals that rules made are kept over a reload (B14)") {
+TEST_CASE("TargetPool: intervals that rules made are kept over a reload") {
     RelabelRule rule;
     rule.source_labels = {"__scrape_interval__"};
     rule.regex = "1m";

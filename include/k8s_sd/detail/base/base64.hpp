@@ -12,16 +12,35 @@ namespace k8s_sd::inline v0::detail {
 /// The longest text that `size` symbols of base64 can stand for.
 constexpr std::size_t base64_room(std::size_t size) noexcept { return size / 4 * 3 + size % 4; }
 
+inline constexpr std::string_view base64_alphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 /// The values of the symbols; 64 for everything else.
 constexpr std::array<std::uint8_t, 256> base64_values() noexcept {
-    constexpr std::string_view alphabet =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::array<std::uint8_t, 256> values{};
     values.fill(64);
-    for (std::size_t i = 0; i < alphabet.size(); ++i) {
-        values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < base64_alphabet.size(); ++i) {
+        values[static_cast<unsigned char>(base64_alphabet[i])] = static_cast<std::uint8_t>(i);
     }
     return values;
+}
+
+/// Base64 with padding. `Bytes` is where it stays: CleansedBytes for a secret.
+template <class Bytes = std::string>
+Bytes encode_base64(std::string_view bytes) {
+    const auto byte = [&](std::size_t i) -> unsigned {
+        return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;
+    };
+    Bytes result;
+    result.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const unsigned bits = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
+        for (std::size_t j = 0; j < 4; ++j) {
+            const bool padding = i + j > bytes.size();
+            result.push_back(padding ? '=' : base64_alphabet[bits >> (18 - 6 * j) & 63U]);
+        }
+    }
+    return result;
 }
 
 /// Decodes base64 (RFC 4648, with padding) to `out`, which has base64_room(text.size()) bytes.

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/logger.hpp"
 
 #include <cstdio>
@@ -12,10 +13,7 @@ namespace {
 void write_to_standard_error(LogLevel level, std::string_view text) {
     std::string line = "k8s_sd: ";
     line.append(to_string(level)).append(": ");
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        line += byte < 0x20 || byte == 0x7f ? ' ' : c;
-    }
+    for (const char c : text) line += detail::is_control(c) ? ' ' : c;
     line += '\n';
     std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -5,6 +5,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// The control characters of ASCII.
+constexpr bool is_control(char c) noexcept {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
 /// Foreign text in a message: one line of printable characters, not too long.
 std::string printable(std::string_view text);
 

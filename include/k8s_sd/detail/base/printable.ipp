@@ -6,8 +6,7 @@ std::string printable(std::string_view text) {
     constexpr std::size_t longest = 400;
     std::string out;
     for (const char c : text.substr(0, longest)) {
-        const bool control = static_cast<unsigned char>(c) < 0x20U || c == 0x7F;
-        if (!control) {
+        if (!is_control(c)) {
             out += c;
         } else if (!out.empty() && out.back() != ' ') {
             out += ' ';

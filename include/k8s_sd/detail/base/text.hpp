@@ -13,6 +13,13 @@ constexpr bool is_alphanumeric(char c) noexcept {
 }
 /// \w of regular expressions.
 constexpr bool is_word(char c) noexcept { return is_alphanumeric(c) || c == '_'; }
+/// The value of a hexadecimal digit; 16 for every other character.
+constexpr unsigned hex_value(char c) noexcept {
+    if (is_digit(c)) return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+    return 16;
+}
 
 inline std::string lower_case(std::string_view text) {
     std::string result(text);

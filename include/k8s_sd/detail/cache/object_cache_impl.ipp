@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/kubernetes_names.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
@@ -84,11 +85,8 @@ void ObjectCache::Impl::check_name(std::string_view ns, std::string_view name) c
     if (!resource.namespaced && !ns.empty()) {
         throw ConfigError("namespace", plural + " have no namespaces; leave it empty");
     }
-    if (resource.namespaced && !detail::is_namespace_name(ns)) {
-        throw ConfigError("namespace",
-                          "\"" + detail::printable(ns) + "\" is not a name of a namespace");
-    }
-    if (!detail::is_object_name(name)) {
+    if (resource.namespaced) detail::check_namespace_name("namespace", ns);
+    if (!detail::is_dns_subdomain(name)) {
         throw ConfigError("name", "\"" + detail::printable(name) + "\" is not a name of " + plural +
                                       ": lower-case letters, digits, '-' and '.' are allowed");
     }

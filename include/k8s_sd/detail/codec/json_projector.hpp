@@ -302,7 +302,7 @@ class JsonProjector {
     const Projection* records_ = nullptr;
     std::vector<Frame> frames_;
     const Projection* pending_ = nullptr;  // node of the value to come; null: not wanted
-    std::size_t skipping_ = 0;             // depth inside of what is not wanted
+    std::size_t skipping_ = 0;             // depth in a value that is skipped
     std::string_view key_;                 // of the current pair of a map
     CleansedBytes text_;                   // a string or key that came in several parts
     std::string problem_;

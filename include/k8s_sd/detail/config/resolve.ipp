@@ -1,4 +1,6 @@
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/host_port.hpp"
+#include "k8s_sd/detail/base/kubernetes_names.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
@@ -26,9 +28,10 @@ std::string environment_variable(const char* name) {
 ApiServerConfig in_cluster_server(const InClusterFiles& files) {
     const std::string host = environment_variable("KUBERNETES_SERVICE_HOST");
     const std::string port = environment_variable("KUBERNETES_SERVICE_PORT");
-    const bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
     ApiServerConfig server;
-    server.url = "https://" + (bare_ipv6 ? "[" + host + "]" : host) + ":" + port;
+    // Some write the brackets of an IPv6 address themselves.
+    server.url = "https://" +
+                 (host.starts_with('[') ? host + ":" + port : detail::join_host_port(host, port));
     server.auth.bearer_token_file = files.directory + "/token";
     server.tls.ca_file = files.directory + "/ca.crt";
     // Missing files are told at once; what rotates later is read where it is used.
@@ -68,7 +71,7 @@ std::string own_namespace(const InClusterFiles& files) {
     const std::string path = files.directory + "/namespace";
     const std::string content = detail::read_config_file(path, "own_namespace");
     std::string name(detail::trim(content));
-    if (!detail::is_namespace_name(name)) {
+    if (!detail::is_dns_label(name)) {
         throw ConfigError("own_namespace", path + " does not hold the name of a namespace");
     }
     return name;

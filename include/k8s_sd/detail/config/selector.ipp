@@ -1,3 +1,5 @@
+#include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/selector.hpp"
 
@@ -8,31 +10,14 @@ namespace {
 
 constexpr std::string_view end_of_text = "the end";
 
-constexpr bool is_alphanumeric(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /// The common form of label values and of names in keys.
 bool is_name(std::string_view text) {
     if (text.empty() || text.size() > 63) return false;
-    if (!is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
+    if (!detail::is_alphanumeric(text.front()) || !detail::is_alphanumeric(text.back()))
+        return false;
     return std::all_of(text.begin(), text.end(), [](char c) {
-        return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
+        return detail::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
     });
-}
-
-/// RFC 1123: lower-case parts of letters, digits and inner hyphens, separated by dots.
-bool is_dns_subdomain(std::string_view text) {
-    if (text.empty() || text.size() > 253) return false;
-    char previous = '.';
-    for (const char c : text) {
-        const bool letter = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-        if (!letter && c != '-' && c != '.') return false;
-        if (c == '-' && previous == '.') return false;
-        if (c == '.' && (previous == '.' || previous == '-')) return false;
-        previous = c;
-    }
-    return previous != '.' && previous != '-';
 }
 
 enum class Token { end, word, comma, open, close, equal, not_equal, not_, greater, less, bad };
@@ -130,7 +115,7 @@ class LabelParser {
         const std::string_view text = current_.text;
         const std::size_t slash = text.find('/');
         const bool prefixed = slash != std::string_view::npos;
-        if (prefixed && !is_dns_subdomain(text.substr(0, slash))) {
+        if (prefixed && !detail::is_dns_subdomain(text.substr(0, slash))) {
             fail("the prefix of a label key must be a lower-case DNS name of at most 253 "
                  "characters");
         }

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/error.hpp"
@@ -99,10 +100,8 @@ ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
 }
 
 std::string authority(const ServerUrl& url) {
-    const bool v6 = url.host.find(':') != std::string::npos;
-    std::string text = v6 ? "[" + url.host + "]" : url.host;
-    if (url.port != default_port(url)) text += ":" + url.port;
-    return text;
+    return url.port == default_port(url) ? in_brackets(url.host)
+                                         : join_host_port(url.host, url.port);
 }
 
 std::string to_string(const ServerUrl& url) {

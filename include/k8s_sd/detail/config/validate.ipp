@@ -1,4 +1,6 @@
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
@@ -13,23 +15,15 @@ namespace k8s_sd::inline v0 {
 namespace detail {
 
 bool is_header_text(std::string_view text) noexcept {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
-    });
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) { return is_control(c) && c != '\t'; });
 }
 
-bool is_namespace_name(std::string_view name) noexcept {
-    const auto allowed = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-'; };
-    return !name.empty() && name.size() <= 63 && !name.starts_with('-') && !name.ends_with('-') &&
-           std::all_of(name.begin(), name.end(), allowed);
-}
-
-bool is_object_name(std::string_view name) noexcept {
-    constexpr std::size_t longest = 253;
-    const auto plain = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
-    return !name.empty() && name.size() <= longest && plain(name.front()) && plain(name.back()) &&
-           std::all_of(name.begin(), name.end(),
-                       [&](char c) { return plain(c) || c == '-' || c == '.'; });
+void check_namespace_name(const std::string& where, std::string_view name) {
+    if (is_dns_label(name)) return;
+    throw ConfigError(where, in_quotes(printable(name)) +
+                                 " is not a name of a namespace: it has 1 to 63 characters of a-z, "
+                                 "0-9 and '-', and neither starts nor ends with '-'");
 }
 
 std::vector<Role> selector_roles(Role role) {
@@ -167,10 +161,8 @@ void check_server(const DiscoveryConfig& config) {
 void check_namespaces(const DiscoveryConfig& config) {
     for (std::size_t i = 0; i < config.namespaces.size(); ++i) {
         const std::string& name = config.namespaces[i];
-        if (name.empty() || detail::is_namespace_name(name)) continue;
-        throw ConfigError("namespaces[" + std::to_string(i) + "]",
-                          "a namespace has 1 to 63 characters of a-z, 0-9 and '-', and neither "
-                          "starts nor ends with '-'");
+        if (name.empty()) continue;
+        detail::check_namespace_name("namespaces[" + std::to_string(i) + "]", name);
     }
     if (!config.own_namespace || config.dialect != LabelDialect::prometheus) return;
     if (!config.api_server.url.empty()) {
@@ -219,10 +211,10 @@ void check_selectors(const DiscoveryConfig& config) {
         const std::string field = "selectors[" + std::to_string(i) + "]";
         if (config.dialect == LabelDialect::prometheus) {
             if (!seen.insert(selector.role).second) {
-                throw ConfigError(field + ".role",
-                                  "there is a selector for role " +
-                                      std::string(to_string(selector.role)) +
-                                      " already; one a role is allowed, join them with a comma");
+                throw ConfigError(
+                    field + ".role",
+                    "there is a selector for role " + std::string(to_string(selector.role)) +
+                        " already; only one per role is allowed, join them with a comma");
             }
             check_selector_role(config.role, selector.role, field + ".role");
         }

@@ -38,8 +38,8 @@ void check_text(std::string_view text, const std::string& file) {
     }
 }
 
-/// yaml-cpp finds document after document, for ever, where nothing can be made of a character such
-/// as a comma at the beginning of a line. Each document must begin behind the one before.
+/// At a character that begins nothing, such as a comma at the beginning of a line, yaml-cpp finds
+/// empty documents without end. Each document must begin behind the previous one.
 class ProgressCheck final : public YAML::EventHandler {
  public:
     void OnDocumentStart(const YAML::Mark& mark) override {

@@ -31,7 +31,7 @@ std::shared_ptr<GroupWatcher> acquire_group(const asio::any_io_executor& executo
 
 }  // namespace
 
-/// The state behind a handle. Confined to the group's strand, but what is marked otherwise.
+/// The state behind a handle. Confined to the group's strand, except where noted.
 class Discoverer::Impl final : public GroupWatcher::Subscriber,
                                public std::enable_shared_from_this<Impl> {
  public:

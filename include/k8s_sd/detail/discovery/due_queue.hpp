@@ -7,7 +7,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Who is to be served when; each once. Those of one time are served in the order they came.
+/// Items in the order of their times, no item twice. Items of one time keep the order of insertion.
 template <class Item>
 class DueQueue {
  public:
@@ -20,7 +20,7 @@ class DueQueue {
     }
     bool contains(const Item& item) const { return entries_.contains(&item); }
     bool empty() const noexcept { return by_time_.empty(); }
-    /// The two of an agenda that is not empty.
+    /// The earliest time and its item. The queue must not be empty.
     TimePoint next_time() const { return by_time_.begin()->first; }
     Item& next() const { return *by_time_.begin()->second; }
     void clear() noexcept {

@@ -20,8 +20,8 @@ class ProviderSubscription {
  public:
     enum class Standing {
         wanted,      ///< of the job's configuration
-        superseded,  ///< no longer, but what has taken its place is not there yet
-        going        ///< the host is to be told that it went
+        superseded,  ///< no longer, but its successor has no state yet
+        going        ///< gone, but the host has not been told yet
     };
 
     ProviderSubscription(JobState& stream, std::shared_ptr<Provider> provider)

@@ -34,7 +34,7 @@ class DependencyGraph {
     };
     using Dependencies = std::vector<std::pair<Kind, Dependency*>>;
 
-    /// Adds an object to what is asked for. Valid until the next set_dependencies().
+    /// Adds an object to those asked for. Valid until the next set_dependencies().
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
         auto it = known.find(ObjectKey{ns, name});

@@ -19,7 +19,7 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Strand-confined, but what is marked otherwise and status().
+/// Confined to its strand, except status() and where noted.
 class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
  public:
     Impl(asio::any_io_executor ex, WatchScope key, const Environment& env);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/text.hpp"
+
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -22,11 +24,8 @@ struct LiteralName {
 /// Replaces every code point outside [a-zA-Z0-9_] by one '_' (Prometheus' rule for label names).
 inline void append_sanitized(std::string& out, std::string_view key) {
     for (const char c : key) {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool word = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-                          (byte >= 'a' && byte <= 'z') || byte == '_';
-        const bool utf8_continuation = (byte & 0xC0U) == 0x80U;
-        if (word) {
+        const bool utf8_continuation = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+        if (is_word(c)) {
             out += c;
         } else if (!utf8_continuation) {
             out += '_';

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/net/byte_stream.hpp"
 #include "k8s_sd/detail/net/tls_peer.hpp"
 
@@ -269,9 +270,7 @@ class ClientStream final : public SocketStream {
           tls_(std::move(tls)) {}
 
     void async_connect(ConnectHandler handler) override {
-        const bool v6 = host_.find(':') != std::string::npos;
-        const auto op =
-            begin_connect(std::move(handler), (v6 ? "[" + host_ + "]" : host_) + ":" + port_);
+        const auto op = begin_connect(std::move(handler), join_host_port(host_, port_));
         if (tls_ && !tls_->context) return op->finish(errc::credentials_unavailable, tls_->problem);
         if (tls_) op->expect(tls_->server_name);
         op->resolve(host_, port_);

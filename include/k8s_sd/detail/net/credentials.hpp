@@ -9,7 +9,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The value of the Authorization header. Files are read again when what was read is older than
+/// The value of the Authorization header. Files are read again when their content is older than
 /// 60 s; an unreadable, empty or malformed file never replaces a good value. Blocks on files.
 /// Not thread-safe.
 class Credentials {

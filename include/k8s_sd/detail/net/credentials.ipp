@@ -1,8 +1,8 @@
+#include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 
-#include <openssl/evp.h>
 #include <chrono>
 
 namespace k8s_sd::inline v0::detail {
@@ -11,15 +11,6 @@ namespace {
 
 /// Prometheus and client-go re-read token files about once a minute.
 constexpr Duration max_age = std::chrono::seconds(60);
-
-CleansedBytes base64(const CleansedBytes& plain) {
-    CleansedBytes result(4 * ((plain.size() + 2) / 3) + 1);  // OpenSSL adds a NUL
-    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(result.data()),
-                    reinterpret_cast<const unsigned char*>(plain.data()),
-                    static_cast<int>(plain.size()));
-    result.pop_back();
-    return result;
-}
 
 }  // namespace
 
@@ -94,7 +85,7 @@ CleansedBytes Credentials::make_header(std::string_view value) const {
     append(plain, ":");
     append(plain, value);
     append(header, "Basic ");
-    append(header, view(base64(plain)));
+    append(header, view(encode_base64<CleansedBytes>(view(plain))));
     return header;
 }
 

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
 
 #include <boost/asio/error.hpp>
@@ -15,13 +16,8 @@ namespace http = boost::beast::http;
 
 namespace {
 
-std::string lower_case_media_type(std::string_view value) {
-    value = value.substr(0, value.find(';'));
-    while (!value.empty() && value.back() == ' ') value.remove_suffix(1);
-    std::string lower(value);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return lower;
+std::string media_type(std::string_view content_type) {
+    return lower_case(trim(content_type.substr(0, content_type.find(';'))));
 }
 
 // Kubernetes sends seconds; a date is ignored, as client-go does.
@@ -29,8 +25,7 @@ std::optional<Duration> parse_retry_after(std::string_view value) {
     unsigned seconds = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
     if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
-    constexpr unsigned longest = 3600;
-    return std::chrono::seconds(std::min(seconds, longest));
+    return std::min<Duration>(std::chrono::seconds(seconds), longest_retry_after);
 }
 
 ResponseHead read_head(const http::response_header<>& header) {
@@ -40,7 +35,7 @@ ResponseHead read_head(const http::response_header<>& header) {
         const auto value = header[name];
         return std::string_view(value.data(), value.size());
     };
-    head.content_type = lower_case_media_type(field(http::field::content_type));
+    head.content_type = media_type(field(http::field::content_type));
     head.date = field(http::field::date);
     head.retry_after = parse_retry_after(field(http::field::retry_after));
     return head;
@@ -222,7 +217,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
                 drop_stream();
                 return finish({}, {});
             }
-            return finish(errc::truncated_response, "the connection ended inside of the response");
+            return finish(errc::truncated_response,
+                          "the connection ended in the middle of the response");
         }
         if (ec == asio::error::eof) return finish(ec, "the server closed the connection");
         finish(ec, "the connection broke: " + ec.message());

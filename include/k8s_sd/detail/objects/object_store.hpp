@@ -46,8 +46,8 @@ struct KeyEqual {
 };
 
 /// The objects of one collection. Equal content is no change. A list replaces the content
-/// object by object, and what it did not bring is removed when it is complete: at no time is
-/// an object missing that the server has.
+/// object by object. When it is complete, the objects that it did not bring are removed: an object
+/// that the server has is never missing in between.
 class ObjectStore {
  public:
     using Objects = boost::unordered_flat_set<ObjectPtr, KeyHash, KeyEqual>;
@@ -94,7 +94,7 @@ class ObjectStore {
         keep_listed(ns, name);
         return change;
     }
-    /// The list has the object, if not in a usable form: what is known of it stays.
+    /// The list has the object in a form that cannot be used: the known content stays.
     void keep_listed(std::string_view ns, std::string_view name) {
         if (!tracking_) return;
         if (const Object* known = find(ns, name)) listed_.insert(known);

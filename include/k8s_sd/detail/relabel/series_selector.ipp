@@ -198,11 +198,7 @@ class Parser {
         std::uint32_t number = 0;
         for (; digits > 0; --digits, ++position_) {
             const char c = position_ < text_.size() ? text_[position_] : '\0';
-            const std::uint32_t digit =
-                is_digit(c)            ? static_cast<std::uint32_t>(c - '0')
-                : c >= 'a' && c <= 'f' ? static_cast<std::uint32_t>(c - 'a') + 10
-                : c >= 'A' && c <= 'F' ? static_cast<std::uint32_t>(c - 'A') + 10
-                                       : base;
+            const std::uint32_t digit = hex_value(c);
             if (digit >= base) fail("this escape needs more digits");
             number = number * base + digit;
         }

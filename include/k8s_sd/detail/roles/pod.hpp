@@ -205,9 +205,7 @@ inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
 inline std::string pod_address(const PodObject& pod, const PodPort& port,
                                const RoleOptions& options) {
     if (port.declared) return join_host_port(pod.ip(), port.number);
-    const bool ipv6 = pod.ip().find(':') != std::string_view::npos;
-    if (ipv6 && options.victoriametrics()) return "[" + std::string(pod.ip()) + "]";
-    return std::string(pod.ip());
+    return options.victoriametrics() ? in_brackets(pod.ip()) : std::string(pod.ip());
 }
 
 inline void pod_targets(const PodObject& pod, GeneratorContext& g) {

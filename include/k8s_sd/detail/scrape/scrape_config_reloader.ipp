@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Confined to its strand, but what is marked otherwise.
+/// Confined to its strand, except where noted.
 class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
  public:
     Impl(const asio::any_io_executor& executor, std::string path, ScrapeConfigOptions options,

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
@@ -71,7 +72,8 @@ void add_default_port(MutableLabels& labels) {
     const bool has_port = colon != std::string_view::npos && !bare_ipv6 && !address.ends_with(']');
     if (has_port) return;
     const bool https = labels.get(detail::scheme_label) == "https";
-    const std::string host = bare_ipv6 ? "[" + std::string(address) + "]" : std::string(address);
+    // An address that has brackets already keeps them as they are.
+    const std::string host = bare_ipv6 ? detail::in_brackets(address) : std::string(address);
     labels.set(detail::address_label_name, labels.keep(host + (https ? ":443" : ":80")));
 }
 

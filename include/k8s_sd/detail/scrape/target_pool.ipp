@@ -270,7 +270,7 @@ class TargetPool::Impl {
                                  record.targets().end());
     }
 
-    /// Those that come are entered before the others are struck out, so what is in both goes on.
+    /// New targets are entered before old ones are struck out, so a target of both goes on.
     void make(const detail::Transition& transition) {
         std::vector<ScrapeTargetPtr> started;
         for (const ScrapeTargetPtr& target : transition.coming) {

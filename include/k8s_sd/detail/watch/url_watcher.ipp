@@ -36,8 +36,8 @@ constexpr double bookmark_patience = 2.5;
 constexpr Duration least_patience = std::chrono::seconds(90);
 
 WatchQuery checked(WatchQuery query) {
-    if (query.ns.empty() || is_namespace_name(query.ns)) return query;
-    throw ConfigError("namespace", "\"" + printable(query.ns) + "\" is not a name of a namespace");
+    if (!query.ns.empty()) check_namespace_name("namespace", query.ns);
+    return query;
 }
 
 // Versions are decimal numbers since Kubernetes 1.35 (KEP-5504); other ones are not compared.
