@@ -33,7 +33,7 @@ class CompiledRule {
 
     /// \returns false if it drops the target
     bool apply(MutableLabels&) const;
-    /// The same with an account of it. See relabel_explain.cpp.
+    /// The same with an account of it. See relabel_explain.ipp.
     RelabelStep explain(MutableLabels&) const;
 
  private:

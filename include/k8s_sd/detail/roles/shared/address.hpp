@@ -21,7 +21,7 @@ inline std::string join_host_port(std::string_view host, std::int64_t port) {
 }
 
 inline LabelBlockPtr address_label(LabelFactory& factory, std::string_view address) {
-    return factory.row().add(address_name, address).own();
+    return factory.block().add(address_name, address).make();
 }
 
 }  // namespace k8s_sd::inline v0::detail
