@@ -23,7 +23,8 @@ namespace k8s_sd::test {
 class ExpectedTargets final : private detail::Lookup, private detail::EventSink {
  public:
     ExpectedTargets(const sim::ApiServer& server, const DiscoveryConfig& config) : config_(config) {
-        maker_.options = {config.dialect, config.attach_metadata, !config.namespaces.empty()};
+        maker_.options = {&detail::rules_of(config.dialect), config.attach_metadata,
+                          !config.namespaces.empty()};
         for (const Kind kind : detail::needed_kinds(config.role, config.attach_metadata)) {
             for (const auto& [ns, name] : RandomCluster::names(kind)) {
                 const auto object = server.get(to_string(kind), ns, name);

@@ -22,13 +22,13 @@ void append(std::string& out, const LabelMap& labels) {
 
 class Recorder final : public EventSink {
  public:
-    explicit Recorder(LabelDialect dialect) : dialect_(dialect) {}
+    explicit Recorder(const DialectRules& rules) : rules_(rules) {}
 
     void on_object(EventType type, ObjectPtr object, std::string_view version) override {
         static constexpr const char* names[] = {"added", "modified", "deleted"};
         decoded.calls.push_back(names[static_cast<int>(type)] +
                                 (" " + key(object->ns(), object->name())) + at(version) +
-                                describe(*object, dialect_));
+                                describe(*object, rules_));
         decoded.objects.push_back(std::move(object));
     }
     void on_bookmark(std::string_view version, bool initial_events_end) override {
@@ -55,7 +55,7 @@ class Recorder final : public EventSink {
     }
     static std::string at(std::string_view version) { return " @" + std::string(version); }
 
-    LabelDialect dialect_;
+    const DialectRules& rules_;
 };
 
 Decoded run(JsonDecoder& decoder, Recorder& recorder, Document document,
@@ -83,8 +83,9 @@ Decoded run(JsonDecoder& decoder, Recorder& recorder, Document document,
 
 Decoded decode(Document document, Kind kind, const std::vector<std::string_view>& chunks,
                DecodeOptions options) {
-    ObjectMaker maker{{options.dialect, {}, false}, {}};
-    Recorder recorder(options.dialect);
+    const DialectRules& rules = rules_of(options.dialect);
+    ObjectMaker maker{{&rules, {}, false}, {}};
+    Recorder recorder(rules);
     JsonDecoder decoder(kind, maker, options.max_object_bytes, recorder);
     return run(decoder, recorder, document, chunks);
 }
@@ -92,8 +93,9 @@ Decoded decode(Document document, Kind kind, const std::vector<std::string_view>
 std::vector<Decoded> decode_in_a_row(Kind kind,
                                      const std::vector<std::pair<Document, std::string>>& bodies,
                                      DecodeOptions options) {
-    ObjectMaker maker{{options.dialect, {}, false}, {}};
-    Recorder recorder(options.dialect);
+    const DialectRules& rules = rules_of(options.dialect);
+    ObjectMaker maker{{&rules, {}, false}, {}};
+    Recorder recorder(rules);
     JsonDecoder decoder(kind, maker, options.max_object_bytes, recorder);
     std::vector<Decoded> all;
     for (const auto& [document, body] : bodies) {
@@ -103,7 +105,7 @@ std::vector<Decoded> decode_in_a_row(Kind kind,
 }
 
 ObjectPtr decode_object(Kind kind, ObjectMaker& maker, std::string_view json) {
-    Recorder recorder(maker.options.dialect);
+    Recorder recorder(*maker.options.rules);
     JsonDecoder decoder(kind, maker, std::size_t{1} << 20, recorder);
     decoder.expect_watch();
     const std::string event = R"({"type":"ADDED","object":)" + std::string(json) + "}";
@@ -116,10 +118,10 @@ ObjectPtr decode_object(Kind kind, ObjectMaker& maker, std::string_view json) {
     return recorder.decoded.objects.front();
 }
 
-std::string describe(const Object& object, LabelDialect dialect) {
+std::string describe(const Object& object, const DialectRules& rules) {
     std::string text = " |";
     if (object.kind() == Kind::replicaset || object.kind() == Kind::job) {
-        const auto& owner = static_cast<const OwnerObject&>(object);
+        const auto& owner = static_cast<const WorkloadLink&>(object);
         return text + " of " + owner.controller_kind + "/" + owner.controller_name;
     }
     if (object.kind() == Kind::secret || object.kind() == Kind::configmap) {
@@ -131,7 +133,7 @@ std::string describe(const Object& object, LabelDialect dialect) {
     }
     append(text, object.metadata_labels().to_map());
     if (object.kind() == Kind::namespace_) return text;
-    const RoleOptions options{dialect, {}, false};
+    const RoleOptions options{&rules, {}, false};
     LabelFactory factory;
     NothingElse lookup;
     GroupBuilder builder;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 
@@ -54,7 +55,7 @@ std::vector<Decoded> decode_in_a_row(Kind, const std::vector<std::pair<Document,
 ObjectPtr decode_object(Kind, detail::ObjectMaker&, std::string_view json);
 
 /// Everything of an object that reaches a label, in words.
-std::string describe(const Object&, LabelDialect);
+std::string describe(const Object&, const detail::DialectRules&);
 
 /// A file of tests/data/decoder.
 std::string decoder_data(const std::string& name);

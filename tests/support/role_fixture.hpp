@@ -50,7 +50,7 @@ class World final : private detail::Lookup {
 
     explicit World(LabelDialect dialect = LabelDialect::prometheus, AttachMetadata attach = {},
                    bool by_namespace = false)
-        : maker_{{dialect, attach, by_namespace}, {}} {}
+        : maker_{{&detail::rules_of(dialect), attach, by_namespace}, {}} {}
 
     World& add(Kind kind, std::string_view json) {
         ObjectPtr object = decode_object(kind, maker_, json);

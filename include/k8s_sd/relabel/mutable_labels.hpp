@@ -49,7 +49,7 @@ class MutableLabels {
         const std::size_t i = index_of(name);
         return i < labels_.size() ? labels_[i].value : std::string_view();
     }
-    /// Keeps the views, which must stay valid until clear(); see keep(). An empty value leaves a
+    /// Keeps the views, which must stay valid until clear(); see copy(). An empty value leaves a
     /// blank.
     void set(std::string_view name, std::string_view value) {
         if (const std::size_t i = index_of(name); i < labels_.size()) {
@@ -72,7 +72,7 @@ class MutableLabels {
         return text;
     }
     /// Copies the text; the result is valid until clear().
-    std::string_view keep(std::string_view text) { return new_text().assign(text); }
+    std::string_view copy(std::string_view text) { return new_text().assign(text); }
     void erase(std::string_view name) {
         const std::size_t i = index_of(name);
         if (i < labels_.size()) labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -18,7 +18,7 @@ TargetGroupPtr group_of(const std::string& name, const std::string& address) {
     detail::LabelFactory factory;
     detail::GroupBuilder builder;
     builder.begin("pod/", "ns", name);
-    builder.begin_target().add(factory.row().add("__address__", address).own());
+    builder.begin_target().add(factory.block().add("__address__", address).make());
     return builder.finish();
 }
 

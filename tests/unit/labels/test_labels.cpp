@@ -145,8 +145,8 @@ TEST_CASE("LabelFactory: the value of a hidden key makes no difference") {
 TEST_CASE("LabelFactory: large blocks are equal without being one") {
     LabelFactory factory;
     const std::string large(5000, 'x');
-    const auto a = factory.row().add("a", large).shared(),
-               b = factory.row().add("a", large).shared();
+    const auto a = factory.block().add("a", large).make_shared(),
+               b = factory.block().add("a", large).make_shared();
     CHECK(a != b);
     CHECK(*a == *b);
     const auto c = make_family(factory, family, {{large, "v"}});
@@ -166,14 +166,14 @@ TEST_CASE("LabelFactory: of a repeated key the last value counts") {
 TEST_CASE("LabelFactory: no labels give no block") {
     LabelFactory factory;
     CHECK(make_family(factory, family, {}) == nullptr);
-    CHECK(factory.row().own() == nullptr);
-    CHECK(factory.row().shared() == nullptr);
-    CHECK(factory.row().add_if("a", "").own() == nullptr);
+    CHECK(factory.block().make() == nullptr);
+    CHECK(factory.block().make_shared() == nullptr);
+    CHECK(factory.block().add_if("a", "").make() == nullptr);
 }
 
 TEST_CASE("LabelFactory: a row keeps empty values unless they are added conditionally") {
     LabelFactory factory;
-    const auto block = factory.row().add("a", "").add_if("b", "").add_if("c", "1").own();
+    const auto block = factory.block().add("a", "").add_if("b", "").add_if("c", "1").make();
     CHECK(map_of(block) == LabelMap{{"a", ""}, {"c", "1"}});
     CHECK(block->value(0).empty());
     CHECK(block->value(1) == "1");
@@ -187,7 +187,7 @@ TEST_CASE("LabelFactory: values of every length come back as they were") {
         const std::string value(length, '\xFF');
         const std::string other(length, 'b');
         const auto block =
-            factory.row().add("first", value).add("second", "s").add("third", other).own();
+            factory.block().add("first", value).add("second", "s").add("third", other).make();
         const Labels labels(&block, &block + 1);
         CHECK(labels.get("first") == value);
         CHECK(labels.get("second") == "s");
@@ -201,8 +201,8 @@ TEST_CASE("LabelFactory: values of every length come back as they were") {
 
 TEST_CASE("LabelFactory: equal shared blocks are one block") {
     LabelFactory factory;
-    const auto a = factory.row().add("x", "1").add("y", "2").shared();
-    const auto b = factory.row().add("x", "1").add("y", "2").shared();
+    const auto a = factory.block().add("x", "1").add("y", "2").make_shared();
+    const auto b = factory.block().add("x", "1").add("y", "2").make_shared();
     CHECK(a == b);
     CHECK(make_family(factory, family, {{"k", "v"}, {"l", "w"}}) ==
           make_family(factory, family, {{"l", "w"}, {"k", "v"}}));
@@ -210,13 +210,13 @@ TEST_CASE("LabelFactory: equal shared blocks are one block") {
 
 TEST_CASE("LabelFactory: blocks of other names or values are not shared") {
     LabelFactory factory;
-    const auto a = factory.row().add("x", "1").shared();
-    CHECK(a != factory.row().add("x", "2").shared());
-    CHECK(a != factory.row().add("y", "1").shared());
-    CHECK(a != factory.row().add("x", "1").own());
+    const auto a = factory.block().add("x", "1").make_shared();
+    CHECK(a != factory.block().add("x", "2").make_shared());
+    CHECK(a != factory.block().add("y", "1").make_shared());
+    CHECK(a != factory.block().add("x", "1").make());
     // The bytes of both are "ab", "c" and "a", "bc" without their lengths.
-    const auto split = factory.row().add("x", "ab").add("y", "c").shared();
-    CHECK(split != factory.row().add("x", "a").add("y", "bc").shared());
+    const auto split = factory.block().add("x", "ab").add("y", "c").make_shared();
+    CHECK(split != factory.block().add("x", "a").add("y", "bc").make_shared());
     const auto labels = make_family(factory, family, {{"k", "v"}});
     CHECK(labels != make_family(factory, {"annotation_", "annotationpresent_"}, {{"k", "v"}}));
     CHECK(labels != make_family(factory, family, {{"kv", ""}}));
@@ -225,8 +225,8 @@ TEST_CASE("LabelFactory: blocks of other names or values are not shared") {
 
 TEST_CASE("LabelFactory: own blocks with the same names share one shape") {
     LabelFactory factory;
-    const auto a = factory.row().add("x", "1").add("y", "").own();
-    const auto b = factory.row().add("x", "2").add("y", "3").own();
+    const auto a = factory.block().add("x", "1").add("y", "").make();
+    const auto b = factory.block().add("x", "2").add("y", "3").make();
     CHECK(a != b);
     CHECK(&a->shape() == &b->shape());
     CHECK(&make_family(factory, family, {{"k", "1"}})->shape() ==
@@ -239,7 +239,7 @@ TEST_CASE("LabelFactory: blocks outlive the factory that made them") {
         LabelFactory factory;
         const std::string key = "temporary", value = "gone";
         labels = make_family(factory, family, {{key, value}});
-        block = factory.row().add("x", value).shared();
+        block = factory.block().add("x", value).make_shared();
     }
     CHECK(map_of(labels) ==
           LabelMap{{"label_temporary", "gone"}, {"labelpresent_temporary", "true"}});
@@ -249,7 +249,7 @@ TEST_CASE("LabelFactory: blocks outlive the factory that made them") {
 TEST_CASE("LabelFactory: a copy with another value keeps everything else") {
     LabelFactory factory;
     const auto block =
-        factory.row().add("a", "1").add("b", "2").add("c", std::string(200, 'c')).shared();
+        factory.block().add("a", "1").add("b", "2").add("c", std::string(200, 'c')).make_shared();
     const auto copy = factory.with_value(*block, 1, "other");
     CHECK(map_of(copy) == LabelMap{{"a", "1"}, {"b", "other"}, {"c", std::string(200, 'c')}});
     CHECK(&copy->shape() == &block->shape());
@@ -262,12 +262,12 @@ TEST_CASE("LabelFactory: more different blocks than it remembers are still all r
     LabelFactory factory;
     std::vector<LabelBlockPtr> blocks;
     for (int i = 0; i < 40000; ++i) {
-        blocks.push_back(factory.row().add("n", std::to_string(i)).shared());
+        blocks.push_back(factory.block().add("n", std::to_string(i)).make_shared());
     }
     for (int i = 0; i < 40000; ++i) {
         if (blocks[static_cast<std::size_t>(i)]->value(0) != std::to_string(i)) FAIL("block " << i);
     }
-    const auto last = factory.row().add("n", "39999").shared();
+    const auto last = factory.block().add("n", "39999").make_shared();
     CHECK(*last == *blocks.back());
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("Labels: without blocks there are no labels") {
 
 TEST_CASE("Labels: missing blocks anywhere are passed over") {
     LabelFactory factory;
-    const auto a = factory.row().add("a", "1").own();
+    const auto a = factory.block().add("a", "1").make();
     const auto k = make_family(factory, family, {{"k", "v"}});
     const LabelMap expected{{"a", "1"}, {"label_k", "v"}, {"labelpresent_k", "true"}};
     for (const auto& blocks : {std::vector<LabelBlockPtr>{a, k},
@@ -353,7 +353,8 @@ TEST_CASE(
     LabelFactory factory;
     // "z-" is hidden behind "z."; it is the first entry of the first block and of the last.
     const std::vector<LabelBlockPtr> blocks{
-        make_family(factory, alone, {{"z-", "no"}, {"z.", "1"}}), factory.row().add("m", "2").own(),
+        make_family(factory, alone, {{"z-", "no"}, {"z.", "1"}}),
+        factory.block().add("m", "2").make(),
         make_family(factory, family, {{"z-", "no"}, {"z.", "3"}})};
     std::vector<std::string> seen;
     for (const auto [name, value] : view(blocks))
@@ -364,7 +365,7 @@ TEST_CASE(
 
 TEST_CASE("Labels: the iterator is an input iterator") {
     LabelFactory factory;
-    const std::vector<LabelBlockPtr> blocks{factory.row().add("a", "1").add("b", "2").own()};
+    const std::vector<LabelBlockPtr> blocks{factory.block().add("a", "1").add("b", "2").make()};
     const Labels labels = view(blocks);
     STATIC_REQUIRE(std::input_iterator<Labels::iterator>);
     auto it = labels.begin();
@@ -377,7 +378,7 @@ TEST_CASE("Labels: the iterator is an input iterator") {
 TEST_CASE("Labels: equal content in other blocks is equal and hashes the same") {
     LabelFactory one, two;
     const auto make = [](LabelFactory& f, const char* value) {
-        return std::vector<LabelBlockPtr>{f.row().add("a", value).own(), nullptr,
+        return std::vector<LabelBlockPtr>{f.block().add("a", value).make(), nullptr,
                                           make_family(f, family, {{"k", "v"}})};
     };
     const auto a = make(one, "1"), b = make(two, "1"), c = make(two, "2");
@@ -389,8 +390,8 @@ TEST_CASE("Labels: equal content in other blocks is equal and hashes the same") 
 
 TEST_CASE("Labels: equal values under other names are different") {
     LabelFactory factory;
-    const std::vector<LabelBlockPtr> a{factory.row().add("a", "1").own()};
-    const std::vector<LabelBlockPtr> b{factory.row().add("b", "1").own()};
+    const std::vector<LabelBlockPtr> a{factory.block().add("a", "1").make()};
+    const std::vector<LabelBlockPtr> b{factory.block().add("b", "1").make()};
     const std::vector<LabelBlockPtr> longer{a[0], b[0]};
     CHECK_FALSE(view(a) == view(b));
     CHECK_FALSE(view(a) == view(longer));

@@ -22,9 +22,9 @@ TargetGroupPtr group_of(const std::vector<std::string>& addresses, const std::st
     LabelFactory factory;
     GroupBuilder builder;
     builder.begin("pod/", "ns", name);
-    builder.add(factory.row().add("name", name).own());
+    builder.add(factory.block().add("name", name).make());
     for (const std::string& address : addresses) {
-        builder.begin_target().add(factory.row().add("__address__", address).own());
+        builder.begin_target().add(factory.block().add("__address__", address).make());
     }
     return builder.finish();
 }
@@ -43,7 +43,7 @@ TEST_CASE("TargetGroup: without a target there is no group") {
     LabelFactory factory;
     GroupBuilder builder;
     builder.begin("pod/", "default", "web-0");
-    builder.add(factory.row().add("a", "1").own());
+    builder.add(factory.block().add("a", "1").make());
     CHECK(builder.finish() == nullptr);
 }
 
@@ -51,12 +51,12 @@ TEST_CASE("TargetGroup: group labels and those of each target are kept apart") {
     LabelFactory factory;
     GroupBuilder builder;
     builder.begin("pod/", "default", "web-0");
-    builder.add(factory.row().add("g", "1").own()).add(nullptr);
+    builder.add(factory.block().add("g", "1").make()).add(nullptr);
     builder.begin_target()
-        .add(factory.row().add("t", "1").own())
-        .add(factory.row().add("u", "x").own());
+        .add(factory.block().add("t", "1").make())
+        .add(factory.block().add("u", "x").make());
     builder.begin_target();
-    builder.begin_target().add(factory.row().add("t", "3").own());
+    builder.begin_target().add(factory.block().add("t", "3").make());
     const TargetGroupPtr group = builder.finish();
     REQUIRE(group->size() == 3);
     CHECK(group->labels().to_map() == LabelMap{{"g", "1"}});
@@ -70,9 +70,9 @@ TEST_CASE("TargetGroup: a builder that is used again starts afresh") {
     LabelFactory factory;
     GroupBuilder builder;
     builder.begin("pod/", "default", "a");
-    builder.add(factory.row().add("g", "1").own())
+    builder.add(factory.block().add("g", "1").make())
         .begin_target()
-        .add(factory.row().add("t", "1").own());
+        .add(factory.block().add("t", "1").make());
     const TargetGroupPtr first = builder.finish();
     builder.begin("pod/", "default", "b");
     builder.begin_target();
@@ -88,14 +88,14 @@ TEST_CASE("TargetGroup: target labels override group labels and empty values are
     LabelFactory factory;
     GroupBuilder builder;
     builder.begin("pod/", "default", "a");
-    builder.add(factory.row()
+    builder.add(factory.block()
                     .add("both", "group")
                     .add("hidden", "group")
                     .add("empty", "")
                     .add("g", "1")
-                    .own());
+                    .make());
     builder.begin_target().add(
-        factory.row().add("both", "target").add("hidden", "").add("t", "").own());
+        factory.block().add("both", "target").add("hidden", "").add("t", "").make());
     CHECK(builder.finish()->merged(0) == LabelMap{{"both", "target"}, {"g", "1"}});
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("MutableLabels: kept texts stay where they are until clear()") {
         std::map<std::string, std::string_view> kept;
         for (int i = 0; i < 200; ++i) {
             const std::string text = std::to_string(round * 1000 + i);
-            kept[text] = labels.keep(text);
+            kept[text] = labels.copy(text);
             labels.set(kept[text], kept[text]);
         }
         for (const auto& [text, view] : kept) CHECK(text == view);
@@ -82,9 +82,9 @@ TEST_CASE("MutableLabels: finds what a map would find, whatever happened before"
         const std::string name = name_of(random());
         switch (random() % 8) {
             case 0: labels.erase(name), model.erase(name); break;
-            case 1: labels.set(labels.keep(name), ""), model.erase(name); break;
+            case 1: labels.set(labels.copy(name), ""), model.erase(name); break;
             case 2: labels.sort(); break;
-            default: labels.set(labels.keep(name), labels.keep(name)), model[name] = name;
+            default: labels.set(labels.copy(name), labels.copy(name)), model[name] = name;
         }
         const std::string other = name_of(random());
         REQUIRE(labels.get(other) == (model.contains(other) ? other : ""));

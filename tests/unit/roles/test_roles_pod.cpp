@@ -250,7 +250,48 @@ TEST_CASE("Role pod: attach_metadata.job names the Job and attach_metadata.cronj
     }
 }
 
-TEST_CASE("OwnerObject: labels of a Job are no change, its controller is") {
+TEST_CASE("PodObject: every label of the pod is at its position") {
+    using detail::PodObject;
+    World world;
+    world.add(Kind::pod, pod(meta6, containers6, status6));
+    const auto& object = static_cast<const PodObject&>(world.object(Kind::pod, "default", "p"));
+    const auto label = [&](PodObject::Position position) {
+        return std::string(object.info->shape().entries()[position].name) + "=" +
+               std::string(object.info->value(position));
+    };
+    const std::string prefix = "__meta_kubernetes_pod_";
+    CHECK(label(PodObject::name_position) == prefix + "name=p");
+    CHECK(label(PodObject::ip_position) == prefix + "ip=1.2.3.4");
+    CHECK(label(PodObject::node_name_position) == prefix + "node_name=n1");
+    CHECK(label(PodObject::host_ip_position) == prefix + "host_ip=2.3.4.5");
+    CHECK(label(PodObject::phase_position) == prefix + "phase=Running");
+    CHECK(label(PodObject::ready_position) == prefix + "ready=true");
+    CHECK(label(PodObject::uid_position) == prefix + "uid=u1");
+    CHECK(label(PodObject::controller_kind_position) == prefix + "controller_kind=ReplicaSet");
+    CHECK(label(PodObject::controller_name_position) == prefix + "controller_name=rs1");
+}
+
+TEST_CASE("PodObject: every label of a container's port is at its position") {
+    using detail::PodPort;
+    World world;
+    world.add(Kind::pod, pod(meta6, containers6, status6));
+    const auto& object =
+        static_cast<const detail::PodObject&>(world.object(Kind::pod, "default", "p"));
+    const detail::LabelBlock& labels = *object.ports.front().labels;
+    const auto label = [&](PodPort::Position position) {
+        return std::string(labels.shape().entries()[position].name) + "=" +
+               std::string(labels.value(position));
+    };
+    const std::string prefix = "__meta_kubernetes_pod_container_";
+    CHECK(label(PodPort::name_position) == prefix + "name=c0");
+    CHECK(label(PodPort::image_position) == prefix + "image=i0");
+    CHECK(label(PodPort::init_position) == prefix + "init=false");
+    CHECK(label(PodPort::protocol_position) == prefix + "port_protocol=TCP");
+    CHECK(label(PodPort::port_name_position) == prefix + "port_name=http");
+    CHECK(label(PodPort::port_number_position) == prefix + "port_number=9000");
+}
+
+TEST_CASE("WorkloadLink: labels of a Job are no change, its controller is") {
     World a, b, c;
     a.add(Kind::job,
           R"({"metadata":{"name":"j","namespace":"n","uid":"u","labels":{"a":"1"},

@@ -4,7 +4,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-const char* describe(errc value) noexcept {
+const char* message_of(errc value) noexcept {
     switch (value) {
         case errc::invalid_config: return "the configuration cannot work";
         case errc::credentials_unavailable:
@@ -48,7 +48,7 @@ class Category final : public boost::system::error_category {
     constexpr Category() noexcept : error_category(0x6b38735f73643031ULL) {}
 
     const char* name() const noexcept override { return "k8s_sd"; }
-    std::string message(int value) const override { return describe(static_cast<errc>(value)); }
+    std::string message(int value) const override { return message_of(static_cast<errc>(value)); }
 };
 #ifdef __GNUC__
 #pragma GCC diagnostic pop

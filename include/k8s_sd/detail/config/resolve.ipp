@@ -1,6 +1,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
@@ -80,8 +81,8 @@ std::string own_namespace(const InClusterFiles& files) {
 std::vector<std::string> resolve_namespaces(const DiscoveryConfig& config,
                                             const InClusterFiles& files) {
     std::vector<std::string> names = config.namespaces;
-    const bool only_without_names = config.dialect == LabelDialect::victoriametrics;
-    if (config.own_namespace && (names.empty() || !only_without_names)) {
+    const bool always = detail::rules_of(config.dialect).adds_own_namespace_to_listed_ones;
+    if (config.own_namespace && (names.empty() || always)) {
         names.push_back(own_namespace(files));
     }
     // An empty name is the cluster-wide collection, which holds all the others.

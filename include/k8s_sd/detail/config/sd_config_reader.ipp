@@ -1,4 +1,5 @@
 #include "k8s_sd/config_yaml.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
@@ -14,12 +15,16 @@ namespace {
 
 using detail::YamlValue;
 
+/// Another name of role endpointslice.
+constexpr std::string_view role_alias = "endpointslices";
+
 /// Fills a DiscoveryConfig and remembers where each field came from, so that what validate()
 /// finds can be told by file, line and key.
 class SdConfigReader {
  public:
     SdConfigReader(LabelDialect dialect, const std::string& file_name)
-        : directory_(std::filesystem::path(file_name).parent_path()) {
+        : rules_(detail::rules_of(dialect)),
+          directory_(std::filesystem::path(file_name).parent_path()) {
         config_.dialect = dialect;
     }
 
@@ -147,8 +152,7 @@ class SdConfigReader {
     void read_server(const YamlValue& entry) {
         const YamlValue url = entry["api_server"];
         text(url, "api_server.url", config_.api_server.url);
-        if (!url.is_null() && config_.api_server.url.empty() &&
-            config_.dialect == LabelDialect::prometheus) {
+        if (!url.is_null() && config_.api_server.url.empty() && rules_.refuses_empty_api_server) {
             url.fail("must not be empty; leave it out for in-cluster access");
         }
         // vmagent: the mere presence of tls_config makes an address without scheme https.
@@ -159,11 +163,10 @@ class SdConfigReader {
         path(entry["kubeconfig_file"], "kubeconfig_file", config_.kubeconfig_file);
     }
 
-    /// Redirects are never followed and HTTP/1.1 is spoken, whatever is said here; but Prometheus
-    /// takes a change of the default as an option that needs api_server.
+    /// Redirects are never followed and HTTP/1.1 is spoken, whatever is said here.
     void read_http_switch(const YamlValue& value) const {
         if (value.is_null() || value.boolean()) return;
-        if (config_.dialect == LabelDialect::prometheus && config_.api_server.url.empty()) {
+        if (rules_.http_switches_need_api_server && config_.api_server.url.empty()) {
             value.fail("needs the URL of api_server");
         }
     }
@@ -186,8 +189,7 @@ class SdConfigReader {
             item.allow_only({"role", "label", "field"});
             const std::string label = item["label"].string();
             const std::string field = item["field"].string();
-            if (config_.dialect == LabelDialect::victoriametrics &&
-                item["role"].string() == "endpointslices") {
+            if (rules_.has_role_endpointslices && item["role"].string() == role_alias) {
                 read_inert_selector(item);
                 continue;
             }
@@ -202,8 +204,7 @@ class SdConfigReader {
         }
     }
 
-    /// vmagent knows the alias only as role of the configuration; a selector for it applies to
-    /// nothing. Its syntax is checked as that of the others.
+    /// A selector that applies to nothing. Its syntax is checked as that of the others.
     static void read_inert_selector(const YamlValue& item) {
         const auto check = [&](const char* key, auto parse) {
             try {
@@ -261,6 +262,7 @@ class SdConfigReader {
         return entry.where();
     }
 
+    const detail::DialectRules& rules_;
     std::filesystem::path directory_;
     DiscoveryConfig config_;
     std::map<std::string, std::string> locations_;
@@ -284,7 +286,7 @@ DiscoveryConfig detail::read_sd_config(const YamlValue& entry, LabelDialect dial
 }
 
 Role parse_role(std::string_view name, LabelDialect dialect) {
-    if (name == "endpointslices" && dialect == LabelDialect::victoriametrics) {
+    if (name == role_alias && detail::rules_of(dialect).has_role_endpointslices) {
         return Role::endpointslice;
     }
     if (const std::optional<Role> role = role_from_string(name)) return *role;

@@ -1,6 +1,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/kubernetes_names.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
@@ -164,7 +165,8 @@ void check_namespaces(const DiscoveryConfig& config) {
         if (name.empty()) continue;
         detail::check_namespace_name("namespaces[" + std::to_string(i) + "]", name);
     }
-    if (!config.own_namespace || config.dialect != LabelDialect::prometheus) return;
+    const bool anywhere = !detail::rules_of(config.dialect).refuses_own_namespace_outside_a_pod;
+    if (!config.own_namespace || anywhere) return;
     if (!config.api_server.url.empty()) {
         throw ConfigError("own_namespace",
                           "needs in-cluster access, it must not be set together with the URL of "
@@ -205,17 +207,19 @@ void check_selector_role(Role config_role, Role role, const std::string& field) 
 }
 
 void check_selectors(const DiscoveryConfig& config) {
+    const detail::DialectRules& rules = detail::rules_of(config.dialect);
     std::set<Role> seen;
     for (std::size_t i = 0; i < config.selectors.size(); ++i) {
         const Selector& selector = config.selectors[i];
         const std::string field = "selectors[" + std::to_string(i) + "]";
-        if (config.dialect == LabelDialect::prometheus) {
-            if (!seen.insert(selector.role).second) {
-                throw ConfigError(
-                    field + ".role",
-                    "there is a selector for role " + std::string(to_string(selector.role)) +
-                        " already; only one per role is allowed, join them with a comma");
-            }
+        const bool repeated = !seen.insert(selector.role).second;
+        if (repeated && rules.refuses_repeated_selectors) {
+            throw ConfigError(field + ".role",
+                              "there is a selector for role " +
+                                  std::string(to_string(selector.role)) +
+                                  " already; only one per role is allowed, join them with a comma");
+        }
+        if (rules.refuses_unused_selectors) {
             check_selector_role(config.role, selector.role, field + ".role");
         }
         check_syntax<FieldSelector>(field + ".field", selector.field);

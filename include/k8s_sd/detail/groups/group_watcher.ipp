@@ -36,7 +36,7 @@ GroupWatcher::Impl::Impl(asio::any_io_executor ex, WatchScope key, const Environ
       key_(std::move(key)),
       client_(std::make_shared<ApiClient>(strand, key_.api_server, environment)),
       maker_(std::make_shared<ObjectMaker>()) {
-    maker_->options.dialect = key_.dialect;
+    maker_->options.rules = &detail::rules_of(key_.dialect);
     maker_->options.attach = key_.attach_metadata;
     maker_->options.by_namespace = !key_.namespaces.empty();
     maker_->options.max_targets = key_.watch.max_targets_per_object;

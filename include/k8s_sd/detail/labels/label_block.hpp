@@ -4,6 +4,7 @@
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -56,6 +57,10 @@ class LabelBlock final : public boost::intrusive_ref_counter<LabelBlock> {
         const char* position = packed().data();
         while (index-- > 0) unpack_value(position);
         return unpack_value(position);
+    }
+    std::string_view only_value() const noexcept {
+        assert(shape_->entries().size() == 1);
+        return value(0);
     }
 
     friend bool operator==(const LabelBlock& a, const LabelBlock& b) noexcept {

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,38 +57,44 @@ using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
 /// Makes label blocks and shares equal shapes and blocks. Belongs to one strand.
 class LabelFactory {
  public:
-    /// Collects labels for one block; only one row may be open at a time.
-    class Row {
+    /// Collects labels for one block; only one builder may be in use at a time.
+    class BlockBuilder {
      public:
-        Row& add(LiteralName name, std::string_view value) {
+        BlockBuilder& add(LiteralName name, std::string_view value) {
             factory_.names_.push_back(name.text);
             pack_value(factory_.packed_, value);
             return *this;
         }
-        Row& add_if(LiteralName name, std::string_view value) {
+        /// For a label that readers of the block find by its position.
+        BlockBuilder& add_at(std::size_t position, LiteralName name, std::string_view value) {
+            assert(position == factory_.names_.size());
+            static_cast<void>(position);
+            return add(name, value);
+        }
+        BlockBuilder& add_if(LiteralName name, std::string_view value) {
             return value.empty() ? *this : add(name, value);
         }
         /// For values that no other object has. Null if nothing was added.
-        LabelBlockPtr own() {
+        LabelBlockPtr make() {
             if (factory_.names_.empty()) return nullptr;
             return LabelBlock::make(factory_.literal_shape(), factory_.packed_);
         }
         /// For values that repeat from object to object or target to target.
-        LabelBlockPtr shared() {
+        LabelBlockPtr make_shared() {
             if (factory_.names_.empty()) return nullptr;
             return factory_.shared_block(factory_.literal_shape());
         }
 
      private:
         friend class LabelFactory;
-        explicit Row(LabelFactory& factory) : factory_(factory) {
+        explicit BlockBuilder(LabelFactory& factory) : factory_(factory) {
             factory_.names_.clear();
             factory_.packed_.clear();
         }
         LabelFactory& factory_;
     };
 
-    Row row() { return Row(*this); }
+    BlockBuilder block() { return BlockBuilder(*this); }
 
     /// Labels made from a map; null if it is empty. Sorts `pairs` by key where need be.
     LabelBlockPtr family(FamilyName family, KeyValues& pairs) {

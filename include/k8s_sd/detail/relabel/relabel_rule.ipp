@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
@@ -49,7 +50,7 @@ CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& option
             throw ConfigError("if", "series selector " + std::string(e.what()));
         }
     }
-    if (rule.action == RelabelAction::hashmod && options.dialect == LabelDialect::prometheus) {
+    if (rule.action == RelabelAction::hashmod && rules_of(options.dialect).hashmod_is_md5) {
         try {
             md5_.emplace();
         } catch (const std::runtime_error& e) {
@@ -69,8 +70,8 @@ void CompiledRule::compile_regex(const RelabelOptions& options) {
                                    "look-around nor back-references: " +
                                        std::string(e.what()));
     }
-    const bool references =
-        options.dialect == LabelDialect::victoriametrics && rule_->action == RelabelAction::replace;
+    const bool references = rule_->action == RelabelAction::replace &&
+                            rules_of(options.dialect).expands_label_references;
     replacement_ =
         Replacement(rule_->replacement, *pattern_,
                     references ? Replacement::References::labels : Replacement::References::none);
@@ -148,7 +149,7 @@ std::string CompiledRule::replaced_everywhere(std::string_view text, MutableLabe
 void CompiledRule::replace_all(MutableLabels& labels) const {
     const std::string_view before = source(labels);
     const std::string after = replaced_everywhere(before, labels);
-    if (after != before) labels.set(rule_->target_label, labels.keep(after));
+    if (after != before) labels.set(rule_->target_label, labels.copy(after));
 }
 
 std::uint64_t CompiledRule::hash(std::string_view text) const {
@@ -160,7 +161,7 @@ void CompiledRule::hashmod(MutableLabels& labels) const {
     const auto [end, error] =
         std::to_chars(std::begin(text), std::end(text), hash(source(labels)) % rule_->modulus);
     const auto length = static_cast<std::size_t>(end - text);
-    labels.set(rule_->target_label, labels.keep({text, length}));
+    labels.set(rule_->target_label, labels.copy({text, length}));
 }
 
 void CompiledRule::change_case(MutableLabels& labels) const {
@@ -186,7 +187,7 @@ void CompiledRule::labelmap(MutableLabels& labels) const {
         // A regex that escapes its anchors can match a part of the name.
         const bool whole = groups[0].size() == name.size();
         const std::string_view to = whole ? replacement_.expand(all, labels)
-                                          : labels.keep(replaced_everywhere(name, labels));
+                                          : labels.copy(replaced_everywhere(name, labels));
         copies.push_back({name, to, value});
     }
     const auto set_all = [&] {
@@ -210,7 +211,7 @@ void CompiledRule::labelmap_all(MutableLabels& labels) const {
     std::map<std::string_view, const Renamed*> winners;  // the greatest original name
     for (const auto& [name, value] : labels.labels()) {
         const std::string to = replaced_everywhere(name, labels);
-        all.push_back({name, is_label_name(to, names_) ? labels.keep(to) : name, value});
+        all.push_back({name, is_label_name(to, names_) ? labels.copy(to) : name, value});
     }
     for (const Renamed& label : all) {
         if (label.value.empty()) continue;

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
@@ -18,7 +19,7 @@ constexpr std::string_view list_key = "relabel_configs";
 class RuleReader {
  public:
     RuleReader(const YamlValue& rule, const RelabelOptions& options)
-        : yaml_(rule), options_(options) {}
+        : yaml_(rule), options_(options), rules_(detail::rules_of(options.dialect)) {}
 
     RelabelRule read() {
         if (yaml_.is_null()) yaml_.fail("a rule is missing; remove the '-' or write one");
@@ -41,10 +42,8 @@ class RuleReader {
     }
 
  private:
-    /// Prometheus takes null for an empty text, vmagent for no value.
     bool is_set(const char* key) const {
-        return yaml_.has(key) &&
-               (options_.dialect == LabelDialect::prometheus || !yaml_[key].is_null());
+        return yaml_.has(key) && (rules_.reads_null_as_empty_text || !yaml_[key].is_null());
     }
 
     void read_text(const char* key, std::string& text) const {
@@ -59,8 +58,7 @@ class RuleReader {
         if (!is_set("action")) return;
         const YamlValue value = yaml_["action"];
         const std::string name = detail::lower_case(value.string());
-        // vmagent has the default for an empty one too.
-        if (name.empty() && options_.dialect == LabelDialect::victoriametrics) return;
+        if (name.empty() && rules_.empty_action_is_default) return;
         if (name == "graphite") {
             value.fail("graphite is not supported; use replace with source_labels [__name__]");
         }
@@ -120,6 +118,7 @@ class RuleReader {
 
     const YamlValue& yaml_;
     const RelabelOptions& options_;
+    const detail::DialectRules& rules_;
     RelabelRule rule_;
     bool is_about_metrics_ = false;
 };

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
@@ -23,41 +24,77 @@ enum Field : Fields {
 
 /// What an action asks of the fields.
 struct ActionRule {
+    RelabelAction action;
     std::string_view name;
     std::size_t least_sources = 0;
     Fields required = 0;
-    Fields refused = 0;                ///< must have their defaults
-    Fields refused_by_prometheus = 0;  ///< vmagent ignores them
+    Fields refused = 0;  ///< must have their defaults
+    Fields unused = 0;   ///< refused as well where DialectRules::refuses_unused_fields
 };
 
 /// In the order of RelabelAction.
 constexpr std::array<ActionRule, 17> action_rules{{
-    {.name = "replace", .required = target_label},
-    {.name = "keep"},
-    {.name = "drop"},
-    {.name = "keepequal",
+    {.action = RelabelAction::replace, .name = "replace", .required = target_label},
+    {.action = RelabelAction::keep, .name = "keep"},
+    {.action = RelabelAction::drop, .name = "drop"},
+    {.action = RelabelAction::keepequal,
+     .name = "keepequal",
      .required = target_label,
      .refused = regex,
-     .refused_by_prometheus = modulus | separator | replacement},
-    {.name = "dropequal",
+     .unused = modulus | separator | replacement},
+    {.action = RelabelAction::dropequal,
+     .name = "dropequal",
      .required = target_label,
      .refused = regex,
-     .refused_by_prometheus = modulus | separator | replacement},
-    {.name = "hashmod", .required = target_label | modulus},
-    {.name = "lowercase", .required = target_label, .refused_by_prometheus = replacement},
-    {.name = "uppercase", .required = target_label, .refused_by_prometheus = replacement},
-    {.name = "labelmap"},
-    {.name = "labeldrop",
-     .refused_by_prometheus = source_labels | target_label | modulus | separator | replacement},
-    {.name = "labelkeep",
-     .refused_by_prometheus = source_labels | target_label | modulus | separator | replacement},
-    {.name = "replace_all", .least_sources = 1, .required = target_label},
-    {.name = "labelmap_all"},
-    {.name = "keep_if_equal", .least_sources = 2, .refused = target_label | regex},
-    {.name = "drop_if_equal", .least_sources = 2, .refused = target_label | regex},
-    {.name = "keep_if_contains", .least_sources = 1, .required = target_label, .refused = regex},
-    {.name = "drop_if_contains", .least_sources = 1, .required = target_label, .refused = regex},
+     .unused = modulus | separator | replacement},
+    {.action = RelabelAction::hashmod, .name = "hashmod", .required = target_label | modulus},
+    {.action = RelabelAction::lowercase,
+     .name = "lowercase",
+     .required = target_label,
+     .unused = replacement},
+    {.action = RelabelAction::uppercase,
+     .name = "uppercase",
+     .required = target_label,
+     .unused = replacement},
+    {.action = RelabelAction::labelmap, .name = "labelmap"},
+    {.action = RelabelAction::labeldrop,
+     .name = "labeldrop",
+     .unused = source_labels | target_label | modulus | separator | replacement},
+    {.action = RelabelAction::labelkeep,
+     .name = "labelkeep",
+     .unused = source_labels | target_label | modulus | separator | replacement},
+    {.action = RelabelAction::replace_all,
+     .name = "replace_all",
+     .least_sources = 1,
+     .required = target_label},
+    {.action = RelabelAction::labelmap_all, .name = "labelmap_all"},
+    {.action = RelabelAction::keep_if_equal,
+     .name = "keep_if_equal",
+     .least_sources = 2,
+     .refused = target_label | regex},
+    {.action = RelabelAction::drop_if_equal,
+     .name = "drop_if_equal",
+     .least_sources = 2,
+     .refused = target_label | regex},
+    {.action = RelabelAction::keep_if_contains,
+     .name = "keep_if_contains",
+     .least_sources = 1,
+     .required = target_label,
+     .refused = regex},
+    {.action = RelabelAction::drop_if_contains,
+     .name = "drop_if_contains",
+     .least_sources = 1,
+     .required = target_label,
+     .refused = regex},
 }};
+
+constexpr bool are_in_order(const std::array<ActionRule, 17>& rules) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        if (rules[i].action != static_cast<RelabelAction>(i)) return false;
+    }
+    return true;
+}
+static_assert(are_in_order(action_rules));
 
 const ActionRule& rule_of(RelabelAction action) {
     return action_rules[static_cast<std::size_t>(action)];
@@ -98,7 +135,7 @@ class Validator {
 
     void check_absence() const {
         Fields refused = action_.refused;
-        if (options_.dialect == LabelDialect::prometheus) refused |= action_.refused_by_prometheus;
+        if (detail::rules_of(options_.dialect).refuses_unused_fields) refused |= action_.unused;
         const static RelabelRule defaults;
         const auto check = [&](Field field, const char* name, auto member) {
             if (!(refused & field) || rule_.*member == defaults.*member) return;
@@ -159,7 +196,7 @@ std::optional<RelabelAction> action_from_string(std::string_view name) {
     const auto* rule = std::find_if(action_rules.begin(), action_rules.end(),
                                     [&](const auto& r) { return r.name == lower_case(name); });
     if (rule == action_rules.end()) return std::nullopt;
-    return static_cast<RelabelAction>(rule - action_rules.begin());
+    return rule->action;
 }
 
 std::string action_names() {

@@ -64,19 +64,18 @@ class EndpointSliceObject final : public Object {
     OwnedText text_;
 };
 
-inline void add_slice_reference(LabelFactory::Row& row, std::string_view kind,
+inline void add_slice_reference(LabelFactory::BlockBuilder& labels, std::string_view kind,
                                 std::string_view name) {
-    row.add("__meta_kubernetes_endpointslice_address_target_kind", kind)
+    labels.add("__meta_kubernetes_endpointslice_address_target_kind", kind)
         .add("__meta_kubernetes_endpointslice_address_target_name", name);
 }
 
-/// Prometheus leaves out a condition that is not set; vmagent takes it for false.
-inline void add_slice_conditions(LabelFactory::Row& row,
+inline void add_slice_conditions(LabelFactory::BlockBuilder& labels,
                                  const model::EndpointConditions& conditions,
                                  const RoleOptions& options) {
     const auto add = [&](LiteralName name, std::optional<bool> condition) {
-        if (!condition && options.prometheus()) return;
-        row.add(name, condition.value_or(false) ? "true" : "false");
+        if (!condition && !options.rules->writes_unset_conditions) return;
+        labels.add(name, condition.value_or(false) ? "true" : "false");
     };
     add("__meta_kubernetes_endpointslice_endpoint_conditions_ready", conditions.ready);
     add("__meta_kubernetes_endpointslice_endpoint_conditions_serving", conditions.serving);
@@ -85,43 +84,40 @@ inline void add_slice_conditions(LabelFactory::Row& row,
 
 inline LabelBlockPtr slice_endpoint_labels(const model::Endpoint& endpoint,
                                            const RoleOptions& options, LabelFactory& factory) {
-    auto row = factory.row();
-    add_slice_conditions(row, endpoint.conditions, options);
+    auto labels = factory.block();
+    add_slice_conditions(labels, endpoint.conditions, options);
     const auto add = [&](LiteralName name, const std::optional<std::string_view>& value) {
-        if (value) row.add(name, *value);
+        if (value) labels.add(name, *value);
     };
     add("__meta_kubernetes_endpointslice_endpoint_hostname", endpoint.hostname);
     add("__meta_kubernetes_endpointslice_endpoint_node_name", endpoint.node_name);
-    if (options.prometheus()) {
+    if (options.rules->writes_zone) {
         add("__meta_kubernetes_endpointslice_endpoint_zone", endpoint.zone);
     }
-    // vmagent wants a kind, Prometheus only a reference.
-    if (options.prometheus() ? endpoint.target.present : !endpoint.target.kind.empty()) {
-        add_slice_reference(row, endpoint.target.kind, endpoint.target.name);
+    if (writes_reference(endpoint.target, options)) {
+        add_slice_reference(labels, endpoint.target.kind, endpoint.target.name);
     }
-    return row.own();
+    return labels.make();
 }
 
-/// vmagent writes 0 for a port without a number.
 inline LabelBlockPtr slice_port_labels(const model::SlicePort& port, const RoleOptions& options,
                                        LabelFactory& factory) {
-    auto row = factory.row();
+    auto labels = factory.block();
     const auto add = [&](LiteralName name, const std::optional<std::string_view>& value) {
-        if (value) row.add(name, *value);
+        if (value) labels.add(name, *value);
     };
     add("__meta_kubernetes_endpointslice_port_name", port.name);
     add("__meta_kubernetes_endpointslice_port_protocol", port.protocol);
     add("__meta_kubernetes_endpointslice_port_app_protocol", port.app_protocol);
-    if (port.number || options.victoriametrics()) {
-        row.add("__meta_kubernetes_endpointslice_port", std::to_string(port.number.value_or(0)));
+    if (port.number || options.rules->missing_port_number_is_zero) {
+        labels.add("__meta_kubernetes_endpointslice_port", std::to_string(port.number.value_or(0)));
     }
-    return row.shared();
+    return labels.make_shared();
 }
 
-/// From the API's deprecatedTopology, which vmagent does not read.
 inline LabelBlockPtr slice_topology(const model::Endpoint& endpoint, const RoleOptions& options,
                                     LabelFactory& factory) {
-    if (!options.prometheus()) return nullptr;
+    if (!options.rules->writes_topology) return nullptr;
     KeyValues topology = endpoint.topology;
     return factory.family({"__meta_kubernetes_endpointslice_endpoint_topology_",
                            "__meta_kubernetes_endpointslice_endpoint_topology_present_"},
@@ -148,23 +144,24 @@ inline EndpointSliceObject::EndpointSliceObject(const model::EndpointSlice& slic
                                                 const RoleOptions& options, LabelFactory& factory)
     : Object(Kind::endpointslice, slice.meta.uid),
       namespace_name(namespace_label(factory, slice.meta.ns)),
-      slice_name(factory.row().add("__meta_kubernetes_endpointslice_name", slice.meta.name).own()),
-      address_type(factory.row()
+      slice_name(
+          factory.block().add("__meta_kubernetes_endpointslice_name", slice.meta.name).make()),
+      address_type(factory.block()
                        .add("__meta_kubernetes_endpointslice_address_type", slice.address_type)
-                       .shared()),
+                       .make_shared()),
       metadata(make_metadata(endpointslice_metadata_names, slice.meta, factory)),
       text_(text_size(slice)) {
-    set_key(namespace_name->value(0), slice_name->value(0));
-    service_name = text_.keep(slice_service_name(slice));
+    set_key(namespace_name->only_value(), slice_name->only_value());
+    service_name = text_.copy(slice_service_name(slice));
     endpoints.reserve(slice.endpoints.size());
     for (const model::Endpoint& from : slice.endpoints) {
         Endpoint endpoint{slice_endpoint_labels(from, options, factory),
                           slice_topology(from, options, factory),
                           {},
-                          Backing::keep(from.target, from.node_name.value_or(""), text_)};
+                          Backing::copy(from.target, from.node_name.value_or(""), text_)};
         endpoint.addresses.reserve(from.addresses.size());
         for (const std::string_view address : from.addresses) {
-            endpoint.addresses.push_back(text_.keep(address));
+            endpoint.addresses.push_back(text_.copy(address));
         }
         endpoints.push_back(std::move(endpoint));
     }
@@ -175,14 +172,15 @@ inline EndpointSliceObject::EndpointSliceObject(const model::EndpointSlice& slic
     }
 }
 
-/// The node of an endpoint with Prometheus: by a reference to a Node, else by its name.
+/// The node of an endpoint: by a reference to a Node, else by its name.
 inline std::string_view slice_node(const Backing& backing) {
     return backing.kind == "Node" ? backing.name : backing.node;
 }
 
 inline std::string slice_address(std::string_view address, const EndpointSliceObject::Port& port,
                                  const RoleOptions& options) {
-    if (!port.number && options.prometheus()) return std::string(address);
+    const bool bare = !port.number && !options.rules->missing_port_number_is_zero;
+    if (bare) return std::string(address);
     return join_host_port(address, port.number.value_or(0));
 }
 
@@ -194,7 +192,9 @@ inline void slice_target(std::string_view address, const EndpointSliceObject::En
         .add(endpoint.labels)
         .add(endpoint.topology)
         .add(port.labels);
-    if (g.options.prometheus()) attach_node(g, slice_node(endpoint.backing));
+    if (!g.options.rules->attaches_through_pod_or_service) {
+        attach_node(g, slice_node(endpoint.backing));
+    }
     const PodObject* pod = pods.find(endpoint.backing, g);
     if (pod == nullptr) return;
     pods.cover(*pod, port.number);
@@ -225,10 +225,10 @@ inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorCon
         }
     }
     pods.add_extra_targets(g, [&](const PodObject& pod) {
-        if (!g.options.victoriametrics()) return;
-        auto row = g.factory.row();
-        add_slice_reference(row, "Pod", pod.name());
-        g.group.add(row.own());
+        if (!g.options.rules->uncovered_ports_refer_to_pod) return;
+        auto labels = g.factory.block();
+        add_slice_reference(labels, "Pod", pod.name());
+        g.group.add(labels.make());
     });
 }
 

@@ -66,27 +66,26 @@ class EndpointsObject final : public Object {
     OwnedText text_;
 };
 
-inline void add_endpoint_reference(LabelFactory::Row& row, std::string_view kind,
+inline void add_endpoint_reference(LabelFactory::BlockBuilder& labels, std::string_view kind,
                                    std::string_view name) {
-    row.add("__meta_kubernetes_endpoint_address_target_kind", kind)
+    labels.add("__meta_kubernetes_endpoint_address_target_kind", kind)
         .add("__meta_kubernetes_endpoint_address_target_name", name);
 }
 
 inline LabelBlockPtr endpoint_address_labels(const model::EndpointAddress& address,
                                              const RoleOptions& options, LabelFactory& factory) {
-    auto row = factory.row();
+    auto labels = factory.block();
     const model::TargetReference& target = address.target;
-    // vmagent wants a kind, Prometheus only a reference.
-    if (options.prometheus() ? target.present : !target.kind.empty()) {
-        add_endpoint_reference(row, target.kind, target.name);
+    if (writes_reference(target, options)) {
+        add_endpoint_reference(labels, target.kind, target.name);
     }
-    row.add_if("__meta_kubernetes_endpoint_node_name", address.node_name)
+    labels.add_if("__meta_kubernetes_endpoint_node_name", address.node_name)
         .add_if("__meta_kubernetes_endpoint_hostname", address.hostname);
-    return row.own();
+    return labels.make();
 }
 
 inline LabelBlockPtr endpoint_ready_label(LabelFactory& factory, std::string_view ready) {
-    return factory.row().add("__meta_kubernetes_endpoint_ready", ready).shared();
+    return factory.block().add("__meta_kubernetes_endpoint_ready", ready).make_shared();
 }
 
 /// Set by the endpoints controller when it has truncated the object (Kubernetes 1.22).
@@ -116,51 +115,51 @@ inline EndpointsObject::EndpointsObject(const model::Endpoints& endpoints,
     : Object(Kind::endpoints, endpoints.meta.uid),
       namespace_name(namespace_label(factory, endpoints.meta.ns)),
       endpoints_name(
-          factory.row().add("__meta_kubernetes_endpoints_name", endpoints.meta.name).own()),
+          factory.block().add("__meta_kubernetes_endpoints_name", endpoints.meta.name).make()),
       ready(endpoint_ready_label(factory, "true")),
       not_ready(endpoint_ready_label(factory, "false")),
       metadata(make_metadata(endpoints_metadata_names, endpoints.meta, factory)),
       over_capacity(is_over_capacity(endpoints.meta)),
       text_(text_size(endpoints)) {
-    set_key(namespace_name->value(0), endpoints_name->value(0));
+    set_key(namespace_name->only_value(), endpoints_name->only_value());
     for (const model::EndpointSubset& from : endpoints.subsets) {
         Subset subset;
         const auto add = [&](const auto& addresses, std::vector<Address>& to) {
             for (const model::EndpointAddress& address : addresses) {
                 to.push_back({endpoint_address_labels(address, options, factory),
-                              text_.keep(address.ip),
-                              Backing::keep(address.target, address.node_name, text_)});
+                              text_.copy(address.ip),
+                              Backing::copy(address.target, address.node_name, text_)});
             }
         };
         add(from.addresses, subset.ready);
         add(from.not_ready_addresses, subset.not_ready);
         for (const model::EndpointPort& port : from.ports) {
             subset.ports.push_back(
-                {factory.row()
+                {factory.block()
                      .add("__meta_kubernetes_endpoint_port_name", port.name)
                      .add("__meta_kubernetes_endpoint_port_protocol", port.protocol)
-                     .shared(),
-                 static_cast<std::int32_t>(port.number), text_.keep(port.protocol)});
+                     .make_shared(),
+                 static_cast<std::int32_t>(port.number), text_.copy(port.protocol)});
         }
         subsets.push_back(std::move(subset));
     }
 }
 
-/// The node of an address with Prometheus: by its name, else by a reference to a Node.
+/// The node of an address: by its name, else by a reference to a Node.
 inline std::string_view endpoint_node(const Backing& backing) {
     if (!backing.node.empty()) return backing.node;
     return backing.kind == "Node" ? backing.name : std::string_view();
 }
 
-/// The container labels that the port of an endpoint gets. In role endpoints Prometheus writes
-/// the protocol of the endpoint's port there.
+/// The container labels that the port of an endpoint gets.
 inline LabelBlockPtr endpoint_container(const PodObject& pod, const EndpointsObject::Port& port,
                                         GeneratorContext& g) {
     const auto* found = BackingPods::find_port(pod, port.number, [&](const PodPort& candidate) {
         return BackingPods::is_endpoint_port(candidate, g.options);
     });
     if (found == nullptr) return nullptr;
-    return g.options.prometheus() ? with_protocol(g.factory, *found, port.protocol) : found->labels;
+    if (!g.options.rules->container_port_has_protocol_of_endpoint) return found->labels;
+    return with_protocol(g.factory, *found, port.protocol);
 }
 
 inline void endpoint_target(const EndpointsObject::Address& address,
@@ -171,7 +170,9 @@ inline void endpoint_target(const EndpointsObject::Address& address,
         .add(address.labels)
         .add(port.labels)
         .add(ready);
-    if (g.options.prometheus()) attach_node(g, endpoint_node(address.backing));
+    if (!g.options.rules->attaches_through_pod_or_service) {
+        attach_node(g, endpoint_node(address.backing));
+    }
     const PodObject* pod = pods.find(address.backing, g);
     if (pod == nullptr) return;
     pods.cover(*pod, port.number);
@@ -201,10 +202,10 @@ inline void endpoints_targets(const EndpointsObject& endpoints, GeneratorContext
         }
     }
     pods.add_extra_targets(g, [&](const PodObject& pod) {
-        if (!g.options.victoriametrics()) return;
-        auto row = g.factory.row();
-        add_endpoint_reference(row, "Pod", pod.name());
-        g.group.add(row.own());
+        if (!g.options.rules->uncovered_ports_refer_to_pod) return;
+        auto labels = g.factory.block();
+        add_endpoint_reference(labels, "Pod", pod.name());
+        g.group.add(labels.make());
     });
 }
 

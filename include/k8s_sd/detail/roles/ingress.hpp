@@ -44,15 +44,14 @@ class IngressObject final : public Object {
 
 using TlsHosts = boost::unordered_flat_set<std::string_view>;
 
-/// A wildcard stands for exactly one DNS label. A lone "*" matches a host of one label with
-/// Prometheus and nothing with vmagent.
+/// A wildcard stands for exactly one DNS label.
 inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_view host,
                                        const RoleOptions& options) {
     const std::size_t dot = host.find('.');
     bool tls = tls_hosts.contains(host);
     if (dot != std::string_view::npos) {
         tls = tls || tls_hosts.contains("*" + std::string(host.substr(dot)));
-    } else if (options.prometheus()) {
+    } else if (options.rules->lone_wildcard_covers_one_label) {
         tls = tls || tls_hosts.contains("*");
     }
     return tls ? "https" : "http";
@@ -62,12 +61,13 @@ inline IngressObject::IngressObject(const model::Ingress& ingress, const RoleOpt
                                     LabelFactory& factory)
     : Object(Kind::ingress, ingress.meta.uid),
       namespace_name(namespace_label(factory, ingress.meta.ns)),
-      ingress_name(factory.row().add("__meta_kubernetes_ingress_name", ingress.meta.name).own()),
+      ingress_name(factory.block().add("__meta_kubernetes_ingress_name", ingress.meta.name).make()),
       metadata(make_metadata(ingress_metadata_names, ingress.meta, factory)) {
-    set_key(namespace_name->value(0), ingress_name->value(0));
+    set_key(namespace_name->only_value(), ingress_name->only_value());
     if (ingress.class_name) {
-        class_name =
-            factory.row().add("__meta_kubernetes_ingress_class_name", *ingress.class_name).shared();
+        class_name = factory.block()
+                         .add("__meta_kubernetes_ingress_class_name", *ingress.class_name)
+                         .make_shared();
     }
     TlsHosts tls_hosts;
     for (const model::IngressTls& tls : ingress.tls) {
@@ -76,16 +76,17 @@ inline IngressObject::IngressObject(const model::Ingress& ingress, const RoleOpt
     for (const model::IngressRule& rule : ingress.rules) {
         const std::string_view scheme = ingress_scheme(tls_hosts, rule.host, options);
         const auto add = [&](std::string_view path) {
-            paths.push_back(factory.row()
+            paths.push_back(factory.block()
                                 .add(address_name, rule.host)
                                 .add("__meta_kubernetes_ingress_scheme", scheme)
                                 .add("__meta_kubernetes_ingress_host", rule.host)
                                 .add("__meta_kubernetes_ingress_path", path.empty() ? "/" : path)
-                                .own());
+                                .make());
         };
         for (const model::IngressPath& path : rule.paths) add(path.path);
-        // A rule with `http` but no path has no target with Prometheus and one with vmagent.
-        if (rule.paths.empty() && (!rule.has_http || options.victoriametrics())) add("/");
+        const bool has_default =
+            !rule.has_http || options.rules->http_rule_without_paths_is_a_target;
+        if (rule.paths.empty() && has_default) add("/");
     }
 }
 

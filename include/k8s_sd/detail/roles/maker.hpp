@@ -25,7 +25,7 @@ struct ObjectMaker {
     }
     ObjectPtr make(Kind kind, const model::MetadataOnly& object) {
         if (kind == Kind::namespace_) return new NamespaceObject(object.meta, factory);
-        return new OwnerObject(kind, object.meta);
+        return new WorkloadLink(kind, object.meta);
     }
 };
 

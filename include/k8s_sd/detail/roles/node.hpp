@@ -17,7 +17,7 @@ inline constexpr MetadataNames node_metadata_names{
     {"__meta_kubernetes_node_annotation_", "__meta_kubernetes_node_annotationpresent_"}};
 
 inline LabelBlockPtr node_name_label(LabelFactory& factory, std::string_view name) {
-    return factory.row().add("__meta_kubernetes_node_name", name).shared();
+    return factory.block().add("__meta_kubernetes_node_name", name).make_shared();
 }
 
 class NodeObject final : public Object {
@@ -44,15 +44,14 @@ class NodeObject final : public Object {
     }
 };
 
-/// The first address of the best type; Prometheus' order of preference. An empty InternalIP
-/// counts for Prometheus and is passed over by vmagent.
+/// The first address of the best type; Prometheus' order of preference.
 inline const model::NodeAddress* node_address(const model::Node& node, const RoleOptions& options) {
     static constexpr std::array<std::string_view, 6> preference{
         "InternalIP", "InternalDNS", "ExternalIP", "ExternalDNS", "LegacyHostIP", "Hostname"};
     for (const std::string_view type : preference) {
         for (const model::NodeAddress& candidate : node.addresses) {
             if (candidate.type != type) continue;
-            if (candidate.address.empty() && options.victoriametrics()) break;
+            if (candidate.address.empty() && options.rules->skips_empty_node_addresses) break;
             return &candidate;
         }
     }
@@ -63,14 +62,14 @@ inline NodeObject::NodeObject(const model::Node& node, const RoleOptions& option
                               LabelFactory& factory)
     : Object(Kind::node, node.meta.uid),
       node_name(node_name_label(factory, node.meta.name)),
-      provider(factory.row().add("__meta_kubernetes_node_provider_id", node.provider_id).own()),
+      provider(factory.block().add("__meta_kubernetes_node_provider_id", node.provider_id).make()),
       metadata(make_metadata(node_metadata_names, node.meta, factory)) {
-    set_key({}, node_name->value(0));
+    set_key({}, node_name->only_value());
     if (const auto* best = node_address(node, options)) {
-        address = factory.row()
+        address = factory.block()
                       .add(address_name, join_host_port(best->address, node.kubelet_port))
                       .add("instance", node.meta.name)
-                      .own();
+                      .make();
     }
     // Of several addresses of one type the first counts, but in a family the last one would.
     KeyValues by_type;
@@ -87,15 +86,14 @@ inline void node_targets(const NodeObject& node, GeneratorContext& g) {
     g.group.begin_target().add(node.address).add(node.addresses);
 }
 
-/// attach_metadata.node: the node's name, labels and annotations. Prometheus attaches nothing if
-/// it does not know the node, vmagent at least the name.
+/// attach_metadata.node: the node's name, labels and annotations.
 inline void attach_node(GeneratorContext& g, std::string_view name) {
     if (!g.options.attach.node) return;
     const auto* node = g.lookup.get<NodeObject>(Kind::node, {}, name);
     if (node != nullptr) {
         g.group.add(node->node_name);
         node->metadata.add_to(g.group);
-    } else if (g.options.victoriametrics() && !name.empty()) {
+    } else if (g.options.rules->attaches_name_of_unknown_node && !name.empty()) {
         g.group.add(node_name_label(g.factory, name));
     }
 }

@@ -21,6 +21,16 @@ inline constexpr MetadataNames pod_metadata_names{
 
 /// A port of a container, or a container without ports.
 struct PodPort {
+    /// Where `labels` has its labels; only a declared port has those of a port.
+    enum Position : std::size_t {
+        name_position,
+        image_position,
+        init_position,
+        protocol_position,
+        port_name_position,
+        port_number_position,
+    };
+
     LabelBlockPtr labels;
     LabelBlockPtr container_id;
     std::int32_t number = 0;
@@ -39,17 +49,30 @@ struct PodPort {
 
 class PodObject final : public Object {
  public:
+    /// Where `info` has its labels; only a pod with a controller has those of the controller.
+    enum Position : std::size_t {
+        name_position,
+        ip_position,
+        node_name_position,
+        host_ip_position,
+        phase_position,
+        ready_position,
+        uid_position,
+        controller_kind_position,
+        controller_name_position,
+    };
+
     PodObject(const model::Pod& pod, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override;
 
-    std::string_view ip() const noexcept { return info->value(1); }
-    std::string_view node_name() const noexcept { return info->value(2); }
+    std::string_view ip() const noexcept { return info->value(ip_position); }
+    std::string_view node_name() const noexcept { return info->value(node_name_position); }
     std::string_view controller_kind() const noexcept {
-        return has_controller_ ? info->value(7) : std::string_view();
+        return has_controller_ ? info->value(controller_kind_position) : std::string_view();
     }
     std::string_view controller_name() const noexcept {
-        return has_controller_ ? info->value(8) : std::string_view();
+        return has_controller_ ? info->value(controller_name_position) : std::string_view();
     }
     /// Phase Succeeded or Failed.
     bool finished() const noexcept { return finished_; }
@@ -85,20 +108,22 @@ inline std::string_view pod_ready(const model::Pod& pod) {
 }
 
 inline LabelBlockPtr pod_info(const model::Pod& pod, LabelFactory& factory) {
-    auto row = factory.row();
-    // PodObject finds name, IP, node and controller by their position.
-    row.add("__meta_kubernetes_pod_name", pod.meta.name)
-        .add("__meta_kubernetes_pod_ip", pod.pod_ip)
-        .add("__meta_kubernetes_pod_node_name", pod.node_name)
-        .add("__meta_kubernetes_pod_host_ip", pod.host_ip)
-        .add("__meta_kubernetes_pod_phase", pod.phase)
-        .add("__meta_kubernetes_pod_ready", pod_ready(pod))
-        .add("__meta_kubernetes_pod_uid", pod.meta.uid);
+    auto labels = factory.block();
+    labels.add_at(PodObject::name_position, "__meta_kubernetes_pod_name", pod.meta.name)
+        .add_at(PodObject::ip_position, "__meta_kubernetes_pod_ip", pod.pod_ip)
+        .add_at(PodObject::node_name_position, "__meta_kubernetes_pod_node_name", pod.node_name)
+        .add_at(PodObject::host_ip_position, "__meta_kubernetes_pod_host_ip", pod.host_ip)
+        .add_at(PodObject::phase_position, "__meta_kubernetes_pod_phase", pod.phase)
+        .add_at(PodObject::ready_position, "__meta_kubernetes_pod_ready", pod_ready(pod))
+        .add_at(PodObject::uid_position, "__meta_kubernetes_pod_uid", pod.meta.uid);
     if (const auto* controller = pod.meta.controller()) {
-        row.add("__meta_kubernetes_pod_controller_kind", controller->kind)
-            .add("__meta_kubernetes_pod_controller_name", controller->name);
+        labels
+            .add_at(PodObject::controller_kind_position, "__meta_kubernetes_pod_controller_kind",
+                    controller->kind)
+            .add_at(PodObject::controller_name_position, "__meta_kubernetes_pod_controller_name",
+                    controller->name);
     }
-    return row.own();
+    return labels.make();
 }
 
 inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
@@ -108,7 +133,7 @@ inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
       metadata(make_metadata(pod_metadata_names, pod.meta, factory)),
       has_controller_(pod.meta.controller() != nullptr),
       finished_(pod.phase == "Succeeded" || pod.phase == "Failed") {
-    set_key(namespace_name->value(0), info->value(0));
+    set_key(namespace_name->only_value(), info->value(name_position));
     std::size_t count = 0;
     for (const auto* containers : {&pod.containers, &pod.init_containers}) {
         for (const auto& c : *containers) count += c.ports.empty() ? 1 : c.ports.size();
@@ -133,22 +158,29 @@ inline void PodObject::add_containers(const std::vector<model::Container>& conta
         port.sidecar = init && container.restart_policy == "Always";
         port.terminated = status != nullptr && status->terminated;
         const std::string_view id = status != nullptr ? status->id : std::string_view();
-        port.container_id = factory.row().add("__meta_kubernetes_pod_container_id", id).own();
+        port.container_id = factory.block().add("__meta_kubernetes_pod_container_id", id).make();
         const auto add_port = [&](const model::ContainerPort* declared) {
-            auto row = factory.row();
-            row.add("__meta_kubernetes_pod_container_name", container.name)
-                .add("__meta_kubernetes_pod_container_image", container.image)
-                .add("__meta_kubernetes_pod_container_init", init ? "true" : "false");
+            auto labels = factory.block();
+            labels
+                .add_at(PodPort::name_position, "__meta_kubernetes_pod_container_name",
+                        container.name)
+                .add_at(PodPort::image_position, "__meta_kubernetes_pod_container_image",
+                        container.image)
+                .add_at(PodPort::init_position, "__meta_kubernetes_pod_container_init",
+                        init ? "true" : "false");
             port.declared = declared != nullptr;
             if (declared != nullptr) {
                 port.number = static_cast<std::int32_t>(declared->number);
-                // The protocol is found by its position, see with_protocol().
-                row.add("__meta_kubernetes_pod_container_port_protocol", declared->protocol)
-                    .add("__meta_kubernetes_pod_container_port_name", declared->name)
-                    .add("__meta_kubernetes_pod_container_port_number",
-                         std::to_string(declared->number));
+                labels
+                    .add_at(PodPort::protocol_position,
+                            "__meta_kubernetes_pod_container_port_protocol", declared->protocol)
+                    .add_at(PodPort::port_name_position,
+                            "__meta_kubernetes_pod_container_port_name", declared->name)
+                    .add_at(PodPort::port_number_position,
+                            "__meta_kubernetes_pod_container_port_number",
+                            std::to_string(declared->number));
             }
-            port.labels = row.shared();
+            port.labels = labels.make_shared();
             ports.push_back(port);
         };
         for (const model::ContainerPort& declared : container.ports) add_port(&declared);
@@ -159,9 +191,8 @@ inline void PodObject::add_containers(const std::vector<model::Container>& conta
 /// The labels of a declared port with another protocol.
 inline LabelBlockPtr with_protocol(LabelFactory& factory, const PodPort& port,
                                    std::string_view protocol) {
-    constexpr std::size_t protocol_entry = 3;
-    if (port.labels->value(protocol_entry) == protocol) return port.labels;
-    return factory.with_value(*port.labels, protocol_entry, protocol);
+    if (port.labels->value(PodPort::protocol_position) == protocol) return port.labels;
+    return factory.with_value(*port.labels, PodPort::protocol_position, protocol);
 }
 
 inline bool PodObject::same_content(const Object& other) const noexcept {
@@ -173,24 +204,25 @@ inline bool PodObject::same_content(const Object& other) const noexcept {
 inline void attach_workload(const PodObject& pod, GeneratorContext& g) {
     const AttachMetadata& attach = g.options.attach;
     if (!attach.deployment && !attach.job && !attach.cronjob) return;
-    auto row = g.factory.row();
+    auto labels = g.factory.block();
     if (attach.deployment && pod.controller_kind() == "ReplicaSet") {
         const auto* set =
-            g.lookup.get<OwnerObject>(Kind::replicaset, pod.ns(), pod.controller_name());
+            g.lookup.get<WorkloadLink>(Kind::replicaset, pod.ns(), pod.controller_name());
         if (set != nullptr && set->controller_kind == "Deployment") {
-            row.add("__meta_kubernetes_pod_deployment_name", set->controller_name);
+            labels.add("__meta_kubernetes_pod_deployment_name", set->controller_name);
         }
     }
     if (pod.controller_kind() == "Job") {
-        if (attach.job) row.add("__meta_kubernetes_pod_job_name", pod.controller_name());
+        if (attach.job) labels.add("__meta_kubernetes_pod_job_name", pod.controller_name());
         if (attach.cronjob) {
-            const auto* job = g.lookup.get<OwnerObject>(Kind::job, pod.ns(), pod.controller_name());
+            const auto* job =
+                g.lookup.get<WorkloadLink>(Kind::job, pod.ns(), pod.controller_name());
             if (job != nullptr && job->controller_kind == "CronJob") {
-                row.add("__meta_kubernetes_pod_cronjob_name", job->controller_name);
+                labels.add("__meta_kubernetes_pod_cronjob_name", job->controller_name);
             }
         }
     }
-    g.group.add(row.shared());
+    g.group.add(labels.make_shared());
 }
 
 /// What every target of a pod has in common, in whatever role it is found, but the namespace.
@@ -200,23 +232,23 @@ inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
     attach_workload(pod, g);
 }
 
-/// A container without ports has a bare address. An IPv6 literal is put in brackets by vmagent
-/// and left as it is by Prometheus.
+/// A container without ports has a bare address.
 inline std::string pod_address(const PodObject& pod, const PodPort& port,
                                const RoleOptions& options) {
     if (port.declared) return join_host_port(pod.ip(), port.number);
-    return options.victoriametrics() ? in_brackets(pod.ip()) : std::string(pod.ip());
+    return options.rules->brackets_bare_ipv6 ? in_brackets(pod.ip()) : std::string(pod.ip());
 }
 
 inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     if (pod.ip().empty()) return;
-    if (g.options.victoriametrics() && pod.finished()) return;
+    const DialectRules& rules = *g.options.rules;
+    if (rules.skips_finished_pods && pod.finished()) return;
     g.group.add(pod.namespace_name);
     add_pod_labels(pod, g);
     attach_node(g, pod.node_name());
     attach_namespace(g, pod.ns());
     for (const PodPort& port : pod.ports) {
-        if (g.options.victoriametrics() && port.terminated) continue;
+        if (rules.skips_terminated_containers && port.terminated) continue;
         g.group.begin_target()
             .add(address_label(g.factory, pod_address(pod, port, g.options)))
             .add(port.labels)

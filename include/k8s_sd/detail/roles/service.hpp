@@ -44,39 +44,39 @@ class ServiceObject final : public Object {
 };
 
 inline LabelBlockPtr service_type(const model::Service& service, LabelFactory& factory) {
-    auto row = factory.row();
-    row.add("__meta_kubernetes_service_type", service.type);
+    auto labels = factory.block();
+    labels.add("__meta_kubernetes_service_type", service.type);
     if (service.type == "ExternalName") {
-        row.add("__meta_kubernetes_service_external_name", service.external_name);
+        labels.add("__meta_kubernetes_service_external_name", service.external_name);
     } else {
-        row.add("__meta_kubernetes_service_cluster_ip", service.cluster_ip);
+        labels.add("__meta_kubernetes_service_cluster_ip", service.cluster_ip);
     }
-    return row.own();
+    return labels.make();
 }
 
 inline ServiceObject::ServiceObject(const model::Service& service, const RoleOptions& options,
                                     LabelFactory& factory)
     : Object(Kind::service, service.meta.uid),
       namespace_name(namespace_label(factory, service.meta.ns)),
-      service_name(factory.row().add("__meta_kubernetes_service_name", service.meta.name).own()),
+      service_name(factory.block().add("__meta_kubernetes_service_name", service.meta.name).make()),
       type(service_type(service, factory)),
       metadata(make_metadata(service_metadata_names, service.meta, factory)) {
-    set_key(namespace_name->value(0), service_name->value(0));
-    if (options.prometheus() && service.type == "LoadBalancer") {
+    set_key(namespace_name->only_value(), service_name->only_value());
+    if (options.rules->writes_load_balancer_ip && service.type == "LoadBalancer") {
         load_balancer =
-            factory.row()
+            factory.block()
                 .add("__meta_kubernetes_service_loadbalancer_ip", service.load_balancer_ip)
-                .own();
+                .make();
     }
     const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
     for (const model::ServicePort& port : service.ports) {
         ports.push_back(
-            factory.row()
+            factory.block()
                 .add(address_name, join_host_port(host, port.number))
                 .add("__meta_kubernetes_service_port_name", port.name)
                 .add("__meta_kubernetes_service_port_number", std::to_string(port.number))
                 .add("__meta_kubernetes_service_port_protocol", port.protocol)
-                .own());
+                .make());
     }
 }
 
@@ -88,12 +88,11 @@ inline void service_targets(const ServiceObject& service, GeneratorContext& g) {
     for (const LabelBlockPtr& port : service.ports) g.group.begin_target().add(port);
 }
 
-/// What a service gives to the targets of its endpoints: Prometheus name, labels and annotations,
-/// vmagent the type and address as well.
+/// What a service gives to the targets of its endpoints.
 inline void add_service_labels(const ServiceObject& service, GeneratorContext& g) {
     g.group.add(service.service_name);
     service.metadata.add_to(g.group);
-    if (g.options.victoriametrics()) g.group.add(service.type);
+    if (g.options.rules->endpoints_get_service_type) g.group.add(service.type);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
@@ -127,7 +128,7 @@ std::string format_as_go(std::int64_t value) {
 }  // namespace
 
 milliseconds parse_duration(std::string_view text, LabelDialect dialect) {
-    const bool lax = dialect == LabelDialect::victoriametrics;
+    const bool lax = detail::rules_of(dialect).reads_lax_durations;
     if (text.empty()) refuse("is empty");
     if (text == "0") return milliseconds{0};
     std::int64_t sum = 0;
@@ -148,8 +149,8 @@ milliseconds parse_duration(std::string_view text, LabelDialect dialect) {
 }
 
 std::string format_duration(milliseconds duration, LabelDialect dialect) {
-    return dialect == LabelDialect::prometheus ? format_as_prometheus(duration.count())
-                                               : format_as_go(duration.count());
+    const bool as_go = detail::rules_of(dialect).writes_durations_as_go;
+    return as_go ? format_as_go(duration.count()) : format_as_prometheus(duration.count());
 }
 
 }  // namespace k8s_sd::inline v0

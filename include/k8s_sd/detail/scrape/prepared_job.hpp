@@ -39,9 +39,14 @@ inline constexpr std::string_view param_prefix = "__param_";
 inline constexpr std::string_view job_label = "job";
 inline constexpr std::string_view instance_label = "instance";
 
-/// Labels about histograms; their values are booleans as Go spells them.
-inline constexpr std::array<std::string_view, 3> histogram_labels{
-    "__convert_classic_histograms_to_nhcb__", "__always_scrape_classic_histograms__",
-    "__scrape_native_histograms__"};
+/// A label about histograms, a boolean as Go spells it, and the option that is its default.
+struct HistogramLabel {
+    std::string_view name;
+    bool ScrapeConfig::*option;
+};
+inline constexpr std::array<HistogramLabel, 3> histogram_labels{
+    {{"__convert_classic_histograms_to_nhcb__", &ScrapeConfig::convert_classic_histograms_to_nhcb},
+     {"__always_scrape_classic_histograms__", &ScrapeConfig::always_scrape_classic_histograms},
+     {"__scrape_native_histograms__", &ScrapeConfig::scrape_native_histograms}}};
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 
@@ -20,10 +21,8 @@ PreparedJob::PreparedJob(ScrapeConfig c) : config(std::move(c)) {
     add(timeout_label, format_duration(config.scrape_timeout, config.dialect));
     add(metrics_path_label, config.metrics_path);
     add(scheme_label, config.scheme);
-    if (config.dialect == LabelDialect::prometheus) {
-        add(histogram_labels[0], text(config.convert_classic_histograms_to_nhcb));
-        add(histogram_labels[1], text(config.always_scrape_classic_histograms));
-        add(histogram_labels[2], text(config.scrape_native_histograms));
+    if (rules_of(config.dialect).sets_histogram_labels) {
+        for (const auto& [name, option] : histogram_labels) add(name, text(config.*option));
     }
     for (const auto& [name, values] : config.params) {
         if (!values.empty()) add(std::string(param_prefix) + name, values.front());

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
@@ -25,8 +26,8 @@ void validate(const ScrapeConfig& config) {
     if (config.scrape_timeout.count() <= 0) {
         throw ConfigError("scrape_timeout", "must be longer than 0");
     }
-    const bool strict = config.dialect == LabelDialect::prometheus;
-    if (strict && config.scrape_timeout > config.scrape_interval) {
+    const bool too_long = config.scrape_timeout > config.scrape_interval;
+    if (too_long && detail::rules_of(config.dialect).refuses_timeout_above_interval) {
         throw ConfigError("scrape_timeout", "must not be longer than scrape_interval");
     }
 }

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
@@ -151,15 +152,14 @@ class ScrapeConfigReader {
         }
     }
 
-    /// A timeout that nobody has written is cut to the interval; a written one must fit. vmagent
-    /// cuts both.
+    /// A timeout that nobody has written is cut to the interval.
     static void read_times(const YamlValue& value, ScrapeConfig& config) {
         if (const auto interval = read_duration(value["scrape_interval"], config.dialect)) {
             config.scrape_interval = *interval;
         }
         const auto timeout = read_duration(value["scrape_timeout"], config.dialect);
-        const bool strict = config.dialect == LabelDialect::prometheus;
-        if (strict && timeout && *timeout > config.scrape_interval) {
+        const bool too_long = timeout && *timeout > config.scrape_interval;
+        if (too_long && detail::rules_of(config.dialect).refuses_timeout_above_interval) {
             value["scrape_timeout"].fail("must not be longer than scrape_interval (" +
                                          format_duration(config.scrape_interval) + ")");
         }

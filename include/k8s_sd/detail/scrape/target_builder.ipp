@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/host_port.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
@@ -47,7 +48,7 @@ Problem check_histogram_labels(const MutableLabels& labels) {
     // Go's spellings.
     constexpr std::array<std::string_view, 13> allowed{
         "", "1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"};
-    for (const std::string_view name : detail::histogram_labels) {
+    for (const auto& [name, option] : detail::histogram_labels) {
         const bool good =
             std::find(allowed.begin(), allowed.end(), labels.get(name)) != allowed.end();
         if (!good) return std::string(name) + " must be true or false";
@@ -64,7 +65,6 @@ Problem check_values(const MutableLabels& labels) {
     return {};
 }
 
-/// vmagent's: the address always has a port.
 void add_default_port(MutableLabels& labels) {
     const std::string_view address = labels.get(detail::address_label_name);
     const std::size_t colon = address.rfind(':');
@@ -74,7 +74,7 @@ void add_default_port(MutableLabels& labels) {
     const bool https = labels.get(detail::scheme_label) == "https";
     // An address that has brackets already keeps them as they are.
     const std::string host = bare_ipv6 ? detail::in_brackets(address) : std::string(address);
-    labels.set(detail::address_label_name, labels.keep(host + (https ? ":443" : ":80")));
+    labels.set(detail::address_label_name, labels.copy(host + (https ? ":443" : ":80")));
 }
 
 std::unique_ptr<char[]> pack(std::vector<Label>& labels) {
@@ -134,6 +134,7 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index)
 
 BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t index) {
     const LabelDialect dialect = job_->config.dialect;
+    const detail::DialectRules& rules = detail::rules_of(dialect);
     milliseconds interval{};
     milliseconds timeout{};
     Problem problem = check_address(labels_.get(detail::address_label_name));
@@ -141,8 +142,7 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
         problem = read_duration_label(labels_, detail::interval_label, dialect, interval);
     if (problem.empty())
         problem = read_duration_label(labels_, detail::timeout_label, dialect, timeout);
-    const bool strict = dialect == LabelDialect::prometheus;
-    if (problem.empty() && strict && timeout > interval) {
+    if (problem.empty() && rules.refuses_timeout_above_interval && timeout > interval) {
         problem = "__scrape_timeout__ is longer than __scrape_interval__";
     }
     timeout = std::min(timeout, interval);
@@ -150,7 +150,7 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
     if (!problem.empty()) return TargetError{problem};
     labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
     if (!sharding_.owns(labels_.labels())) return DropReason::sharding;
-    if (dialect == LabelDialect::victoriametrics) add_default_port(labels_);
+    if (rules.adds_default_port) add_default_port(labels_);
     if (labels_.get(detail::instance_label).empty()) {
         labels_.set(detail::instance_label, labels_.get(detail::address_label_name));
     }

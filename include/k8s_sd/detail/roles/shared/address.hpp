@@ -9,7 +9,7 @@
 namespace k8s_sd::inline v0::detail {
 
 inline LabelBlockPtr address_label(LabelFactory& factory, std::string_view address) {
-    return factory.row().add(address_name, address).own();
+    return factory.block().add(address_name, address).make();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -13,13 +13,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A copy of strings in one allocation.
+/// Copies of strings in one allocation.
 class OwnedText {
  public:
     explicit OwnedText(std::size_t capacity) { text_.reserve(capacity); }
     OwnedText(const OwnedText&) = delete;
     OwnedText& operator=(const OwnedText&) = delete;
-    std::string_view keep(std::string_view text) {
+    std::string_view copy(std::string_view text) {
         const std::size_t offset = text_.size();
         text_ += text;
         return std::string_view(text_).substr(offset);
@@ -37,12 +37,17 @@ struct Backing {
     static std::size_t text_size(const model::TargetReference& target, std::string_view node) {
         return target.kind.size() + target.ns.size() + target.name.size() + node.size();
     }
-    static Backing keep(const model::TargetReference& target, std::string_view node,
+    static Backing copy(const model::TargetReference& target, std::string_view node,
                         OwnedText& text) {
-        return {text.keep(target.kind), text.keep(target.ns), text.keep(target.name),
-                text.keep(node)};
+        return {text.copy(target.kind), text.copy(target.ns), text.copy(target.name),
+                text.copy(node)};
     }
 };
+
+/// Whether an address is labelled with what it refers to.
+inline bool writes_reference(const model::TargetReference& target, const RoleOptions& options) {
+    return options.rules->writes_references_without_kind ? target.present : !target.kind.empty();
+}
 
 /// The pods behind the addresses of one Endpoints or EndpointSlice object. Ports of theirs that
 /// the object does not cover become targets of their own.
@@ -52,26 +57,28 @@ class BackingPods {
 
     const PodObject* find(const Backing& backing, GeneratorContext& g) const {
         if (backing.kind != "Pod") return nullptr;
-        const bool other_cache = g.options.prometheus() && g.options.by_namespace;
-        if (other_cache && backing.ns != ns_) return nullptr;
+        const bool only_here =
+            g.options.rules->finds_pods_in_own_namespace_only && g.options.by_namespace;
+        if (only_here && backing.ns != ns_) return nullptr;
         return g.lookup.get<PodObject>(Kind::pod, backing.ns, backing.name);
     }
 
     void cover(const PodObject& pod, std::optional<std::int32_t> port) {
         const auto [it, added] = index_.try_emplace(&pod, pods_.size());
         if (added) pods_.push_back({&pod, {}});
-        if (port) pods_[it->second].covered.push_back(*port);
+        if (port) pods_[it->second].ports.push_back(*port);
     }
 
-    /// Adds a pod's labels to a target. With vmagent those include the pod's namespace and what
-    /// is attached to the pod; with Prometheus they are the endpoint's.
+    /// Adds a pod's labels to a target.
     void add_labels(const PodObject& pod, GeneratorContext& g, bool extra_target) const {
+        const DialectRules& rules = *g.options.rules;
         const bool elsewhere = pod.ns() != ns_;
-        if (g.options.victoriametrics() && elsewhere && !(extra_target && has_service_)) {
+        if (rules.writes_namespace_of_pod_elsewhere && elsewhere &&
+            !(extra_target && has_service_)) {
             g.group.add(pod.namespace_name);
         }
         add_pod_labels(pod, g);
-        if (!g.options.victoriametrics()) return;
+        if (!rules.attaches_through_pod_or_service) return;
         attach_node(g, pod.node_name());
         if (elsewhere || !has_service_) attach_namespace(g, pod.ns());
     }
@@ -95,9 +102,8 @@ class BackingPods {
         }
     }
 
-    /// vmagent leaves out the ports of init containers that are not sidecars.
     static bool is_endpoint_port(const PodPort& port, const RoleOptions& options) {
-        return options.prometheus() || !port.init || port.sidecar;
+        return !options.rules->skips_ports_of_init_containers || !port.init || port.sidecar;
     }
 
     /// The container port with a number: the first such port of the last container that has one.
@@ -112,20 +118,19 @@ class BackingPods {
     }
 
  private:
-    struct Entry {
+    struct CoveredPod {
         const PodObject* pod;
-        std::vector<std::int32_t> covered;
+        std::vector<std::int32_t> ports;
     };
     std::string_view ns_;
     bool has_service_;
-    std::vector<Entry> pods_;
+    std::vector<CoveredPod> pods_;
     boost::unordered_flat_map<const PodObject*, std::size_t> index_;
 };
 
-/// attach_metadata.namespace of an Endpoints or EndpointSlice object. vmagent finds the namespace
-/// through the service or the pod only.
+/// attach_metadata.namespace of an Endpoints or EndpointSlice object.
 inline void attach_endpoint_namespace(GeneratorContext& g, std::string_view ns, bool has_service) {
-    if (g.options.prometheus() || has_service) attach_namespace(g, ns);
+    if (has_service || !g.options.rules->attaches_through_pod_or_service) attach_namespace(g, ns);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/object.hpp"
@@ -25,15 +26,11 @@ class Lookup {
 
 /// What decides about labels besides the objects.
 struct RoleOptions {
-    LabelDialect dialect = LabelDialect::prometheus;
+    const DialectRules* rules = &prometheus_rules;
     AttachMetadata attach;
-    /// Namespaces are configured by name. Prometheus then has one cache for each of them and
-    /// never finds a pod of another namespace.
+    /// Namespaces are configured by name.
     bool by_namespace = false;
     std::size_t max_targets = 100'000;  ///< of one object
-
-    bool prometheus() const noexcept { return dialect == LabelDialect::prometheus; }
-    bool victoriametrics() const noexcept { return dialect == LabelDialect::victoriametrics; }
 };
 
 /// Everything a generator works with.

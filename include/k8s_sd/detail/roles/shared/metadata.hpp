@@ -32,7 +32,7 @@ inline Metadata make_metadata(MetadataNames names, const model::ObjectMeta& meta
 }
 
 inline LabelBlockPtr namespace_label(LabelFactory& factory, std::string_view ns) {
-    return factory.row().add("__meta_kubernetes_namespace", ns).shared();
+    return factory.block().add("__meta_kubernetes_namespace", ns).make_shared();
 }
 
 }  // namespace k8s_sd::inline v0::detail

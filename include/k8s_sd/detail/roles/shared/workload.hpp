@@ -8,9 +8,9 @@
 namespace k8s_sd::inline v0::detail {
 
 /// A ReplicaSet or a Job: of interest only as the link to the workload that controls it.
-class OwnerObject final : public Object {
+class WorkloadLink final : public Object {
  public:
-    OwnerObject(Kind kind, const model::ObjectMeta& meta)
+    WorkloadLink(Kind kind, const model::ObjectMeta& meta)
         : Object(kind, meta.uid), own_ns_(meta.ns), own_name_(meta.name) {
         set_key(own_ns_, own_name_);
         if (const auto* controller = meta.controller()) {
@@ -19,7 +19,7 @@ class OwnerObject final : public Object {
         }
     }
     bool same_content(const Object& other) const noexcept override {
-        const auto& o = static_cast<const OwnerObject&>(other);
+        const auto& o = static_cast<const WorkloadLink&>(other);
         return controller_kind == o.controller_kind && controller_name == o.controller_name;
     }
 

@@ -1,0 +1,207 @@
+#pragma once
+
+#include "k8s_sd/dialect.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+/// Everything in which Prometheus 3.5 and vmagent 1.145 differ, each fact under a name. No other
+/// code asks which dialect it serves. A comment says what the one does for whom the rule holds,
+/// then what the other does.
+struct DialectRules {
+    // Configuration.
+
+    /// Prometheus refuses it beside a URL or a kubeconfig file; vmagent does not mind.
+    bool refuses_own_namespace_outside_a_pod;
+    /// Prometheus watches it besides the listed namespaces; vmagent only where none is listed.
+    bool adds_own_namespace_to_listed_ones;
+    /// Prometheus takes one selector a kind; vmagent joins several.
+    bool refuses_repeated_selectors;
+    /// Prometheus refuses selectors for kinds that the role does not need; vmagent ignores them.
+    bool refuses_unused_selectors;
+    /// Prometheus refuses `api_server: ""`; vmagent takes it for in-cluster access.
+    bool refuses_empty_api_server;
+    /// Prometheus takes `follow_redirects: false` and `enable_http2: false` for options of a server
+    /// given by URL; vmagent takes them anywhere.
+    bool http_switches_need_api_server;
+    /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
+    /// Prometheus knows no such role.
+    bool has_role_endpointslices;
+
+    // Relabelling.
+
+    /// Prometheus takes null for an empty text; vmagent for a key that is missing.
+    bool reads_null_as_empty_text;
+    /// vmagent takes an empty action for the default; Prometheus refuses it.
+    bool empty_action_is_default;
+    /// Prometheus refuses fields that an action does not use; vmagent ignores them.
+    bool refuses_unused_fields;
+    /// Prometheus hashes with MD5; vmagent with XXH64.
+    bool hashmod_is_md5;
+    /// vmagent puts the value of a label where a replacement says `{{label}}`; Prometheus does not.
+    bool expands_label_references;
+
+    // Scrape targets.
+
+    /// vmagent reads "1.5s", "90" (seconds) and "1s1h"; Prometheus needs units, from long to short.
+    bool reads_lax_durations;
+    /// vmagent writes "1m0s", as Go does; Prometheus "1m".
+    bool writes_durations_as_go;
+    /// Prometheus refuses a scrape timeout above the interval; vmagent cuts it to the interval.
+    bool refuses_timeout_above_interval;
+    /// Prometheus gives targets the labels that steer how histograms are scraped; vmagent does not.
+    bool sets_histogram_labels;
+    /// vmagent adds :80 or :443 to an address without port; Prometheus leaves it as it is.
+    bool adds_default_port;
+
+    // Role node.
+
+    /// vmagent passes over a type whose first address is empty; Prometheus takes the empty address.
+    bool skips_empty_node_addresses;
+    /// vmagent attaches at least the name of a node that it does not know; Prometheus nothing.
+    bool attaches_name_of_unknown_node;
+
+    // Role pod.
+
+    /// vmagent gives pods of phase Succeeded or Failed no targets; Prometheus does.
+    bool skips_finished_pods;
+    /// vmagent gives terminated containers no targets; Prometheus does.
+    bool skips_terminated_containers;
+    /// vmagent puts an IPv6 address without port in brackets; Prometheus does not.
+    bool brackets_bare_ipv6;
+
+    // Role service.
+
+    /// Prometheus writes the IP of services of type LoadBalancer; vmagent does not.
+    bool writes_load_balancer_ip;
+
+    // Role ingress.
+
+    /// To Prometheus the TLS host "*" covers hosts of one DNS label; to vmagent none.
+    bool lone_wildcard_covers_one_label;
+    /// vmagent makes a target of a rule that has `http` without paths; Prometheus does not.
+    bool http_rule_without_paths_is_a_target;
+
+    // Roles endpoints and endpointslice.
+
+    /// Prometheus writes a target reference without kind; vmagent leaves it out.
+    bool writes_references_without_kind;
+    /// Prometheus has one cache for each configured namespace and finds no pod of another one;
+    /// vmagent does.
+    bool finds_pods_in_own_namespace_only;
+    /// vmagent gives an endpoint the namespace label of a pod of another one; Prometheus does not.
+    bool writes_namespace_of_pod_elsewhere;
+    /// vmagent finds the node and namespace to attach through the endpoint's pod or service;
+    /// Prometheus through the endpoint itself.
+    bool attaches_through_pod_or_service;
+    /// vmagent takes the type and address of a service as well as its name, labels and annotations,
+    /// with which Prometheus is content.
+    bool endpoints_get_service_type;
+    /// vmagent passes over ports of init containers that are no sidecars (in role endpointslice
+    /// only as targets of their own); Prometheus does not.
+    bool skips_ports_of_init_containers;
+    /// vmagent writes the reference to the pod at ports that no endpoint covers; Prometheus not.
+    bool uncovered_ports_refer_to_pod;
+
+    // Role endpoints.
+
+    /// Prometheus writes the protocol of the endpoint's port as that of the container's port;
+    /// vmagent writes the container's own.
+    bool container_port_has_protocol_of_endpoint;
+
+    // Role endpointslice.
+
+    /// vmagent takes a condition that is not set for false; Prometheus leaves it out.
+    bool writes_unset_conditions;
+    /// Prometheus writes the zone of an endpoint; vmagent does not.
+    bool writes_zone;
+    /// Prometheus reads the API's deprecatedTopology; vmagent does not.
+    bool writes_topology;
+    /// vmagent takes a port without number for 0; Prometheus writes neither port nor label.
+    bool missing_port_number_is_zero;
+};
+
+inline constexpr DialectRules prometheus_rules{
+    .refuses_own_namespace_outside_a_pod = true,
+    .adds_own_namespace_to_listed_ones = true,
+    .refuses_repeated_selectors = true,
+    .refuses_unused_selectors = true,
+    .refuses_empty_api_server = true,
+    .http_switches_need_api_server = true,
+    .has_role_endpointslices = false,
+    .reads_null_as_empty_text = true,
+    .empty_action_is_default = false,
+    .refuses_unused_fields = true,
+    .hashmod_is_md5 = true,
+    .expands_label_references = false,
+    .reads_lax_durations = false,
+    .writes_durations_as_go = false,
+    .refuses_timeout_above_interval = true,
+    .sets_histogram_labels = true,
+    .adds_default_port = false,
+    .skips_empty_node_addresses = false,
+    .attaches_name_of_unknown_node = false,
+    .skips_finished_pods = false,
+    .skips_terminated_containers = false,
+    .brackets_bare_ipv6 = false,
+    .writes_load_balancer_ip = true,
+    .lone_wildcard_covers_one_label = true,
+    .http_rule_without_paths_is_a_target = false,
+    .writes_references_without_kind = true,
+    .finds_pods_in_own_namespace_only = true,
+    .writes_namespace_of_pod_elsewhere = false,
+    .attaches_through_pod_or_service = false,
+    .endpoints_get_service_type = false,
+    .skips_ports_of_init_containers = false,
+    .uncovered_ports_refer_to_pod = false,
+    .container_port_has_protocol_of_endpoint = true,
+    .writes_unset_conditions = false,
+    .writes_zone = true,
+    .writes_topology = true,
+    .missing_port_number_is_zero = false,
+};
+
+inline constexpr DialectRules victoriametrics_rules{
+    .refuses_own_namespace_outside_a_pod = false,
+    .adds_own_namespace_to_listed_ones = false,
+    .refuses_repeated_selectors = false,
+    .refuses_unused_selectors = false,
+    .refuses_empty_api_server = false,
+    .http_switches_need_api_server = false,
+    .has_role_endpointslices = true,
+    .reads_null_as_empty_text = false,
+    .empty_action_is_default = true,
+    .refuses_unused_fields = false,
+    .hashmod_is_md5 = false,
+    .expands_label_references = true,
+    .reads_lax_durations = true,
+    .writes_durations_as_go = true,
+    .refuses_timeout_above_interval = false,
+    .sets_histogram_labels = false,
+    .adds_default_port = true,
+    .skips_empty_node_addresses = true,
+    .attaches_name_of_unknown_node = true,
+    .skips_finished_pods = true,
+    .skips_terminated_containers = true,
+    .brackets_bare_ipv6 = true,
+    .writes_load_balancer_ip = false,
+    .lone_wildcard_covers_one_label = false,
+    .http_rule_without_paths_is_a_target = true,
+    .writes_references_without_kind = false,
+    .finds_pods_in_own_namespace_only = false,
+    .writes_namespace_of_pod_elsewhere = true,
+    .attaches_through_pod_or_service = true,
+    .endpoints_get_service_type = true,
+    .skips_ports_of_init_containers = true,
+    .uncovered_ports_refer_to_pod = true,
+    .container_port_has_protocol_of_endpoint = false,
+    .writes_unset_conditions = true,
+    .writes_zone = false,
+    .writes_topology = false,
+    .missing_port_number_is_zero = true,
+};
+
+constexpr const DialectRules& rules_of(LabelDialect dialect) noexcept {
+    return dialect == LabelDialect::prometheus ? prometheus_rules : victoriametrics_rules;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Checks that dialects differ in one table only: detail/base/dialect_rules.hpp.
+
+No other code may ask which dialect it serves, it reads a rule of the table; and each rule is read.
+
+usage: check_dialects.py SOURCE_DIRECTORY...
+"""
+import pathlib
+import re
+import sys
+
+TABLE = "k8s_sd/detail/base/dialect_rules.hpp"
+# Where the dialect's name is parsed and printed.
+NAMES = "k8s_sd/dialect.hpp"
+
+COMMENT = re.compile(r"//[^\n]*")
+DIALECT = r"(?:\w+::)*LabelDialect::\w+"
+RULES = r"(?:\*|&)?\s*(?:\w+::)*(?:prometheus|victoriametrics)_rules"
+QUESTIONS = [
+    re.compile(rf"[=!]=\s*(?:{DIALECT}|{RULES})"),
+    re.compile(rf"(?:{DIALECT}|{RULES})\s*[=!]="),
+    re.compile(rf"\bcase\s+{DIALECT}"),
+    re.compile(r"\busing\s+enum\s+(?:\w+::)*LabelDialect\b"),
+    re.compile(r"\b(?:is_)?(?:prometheus|victoriametrics)\s*\(\)"),
+]
+SWITCH = re.compile(r"\bswitch\s*\([^)]*dialect")
+
+
+def questions_in(text):
+    """The lines, from 1, on which the text asks for a dialect."""
+    places = [match.start() for pattern in [*QUESTIONS, SWITCH] for match in pattern.finditer(text)]
+    return sorted({text.count("\n", 0, place) + 1 for place in places})
+
+
+def main(*directories):
+    files = [file for directory in directories for file in pathlib.Path(directory).rglob("*")
+             if file.suffix in (".hpp", ".ipp", ".cpp")]
+    texts = {str(file): COMMENT.sub("", file.read_text(encoding="utf-8")) for file in sorted(files)}
+    table = [text for name, text in texts.items() if name.endswith(TABLE)]
+    if len(table) != 1:
+        print(f"found no {TABLE}: the directory is wrong")
+        return 1
+    others = {name: text for name, text in texts.items() if not name.endswith((TABLE, NAMES))}
+    problems = [f"{name}:{line}: asks for a dialect; read a rule of {TABLE} instead"
+                for name, text in others.items() for line in questions_in(text)]
+    rules = re.findall(r"^    bool (\w+);$", table[0], re.MULTILINE)
+    for rule in rules:
+        if not any(re.search(rf"(?:\.|->){rule}\b", text) for text in others.values()):
+            problems.append(f"{TABLE}: nobody reads {rule}")
+    print(*problems, f"{len(rules)} rules, {len(problems)} problems", sep="\n")
+    return 1 if problems or not rules else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,95 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace k8s_sd::detail {
+namespace {
+
+/// Whose rule it is, and what that one does and the other does not.
+struct Statement {
+    LabelDialect who;
+    std::string sentence;
+    bool DialectRules::*rule;
+};
+
+constexpr LabelDialect prometheus = LabelDialect::prometheus;
+constexpr LabelDialect vmagent = LabelDialect::victoriametrics;
+using R = DialectRules;
+
+const Statement statements[] = {
+    {prometheus, "refuses own_namespace with a URL", &R::refuses_own_namespace_outside_a_pod},
+    {prometheus, "watches names and own_namespace", &R::adds_own_namespace_to_listed_ones},
+    {prometheus, "takes one selector a kind", &R::refuses_repeated_selectors},
+    {prometheus, "refuses a selector without use", &R::refuses_unused_selectors},
+    {prometheus, "refuses an empty api_server", &R::refuses_empty_api_server},
+    {prometheus, "ties HTTP switches to api_server", &R::http_switches_need_api_server},
+    {vmagent, "knows the role endpointslices", &R::has_role_endpointslices},
+
+    {prometheus, "reads null as an empty text", &R::reads_null_as_empty_text},
+    {vmagent, "reads an empty action as replace", &R::empty_action_is_default},
+    {prometheus, "refuses fields without use", &R::refuses_unused_fields},
+    {prometheus, "hashes with MD5", &R::hashmod_is_md5},
+    {vmagent, "expands {{label}} in a replacement", &R::expands_label_references},
+
+    {vmagent, "reads 1.5s and 90 as durations", &R::reads_lax_durations},
+    {vmagent, "writes 1m0s for a minute", &R::writes_durations_as_go},
+    {prometheus, "refuses a timeout above the interval", &R::refuses_timeout_above_interval},
+    {prometheus, "labels targets for histograms", &R::sets_histogram_labels},
+    {vmagent, "adds :80 or :443 to an address", &R::adds_default_port},
+
+    {vmagent, "passes over empty addresses of nodes", &R::skips_empty_node_addresses},
+    {vmagent, "attaches the name of an unknown node", &R::attaches_name_of_unknown_node},
+
+    {vmagent, "drops finished pods", &R::skips_finished_pods},
+    {vmagent, "drops terminated containers", &R::skips_terminated_containers},
+    {vmagent, "puts a bare IPv6 address in brackets", &R::brackets_bare_ipv6},
+
+    {prometheus, "writes the load balancer's IP", &R::writes_load_balancer_ip},
+
+    {prometheus, "matches a host of one label by *", &R::lone_wildcard_covers_one_label},
+    {vmagent, "makes a target of http without paths", &R::http_rule_without_paths_is_a_target},
+
+    {prometheus, "writes references without kind", &R::writes_references_without_kind},
+    {prometheus, "knows pods of its namespace only", &R::finds_pods_in_own_namespace_only},
+    {vmagent, "writes the namespace of a pod elsewhere", &R::writes_namespace_of_pod_elsewhere},
+    {vmagent, "attaches through pod or service", &R::attaches_through_pod_or_service},
+    {vmagent, "writes the service's type to endpoints", &R::endpoints_get_service_type},
+    {vmagent, "drops ports of init containers", &R::skips_ports_of_init_containers},
+    {vmagent, "refers to the pod at uncovered ports", &R::uncovered_ports_refer_to_pod},
+
+    {prometheus, "writes the endpoint's protocol twice",
+     &R::container_port_has_protocol_of_endpoint},
+
+    {vmagent, "writes conditions that are not set", &R::writes_unset_conditions},
+    {prometheus, "writes the zone of an endpoint", &R::writes_zone},
+    {prometheus, "writes the deprecated topology", &R::writes_topology},
+    {vmagent, "writes 0 for a port without number", &R::missing_port_number_is_zero},
+};
+
+TEST_CASE("DialectRules: each rule holds for one dialect and not for the other") {
+    for (const auto& [who, sentence, rule] : statements) {
+        CAPTURE(to_string(who), sentence);
+        const LabelDialect other = who == prometheus ? vmagent : prometheus;
+        CHECK(rules_of(who).*rule);
+        CHECK_FALSE(rules_of(other).*rule);
+    }
+}
+
+TEST_CASE("DialectRules: there is a statement about every rule") {
+    std::set<const bool*> rules;
+    for (const Statement& statement : statements) rules.insert(&(prometheus_rules.*statement.rule));
+    CHECK(rules.size() == std::size(statements));
+    CHECK(rules.size() * sizeof(bool) == sizeof(DialectRules));
+}
+
+TEST_CASE("DialectRules: there is one table a dialect") {
+    CHECK(&rules_of(LabelDialect::prometheus) == &prometheus_rules);
+    CHECK(&rules_of(LabelDialect::victoriametrics) == &victoriametrics_rules);
+    STATIC_REQUIRE(rules_of(LabelDialect::victoriametrics).skips_finished_pods);
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail
