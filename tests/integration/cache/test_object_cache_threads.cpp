@@ -165,3 +165,29 @@ TEST_CASE("ObjectCache: caches come and go while threads use what they gave") {
         REQUIRE(wait_until([&] { return ended == 6; }));
     }
 }
+
+TEST_CASE(
+    "ObjectCache: on a clock that goes on, a forbidden collection gives way to single watches") {
+    Threads t(5);
+    std::atomic<bool> denied = false;
+    t.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (!denied || !request.param("fieldSelector").empty()) return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "no collections for you");
+    });
+    const auto shop = [&] { return t.cache->status().namespaces.at(0); };
+    SECTION("from the beginning") { denied = true; }
+    std::vector<ObjectCache::Reference> references;
+    for (unsigned i = 0; i < objects; ++i) {
+        references.push_back(t.cache->add_reference("shop", t.name(i)));
+    }
+    for (const auto& reference : references) {
+        CHECK(t.cache->async_get(reference, asio::use_future).get());
+    }
+    SECTION("while it serves") {
+        CHECK(shop().collection_watch);
+        denied = true;
+        t.server.end_watches();
+    }
+    CHECK(wait_until([&] { return !shop().collection_watch && shop().single_watches == objects; }));
+    CHECK(shop().collection_forbidden);
+}

@@ -45,13 +45,13 @@ class CacheCollection {
  private:
     using Policy = CollectionPolicy;
 
-    Policy::Action decide(Policy::Occasion) const;
-    void perform(Policy::Action);
-    Policy::Facts facts(Policy::Occasion) const;
+    void follow_policy(Policy::Occasion);
+    void perform(Policy::Action, TimePoint now);
+    Policy::Facts facts(Policy::Occasion, TimePoint now) const;
     CacheEntry* to_probe() const;
     void join();
     void leave();
-    void refuse();
+    void refuse(TimePoint until);
     void probe();
     void retry();
     void end();
@@ -62,7 +62,7 @@ class CacheCollection {
     const Clock& clock_;
     Metrics& metrics_;
     std::mutex& mutex_;
-    Policy::State state_;
+    Policy::State state_;  // what is_refused() reads is changed under the mutex
 };
 
 }  // namespace k8s_sd::inline v0::detail

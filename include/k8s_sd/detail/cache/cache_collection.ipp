@@ -12,18 +12,14 @@ CacheCollection::CacheCollection(CollectionPolicy policy, ServedEntries& entries
 // --- what happens --------------------------------------------------------------------------------
 
 void CacheCollection::update() {
-    if (!policy_.enabled()) return;
-    for (;;) {
-        const Policy::Action action = decide(Policy::Occasion::change);
-        if (action == Policy::Action::none) return;
-        perform(action);
-    }
+    if (policy_.enabled()) follow_policy(Policy::Occasion::change);
 }
 
 // One step only: what follows from it is found out by the next update().
 void CacheCollection::check() {
     if (!std::holds_alternative<Policy::Joining>(state_)) return;
-    perform(decide(Policy::Occasion::check));
+    const TimePoint now = clock_.now();
+    perform(policy_.next(state_, facts(Policy::Occasion::check, now)), now);
     if (auto* joining = std::get_if<Policy::Joining>(&state_)) joining->slow = true;
 }
 
@@ -40,11 +36,7 @@ void CacheCollection::on_forbidden(CacheWatch& watch) {
     if (joining && watch.synced()) return;
     // An older one may be all that is left.
     if (!joining && !serving()) become(Policy::Serving{watch.weak_from_this()});
-    for (;;) {
-        const Policy::Action action = decide(Policy::Occasion::refusal);
-        if (action == Policy::Action::none) return;
-        perform(action);
-    }
+    follow_policy(Policy::Occasion::refusal);
 }
 
 void CacheCollection::on_single_allowed() {
@@ -80,14 +72,10 @@ std::size_t CacheCollection::room() const {
     return policy_.room(state_, entries_.counts().single, clock_.now());
 }
 
-CollectionPolicy::Action CacheCollection::decide(Policy::Occasion occasion) const {
-    return policy_.next(state_, facts(occasion));
-}
-
-CollectionPolicy::Facts CacheCollection::facts(Policy::Occasion occasion) const {
+CollectionPolicy::Facts CacheCollection::facts(Policy::Occasion occasion, TimePoint now) const {
     Policy::Facts facts;
     facts.occasion = occasion;
-    facts.now = clock_.now();
+    facts.now = now;
     const auto* joining = std::get_if<Policy::Joining>(&state_);
     facts.gone = joining ? joining->watch.expired()
                          : !serving() && !std::holds_alternative<Policy::None>(state_);
@@ -126,12 +114,21 @@ CacheEntry* CacheCollection::to_probe() const {
 
 // --- what is done --------------------------------------------------------------------------------
 
-void CacheCollection::perform(Policy::Action action) {
+void CacheCollection::follow_policy(Policy::Occasion occasion) {
+    const TimePoint now = clock_.now();
+    for (;;) {
+        const Policy::Action action = policy_.next(state_, facts(occasion, now));
+        if (action == Policy::Action::none) return;
+        perform(action, now);
+    }
+}
+
+void CacheCollection::perform(Policy::Action action, TimePoint now) {
     switch (action) {
         case Policy::Action::none: return;
         case Policy::Action::join: return join();
         case Policy::Action::leave: return leave();
-        case Policy::Action::refuse: return refuse();
+        case Policy::Action::refuse: return refuse(Policy::refused_until(now));
         case Policy::Action::probe: return probe();
         case Policy::Action::retry: return retry();
         case Policy::Action::end: return end();
@@ -152,8 +149,7 @@ void CacheCollection::leave() {
     entries_.leave_collections(*collection);
 }
 
-void CacheCollection::refuse() {
-    const TimePoint until = Policy::refused_until(clock_.now());
+void CacheCollection::refuse(TimePoint until) {
     if (const auto* joining = std::get_if<Policy::Joining>(&state_)) {
         // The last object that drops the collection must not destroy it meanwhile.
         const auto collection = joining->watch.lock();

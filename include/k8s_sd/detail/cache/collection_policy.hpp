@@ -18,7 +18,7 @@ class CacheWatch;
 
 /// Decides when a namespace of an ObjectCache has one watch of its whole collection instead of one
 /// for each object. No I/O: the caller performs an Action, which changes the State, and asks again
-/// until the answer is Action::none.
+/// at the same point of time, until the answer is Action::none.
 ///
 /// More watches of single objects than the threshold make it join the collection; when half of
 /// that is left it leaves, so that it does not go back and forth. A collection that is refused, or
@@ -79,7 +79,7 @@ class CollectionPolicy {
         refuse,  ///< ask for the collection no more until refused_until() (to Refused)
         probe,   ///< try a watch of its own with one object (no change)
         retry,   ///< forget that the collection was refused (to Serving)
-        end,     ///< the watch of the state has expired (to the state before it)
+        end,  ///< the watch has expired (Joining to Serving, Serving to None, Leaving to Refused)
     };
 
     /// \param threshold  0: there is never a collection
