@@ -50,18 +50,18 @@ class Objects {
             OnChange on_change)
         : kind_(k8s_sd::resource_of(kind).kind),
           cache_(executor, config_of(kind, url)),
-          owners_(cache_),
+          references_(cache_),
           on_change_(std::move(on_change)) {}
 
     /// The workload needs these objects from now on, and no others.
     void set(const std::string& workload, const Names& names) {
-        owners_.register_owner(workload, names);
+        references_.set(workload, names);
         needed_[workload] = names;
         for (const k8s_sd::ObjectName& name : names) follow(name);
         let_go();
     }
     void drop(const std::string& workload) {
-        owners_.unregister_owner(workload);
+        references_.erase(workload);
         needed_.erase(workload);
         let_go();
     }
@@ -88,7 +88,7 @@ class Objects {
     void follow(const k8s_sd::ObjectName& name) {
         if (followed_.contains(name)) return;
         followed_.emplace(name,
-                          cache_.on_change(name.ns, name.name, [this, name](const auto& object) {
+                          cache_.subscribe(name.ns, name.name, [this, name](const auto& object) {
                               std::cout << kind_ << ' ' << name.ns << '/' << name.name << ": "
                                         << sizes(object) << std::endl;
                               on_change_();
@@ -115,7 +115,7 @@ class Objects {
 
     std::string_view kind_;
     k8s_sd::ObjectCache cache_;
-    k8s_sd::ReferenceSets owners_;
+    k8s_sd::ReferenceSets references_;  // a set for each workload
     OnChange on_change_;
     std::map<std::string, Names> needed_;  // by workload
     std::map<k8s_sd::ObjectName, k8s_sd::ObjectCache::Subscription> followed_;

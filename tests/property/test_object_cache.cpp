@@ -101,7 +101,7 @@ class Scenario {
         if (following_.contains(name)) return;
         Following& following = following_[name];
         following.subscription =
-            cluster_.cache->on_change("shop", name, [&following, name](const ObjectPtr& object) {
+            cluster_.cache->subscribe("shop", name, [&following, name](const ObjectPtr& object) {
                 const std::string text = describe_data(object);
                 CHECK((text == "none" || text.starts_with("token=" + name)));
                 CHECK((following.told.empty() || following.told.back() != text));

@@ -27,7 +27,8 @@ namespace asio = boost::asio;
 
 namespace detail {
 class CacheFollower;
-}
+class ObjectCacheImpl;
+}  // namespace detail
 
 /// What to keep, and from which server. The way to the server is that of DiscoveryConfig.
 struct ObjectCacheConfig {
@@ -79,7 +80,7 @@ class K8S_SD_EXPORT ObjectCache {
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
     /// no network I/O.
-    /// \throws ConfigError naming the field or file and what is allowed
+    /// \throws ConfigError naming the field or file and what is allowed, also for an empty executor
     ObjectCache(executor_type, const ObjectCacheConfig&);
     ObjectCache(ObjectCache&&) noexcept = default;
     ObjectCache& operator=(ObjectCache&&) noexcept;
@@ -121,8 +122,8 @@ class K8S_SD_EXPORT ObjectCache {
     /// counts as told.
     /// An object that is followed is never idle. An immutable one is no longer watched once it was
     /// told, so its deletion is not noticed.
-    /// \throws as add_reference()
-    [[nodiscard]] Subscription on_change(std::string_view ns, std::string_view name, Callback);
+    /// \throws ConfigError as add_reference(), and for an empty callback
+    [[nodiscard]] Subscription subscribe(std::string_view ns, std::string_view name, Callback);
 
     /// Stops all watches, forgets all objects, and completes what waits; idempotent. References that
     /// are left have no effect any more.
@@ -134,7 +135,7 @@ class K8S_SD_EXPORT ObjectCache {
     std::optional<CachedObjectStatus> status(std::string_view ns, std::string_view name) const;
 
  private:
-    class Impl;
+    using Impl = detail::ObjectCacheImpl;
     // A class with a constructor: see Discoverer.
     class InitiateGet {
      public:
@@ -180,7 +181,7 @@ class K8S_SD_EXPORT ObjectCache::Reference {
     std::string name_;
 };
 
-/// Keeps a callback of ObjectCache::on_change(), and a reference. May be moved, and dropped on any
+/// Keeps a callback of ObjectCache::subscribe(), and a reference. May be moved, and dropped on any
 /// thread, also in the callback.
 class K8S_SD_EXPORT ObjectCache::Subscription {
  public:

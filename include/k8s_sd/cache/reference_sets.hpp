@@ -19,9 +19,9 @@ struct ObjectName {
     auto operator<=>(const ObjectName&) const = default;
 };
 
-/// Keeps the objects referred to that a set of owners needs, as the kubelet keeps the Secrets and
-/// ConfigMaps of its pods: each owner is registered with all the names it refers to, and again
-/// whenever they change.
+/// Sets of references, each under a key: for a host that acts for many, as the kubelet does for its
+/// pods, and knows the Secrets and ConfigMaps that each of them needs. An object of several sets
+/// stays referred to as long as one of them has it.
 ///
 /// \par Thread safety  all members may be called from any thread.
 class K8S_SD_EXPORT ReferenceSets {
@@ -31,23 +31,24 @@ class K8S_SD_EXPORT ReferenceSets {
     ReferenceSets(const ReferenceSets&) = delete;
     ReferenceSets& operator=(const ReferenceSets&) = delete;
 
-    /// Makes these the objects that the owner refers to; they replace those of the previous call.
-    /// Names that both have are not touched; new ones are referred to before old ones are let go.
+    /// Makes these the objects of the key; they replace those of the previous call. Names that both
+    /// have are not touched; new ones are referred to before old ones are let go.
+    /// \param key  whom the set is for, such as the name of a pod; may have an empty set
     /// \throws ConfigError for a name that cannot be one; nothing has changed then
-    void register_owner(std::string_view owner, const std::set<ObjectName>& objects);
-    /// The owner refers to nothing any more. Does nothing for one that is not registered.
-    void unregister_owner(std::string_view owner);
+    void set(std::string_view key, const std::set<ObjectName>& objects);
+    /// Drops the key and its references. Does nothing for one that is not there.
+    void erase(std::string_view key);
 
-    std::size_t size() const;  ///< owners that are registered
-    /// What the owner refers to; empty if it is not registered.
-    std::set<ObjectName> objects_of(std::string_view owner) const;
+    std::size_t size() const;  ///< keys
+    /// What set() was given for the key; empty if it is not there.
+    std::set<ObjectName> objects_of(std::string_view key) const;
 
  private:
     using References = std::map<ObjectName, ObjectCache::Reference>;
 
     ObjectCache& cache_;
     mutable std::mutex mutex_;
-    std::map<std::string, References, std::less<>> owners_;
+    std::map<std::string, References, std::less<>> sets_;  // by key
 };
 
 }  // namespace k8s_sd::inline v0

@@ -115,7 +115,7 @@ struct CacheFollowing {
     explicit CacheFollowing(CachedCluster& c) : cluster(c) {}
     void follow(const std::string& name) {
         subscriptions.push_back(
-            cluster.cache->on_change("shop", name, [this, name](const ObjectPtr& object) {
+            cluster.cache->subscribe("shop", name, [this, name](const ObjectPtr& object) {
                 told.push_back(name + ": " + describe_data(object));
                 if (after) after();
             }));

@@ -150,8 +150,21 @@ TEST_CASE("ObjectCache: of names that cannot be one it says so") {
     CHECK(problem([&] { return c.refer(std::string(253, 'a')); }) == "none");
     CHECK(problem([&] { return c.refer(std::string(254, 'a')); }) != "none");
     CHECK(problem([&] { return c.refer("a.b-c.0"); }) == "none");
-    CHECK(problem([&] { return c.cache->on_change("shop", "A", [](const ObjectPtr&) {}); }) !=
+    CHECK(problem([&] { return c.cache->subscribe("shop", "A", [](const ObjectPtr&) {}); }) !=
           "none");
+}
+
+TEST_CASE("ObjectCache: an empty executor and an empty callback are refused, with what to pass") {
+    const ObjectCacheConfig config{.api_server = {.url = "http://127.0.0.1:1"}};
+    CHECK_THROWS_WITH(ObjectCache(ObjectCache::executor_type(), config),
+                      ContainsSubstring("ObjectCache: the executor is empty; pass"));
+    CHECK_THROWS_AS(ObjectCache(ObjectCache::executor_type(), config), ConfigError);
+    CachedCluster c;
+    CHECK_THROWS_WITH((void)c.cache->subscribe("shop", "db", nullptr),
+                      ContainsSubstring("ObjectCache::subscribe(): the callback is empty; pass"));
+    CHECK_THROWS_AS((void)c.cache->subscribe("shop", "db", {}), ConfigError);
+    c.settle();
+    CHECK(c.cache->status().objects.empty());  // no reference is left behind
 }
 
 TEST_CASE("ObjectCacheConfig: what cannot work is refused") {

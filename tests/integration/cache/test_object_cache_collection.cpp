@@ -414,6 +414,38 @@ TEST_CASE("ObjectCache: a lost collection is left although one object may not be
     CHECK(served == 7);
 }
 
+TEST_CASE("ObjectCache: a collection that joins takes over from one that is forbidden meanwhile") {
+    Collected c;
+    c.refer_more(0, 5);
+    REQUIRE(c.watches() == "collection");
+    bool hold = true;
+    std::string lost;  // where the first collection would go on
+    c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (!request.param("fieldSelector").empty()) return std::nullopt;
+        if (!request.is_watch() && hold) return sim::Response::never();
+        if (!request.is_watch()) return std::nullopt;
+        const std::string version(request.param("resourceVersion"));
+        if (lost.empty()) lost = version;
+        if (version != lost) return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "not from there");
+    });
+    c.refer_more(5, 5);
+    c.server.end_watches();
+    c.advance(1s);
+    REQUIRE_FALSE(lost.empty());
+    CHECK(c.cache->status("shop", "s0")->error == errc::forbidden);
+    c.put("s0", "new");
+    CHECK(c.read("s0") == "token=s0");
+    hold = false;
+    c.server.disconnect_all();
+    c.advance(40s);
+    CHECK(c.watches() == "collection");
+    CHECK(c.metrics->cache_collection_switches == 2);
+    CHECK_FALSE(c.cache->status("shop", "s0")->error);
+    CHECK(c.read("s0") == "token=new");
+    CHECK(c.read("s9") == "token=s9");
+}
+
 TEST_CASE("ObjectCache: a collection of which nobody reads anything is stopped") {
     Collected c;
     c.refer_more(0, 8);

@@ -160,21 +160,35 @@ TEST_CASE("ObjectCache: an object outlives its cache") {
     CHECK(describe_data(object) == "token=1");
 }
 
-TEST_CASE("ObjectCache: the context may go while everything is under way") {
+TEST_CASE("ObjectCache: the context may go while everything is under way, and nothing is left") {
     for (int steps = 0; steps < 60; steps += 3) {
+        CAPTURE(steps);
         auto c = std::make_unique<Silent>();
+        const auto metrics = c->metrics;
+        const auto callback = std::make_shared<int>();  // what a callback of the host holds
         if (steps % 2 == 0) c->server.set_intercept({});
         std::vector<ObjectCache::Reference> references;
-        CacheFollowing following(*c);
-        following.follow("a");
+        auto subscription =
+            c->cache->subscribe("shop", "a", [callback](const ObjectPtr&) { ++*callback; });
         for (const auto& name : numbered("s", 5)) references.push_back(c->refer(name));
         const GetOutcome outcome = c->get("s3");
         c->context.restart();
         for (int i = 0; i < steps; ++i) c->context.poll_one();
-        following.subscriptions.clear();
+        const GetOutcome late = c->get("s4");
+        subscription.reset();
         references.clear();
         c->cache.reset();
         c.reset();
+        CHECK(outcome.use_count() == 1);
+        CHECK((outcome->empty() || *outcome == "not found"));
+        CHECK(late.use_count() == 1);
+        CHECK(late->empty());
+        CHECK(callback.use_count() == 1);
+        CHECK(*callback <= 1);
+        CHECK(metrics->cache_references == 0);
+        CHECK(metrics->cached_objects == 0);
+        CHECK(metrics->cache_watches == 0);
+        CHECK(metrics->of(Kind::secret).watchers == 0);
     }
 }
 
@@ -197,7 +211,7 @@ TEST_CASE("ObjectCache: after cancel() a subscription that is left keeps no data
     c.put("a", "1");
     ObjectPtr held;
     auto subscription =
-        c.cache->on_change("shop", "a", [&](const ObjectPtr& object) { held = object; });
+        c.cache->subscribe("shop", "a", [&](const ObjectPtr& object) { held = object; });
     c.settle();
     REQUIRE(held);
     c.cache->cancel();

@@ -78,7 +78,7 @@ bool wait_until(const std::function<bool()>& done) {
 TEST_CASE("ObjectCache: references, gets, changes and subscriptions from many threads") {
     for (const std::size_t threshold : {0U, 5U}) {
         Threads t(threshold);
-        ReferenceSets owners(*t.cache);
+        ReferenceSets sets(*t.cache);
         std::atomic<int> wrong = 0;
         std::atomic<int> answered = 0;
         std::vector<std::thread> hosts;
@@ -101,9 +101,8 @@ TEST_CASE("ObjectCache: references, gets, changes and subscriptions from many th
                             break;
                         case 2: t.put(i, step); break;
                         case 3:
-                            owners.register_owner(
-                                std::to_string(host),
-                                {{"shop", t.name(i)}, {"shop", t.name(below(objects))}});
+                            sets.set(std::to_string(host),
+                                     {{"shop", t.name(i)}, {"shop", t.name(below(objects))}});
                             break;
                         case 4: {
                             auto is_right = [&wrong,
@@ -112,7 +111,7 @@ TEST_CASE("ObjectCache: references, gets, changes and subscriptions from many th
                                     ++wrong;
                             };
                             subscriptions.push_back(
-                                t.cache->on_change("shop", t.name(i), is_right));
+                                t.cache->subscribe("shop", t.name(i), is_right));
                             if (subscriptions.size() > 5)
                                 subscriptions.erase(subscriptions.begin());
                             break;
@@ -133,7 +132,7 @@ TEST_CASE("ObjectCache: references, gets, changes and subscriptions from many th
         for (std::thread& host : hosts) host.join();
         CHECK(wrong == 0);
         CHECK(answered > 0);
-        for (unsigned host = 0; host < 4; ++host) owners.unregister_owner(std::to_string(host));
+        for (unsigned host = 0; host < 4; ++host) sets.erase(std::to_string(host));
         CHECK(wait_until([&] { return t.cache->status().objects.empty(); }));
         CHECK(wait_until([&] { return t.server.open_connections() == 0; }));
         CHECK(t.metrics->cache_references == 0);
@@ -153,7 +152,7 @@ TEST_CASE("ObjectCache: caches come and go while threads use what they gave") {
             config.api_server.url = t.server.url();
             config.collection_threshold = 3;
             ObjectCache cache(t.context.get_executor(), config);
-            subscription = cache.on_change("shop", "s0", [](const ObjectPtr&) {});
+            subscription = cache.subscribe("shop", "s0", [](const ObjectPtr&) {});
             for (unsigned i = 0; i < 6; ++i) {
                 references.push_back(cache.add_reference("shop", t.name(i)));
                 cache.async_get(references.back(), [&](error_code, const ObjectPtr&) { ++ended; });
@@ -165,4 +164,30 @@ TEST_CASE("ObjectCache: caches come and go while threads use what they gave") {
         elsewhere.join();
         REQUIRE(wait_until([&] { return ended == 6; }));
     }
+}
+
+TEST_CASE(
+    "ObjectCache: on a clock that goes on, a forbidden collection gives way to single watches") {
+    Threads t(5);
+    std::atomic<bool> denied = false;
+    t.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (!denied || !request.param("fieldSelector").empty()) return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "no collections for you");
+    });
+    const auto shop = [&] { return t.cache->status().namespaces.at(0); };
+    SECTION("from the beginning") { denied = true; }
+    std::vector<ObjectCache::Reference> references;
+    for (unsigned i = 0; i < objects; ++i) {
+        references.push_back(t.cache->add_reference("shop", t.name(i)));
+    }
+    for (const auto& reference : references) {
+        CHECK(t.cache->async_get(reference, asio::use_future).get());
+    }
+    SECTION("while it serves") {
+        CHECK(shop().collection_watch);
+        denied = true;
+        t.server.end_watches();
+    }
+    CHECK(wait_until([&] { return !shop().collection_watch && shop().single_watches == objects; }));
+    CHECK(shop().collection_forbidden);
 }

@@ -7,15 +7,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Owned : CachedCluster {
-    Owned() : owners(*cache) {
+struct Referring : CachedCluster {
+    Referring() : sets(*cache) {
         for (const auto& name : numbered("s", 6)) put(name, name);
         take_requests();
     }
-    void own(const std::string& owner, const std::set<std::string>& names) {
+    void set(const std::string& key, const std::set<std::string>& names) {
         std::set<ObjectName> objects;
         for (const std::string& name : names) objects.insert({"shop", name});
-        owners.register_owner(owner, objects);
+        sets.set(key, objects);
         settle();
     }
     /// "s0:1 s1:2": what is referred to, and how often.
@@ -28,74 +28,74 @@ struct Owned : CachedCluster {
         return text;
     }
 
-    ReferenceSets owners;
+    ReferenceSets sets;
 };
 
 }  // namespace
 
-TEST_CASE("ReferenceSets: an owner refers to its objects, each once") {
-    Owned o;
-    o.own("pod-1", {"s0", "s1"});
-    o.own("pod-2", {"s1", "s2"});
-    CHECK(o.referred() == "s0:1 s1:2 s2:1");
-    CHECK(o.read("s1") == "token=s1");
-    CHECK(o.owners.size() == 2);
-    CHECK(o.owners.objects_of("pod-1") == std::set<ObjectName>{{"shop", "s0"}, {"shop", "s1"}});
-    CHECK(o.owners.objects_of("pod-3").empty());
+TEST_CASE("ReferenceSets: a key refers to its objects, each once") {
+    Referring r;
+    r.set("pod-1", {"s0", "s1"});
+    r.set("pod-2", {"s1", "s2"});
+    CHECK(r.referred() == "s0:1 s1:2 s2:1");
+    CHECK(r.read("s1") == "token=s1");
+    CHECK(r.sets.size() == 2);
+    CHECK(r.sets.objects_of("pod-1") == std::set<ObjectName>{{"shop", "s0"}, {"shop", "s1"}});
+    CHECK(r.sets.objects_of("pod-3").empty());
 }
 
-TEST_CASE("ReferenceSets: registering again touches the difference only") {
-    Owned o;
-    o.own("pod-1", {"s0", "s1"});
-    CHECK(o.take_requests().size() == 4);
-    o.own("pod-1", {"s0", "s1"});
-    CHECK(o.referred() == "s0:1 s1:1");
-    CHECK(o.take_requests().empty());
-    o.own("pod-1", {"s1", "s2"});
-    CHECK(o.referred() == "s1:1 s2:1");
-    CHECK(o.take_requests().size() == 2);
-    CHECK(o.read("s0") == "not referenced");
-    o.own("pod-1", {});
-    CHECK(o.referred().empty());
-    CHECK(o.owners.size() == 1);
-    CHECK(o.server.open_connections() == 0);
+TEST_CASE("ReferenceSets: a set that replaces another one touches the difference only") {
+    Referring r;
+    r.set("pod-1", {"s0", "s1"});
+    CHECK(r.take_requests().size() == 4);
+    r.set("pod-1", {"s0", "s1"});
+    CHECK(r.referred() == "s0:1 s1:1");
+    CHECK(r.take_requests().empty());
+    r.set("pod-1", {"s1", "s2"});
+    CHECK(r.referred() == "s1:1 s2:1");
+    CHECK(r.take_requests().size() == 2);
+    CHECK(r.read("s0") == "not referenced");
+    r.set("pod-1", {});
+    CHECK(r.referred().empty());
+    CHECK(r.sets.size() == 1);
+    CHECK(r.server.open_connections() == 0);
 }
 
-TEST_CASE("ReferenceSets: an owner that goes takes its references along, those of others stay") {
-    Owned o;
-    o.own("pod-1", {"s0", "s1"});
-    o.own("pod-2", {"s1"});
-    o.owners.unregister_owner("pod-1");
-    o.owners.unregister_owner("pod-1");
-    o.owners.unregister_owner("nobody");
-    o.settle();
-    CHECK(o.referred() == "s1:1");
-    CHECK(o.owners.size() == 1);
+TEST_CASE("ReferenceSets: a key that is erased takes its references along, those of others stay") {
+    Referring r;
+    r.set("pod-1", {"s0", "s1"});
+    r.set("pod-2", {"s1"});
+    r.sets.erase("pod-1");
+    r.sets.erase("pod-1");
+    r.sets.erase("nobody");
+    r.settle();
+    CHECK(r.referred() == "s1:1");
+    CHECK(r.sets.size() == 1);
 }
 
-TEST_CASE("ReferenceSets: an object that moves from owner to owner keeps its watch") {
-    Owned o;
-    o.own("old", {"s0"});
-    o.take_requests();
-    o.owners.unregister_owner("old");
-    o.own("new", {"s0"});
-    CHECK(o.referred() == "s0:1");
-    CHECK(o.take_requests().empty());
+TEST_CASE("ReferenceSets: an object that moves from key to key keeps its watch") {
+    Referring r;
+    r.set("old", {"s0"});
+    r.take_requests();
+    r.sets.erase("old");
+    r.set("new", {"s0"});
+    CHECK(r.referred() == "s0:1");
+    CHECK(r.take_requests().empty());
 }
 
 TEST_CASE("ReferenceSets: a wrong name changes nothing") {
-    Owned o;
-    o.own("pod-1", {"s0", "s1"});
-    CHECK_THROWS_AS(o.own("pod-1", {"a", "B", "s2"}), ConfigError);
-    CHECK_THROWS_AS(o.own("pod-2", {"a", "B"}), ConfigError);
-    o.settle();
-    CHECK(o.referred() == "s0:1 s1:1");
-    CHECK(o.owners.size() == 1);
-    CHECK(o.read("s0") == "token=s0");
+    Referring r;
+    r.set("pod-1", {"s0", "s1"});
+    CHECK_THROWS_AS(r.set("pod-1", {"a", "B", "s2"}), ConfigError);
+    CHECK_THROWS_AS(r.set("pod-2", {"a", "B"}), ConfigError);
+    r.settle();
+    CHECK(r.referred() == "s0:1 s1:1");
+    CHECK(r.sets.size() == 1);
+    CHECK(r.read("s0") == "token=s0");
 }
 
-TEST_CASE("ReferenceSets: what the owners refer to at any moment is what is referred to") {
-    Owned o;
+TEST_CASE("ReferenceSets: what the keys refer to at any moment is what is referred to") {
+    Referring r;
     std::map<std::string, std::set<std::string>> model;
     unsigned state = 1;
     const auto below = [&](unsigned limit) {
@@ -103,20 +103,20 @@ TEST_CASE("ReferenceSets: what the owners refer to at any moment is what is refe
         return (state >> 16U) % limit;
     };
     for (int step = 0; step < 300; ++step) {
-        const std::string owner = "pod-" + std::to_string(below(4));
+        const std::string key = "pod-" + std::to_string(below(4));
         if (below(4) == 0) {
-            o.owners.unregister_owner(owner);
-            model.erase(owner);
+            r.sets.erase(key);
+            model.erase(key);
         } else {
             std::set<std::string> names;
             for (unsigned i = 0; i < 6; ++i) {
                 if (below(2) == 0) names.insert("s" + std::to_string(i));
             }
-            o.own(owner, names);
-            model[owner] = names;
+            r.set(key, names);
+            model[key] = names;
         }
         if (below(3) != 0) continue;
-        o.settle();
+        r.settle();
         std::map<std::string, int> counts;
         for (const auto& [of, names] : model) {
             for (const auto& name : names) ++counts[name];
@@ -125,7 +125,7 @@ TEST_CASE("ReferenceSets: what the owners refer to at any moment is what is refe
         for (const auto& [name, count] : counts) {
             expected += (expected.empty() ? "" : " ") + name + ":" + std::to_string(count);
         }
-        REQUIRE(o.referred() == expected);
-        REQUIRE(o.server.open_watches() == counts.size());
+        REQUIRE(r.referred() == expected);
+        REQUIRE(r.server.open_watches() == counts.size());
     }
 }

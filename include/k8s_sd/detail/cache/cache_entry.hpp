@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/cache/object_cache_status.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/data_object.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
@@ -47,7 +48,7 @@ class CacheGet : public std::enable_shared_from_this<CacheGet> {
     std::unique_ptr<Get> operation_;
 };
 
-/// One on_change().
+/// One subscribe().
 class CacheFollower {
  public:
     using Callback = std::function<void(const ObjectPtr&)>;
@@ -76,19 +77,33 @@ struct CacheEntry {
     static bool same(const ObjectPtr& a, const ObjectPtr& b) {
         return a == b || (a && b && a->same_uid(*b) && a->same_content(*b));
     }
+    /// `value` is what the server has.
+    bool synced() const noexcept {
+        return state != CachedState::unsynced && state != CachedState::idle;
+    }
+    /// The value cannot change. Not the state `immutable`, which is that of such a value once it
+    /// was read.
     bool is_immutable() const noexcept {
         const DataObjectPtr data = as_data_object(value);
         return data && data->immutable();
+    }
+    bool needs_watch() const noexcept {
+        return state != CachedState::immutable && state != CachedState::idle;
+    }
+    bool has_watch(const CacheWatch& w) const noexcept {
+        return watch.get() == &w || next.get() == &w;
+    }
+    /// Nothing is known of the object, and its only watch is forbidden.
+    bool is_denied() const {
+        return !synced() && !next && watch && watch->error() == errc::forbidden;
     }
 
     CacheNamespace& home;
     const std::string name;
     ObjectPtr value;
     std::uint32_t references = 0;
-    bool synced = false;   // `value` is what the server has
-    bool idle = false;     // not watched, because nobody reads it
-    bool kept = false;     // not watched, because it cannot change
-    bool overdue = false;  // `watch` and `next` have disagreed for a while
+    CachedState state = CachedState::unsynced;
+    bool overdue = false;  // of the watches: both are listed, and have disagreed for a while
     TimePoint last_read;
 
     std::shared_ptr<CacheWatch> watch;  // what the value comes from
@@ -116,7 +131,7 @@ struct CacheEntryEqual {
         return name(a) == name(b);
     }
 };
-using CacheEntries =
+using CacheEntrySet =
     boost::unordered_flat_set<std::unique_ptr<CacheEntry>, CacheEntryHash, CacheEntryEqual>;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,8 +1,11 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache_status.hpp"
+#include "k8s_sd/detail/cache/cache_collection.hpp"
 #include "k8s_sd/detail/cache/cache_entry.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
+#include "k8s_sd/detail/cache/served_entries.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -15,19 +18,15 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The objects of one namespace that somebody refers to, and which watch serves which of them:
-/// one each, or, where there are many, one of the collection.
-///
-/// An object changes over to another watch when that has been synced and both know the same of it
-/// (or the old one fails): so a host sees no step back, and no gap. Objects that come while a
-/// collection is watched get watches of their own; when those are too many, a new watch of the
-/// collection takes over all of them.
+/// The objects of one namespace that somebody refers to: who refers to them, who reads them, and
+/// how they are doing. ServedEntries knows which watch serves which of them, CacheCollection when
+/// they have one watch together.
 ///
 /// Belongs to the cache's strand.
-class CacheNamespace final : public CacheWatch::Owner {
+class CacheNamespace final : private CacheWatch::Observer, private ServedEntries::Observer {
  public:
     /// Told of what happens; nothing may be destroyed in these calls.
-    class Host {
+    class Observer {
      public:
         /// The value is known, anew or for the first time.
         virtual void on_value(CacheEntry&) = 0;
@@ -36,39 +35,39 @@ class CacheNamespace final : public CacheWatch::Owner {
         /// Nobody refers to it any more.
         virtual void on_dropped(CacheEntry&) = 0;
         /// update() is to be called soon.
-        virtual void schedule(CacheNamespace&) = 0;
-        virtual TimePoint now() const = 0;
+        virtual void on_update_due(CacheNamespace&) = 0;
 
      protected:
-        ~Host() = default;
+        ~Observer() = default;
     };
     struct Settings {
         CacheWatchSetup watches;
+        std::shared_ptr<Clock> clock;
         std::size_t collection_threshold = 0;
         Duration max_idle{};
     };
 
     /// All but the name outlive the object. \param mutex  guards what status() reads
-    CacheNamespace(std::string name, const Settings&, Host&, std::mutex& mutex);
+    CacheNamespace(std::string name, const Settings&, Observer&, std::mutex& mutex);
     CacheNamespace(const CacheNamespace&) = delete;
     CacheNamespace& operator=(const CacheNamespace&) = delete;
     ~CacheNamespace();
 
-    CacheEntry* find(std::string_view name);
+    CacheEntry* find(std::string_view name) const { return entries_.find(name); }
     void add_reference(std::string_view name);
     void remove_reference(std::string_view name);
     /// Somebody reads or follows the object: it is watched, if it was not.
     void touch(CacheEntry&);
     /// An immutable object was read: it needs no watch.
-    void keep(CacheEntry&);
+    void stop_watching(CacheEntry&);
     /// Does what follows from the changes since the last call.
     void update();
     /// To be called now and then: stops what is idle, and ends what takes too long.
     void tidy();
-    bool empty() const noexcept { return entries_.empty(); }
+    bool empty() const noexcept { return entries_.all().empty(); }
     template <class Visit>
     void for_each(Visit visit) {
-        for (const auto& entry : entries_) visit(*entry);
+        for (const auto& entry : entries_.all()) visit(*entry);
     }
 
     // Under the mutex, on any thread.
@@ -76,54 +75,32 @@ class CacheNamespace final : public CacheWatch::Owner {
     void append_status(std::vector<CachedObjectStatus>&) const;
     std::optional<CachedObjectStatus> status(std::string_view name) const;
 
+ private:
     void on_object(CacheWatch&, std::string_view name, const ObjectPtr& after) override;
     void on_synced(CacheWatch&) override;
     void on_status(CacheWatch&) override;
     bool wants(const CacheWatch&, std::string_view name) override;
+    void on_value(CacheEntry& entry) override { observer_.on_value(entry); }
+    void on_changed_over(CacheEntry&, const CacheWatch* from) override;
 
- private:
     Metrics& metrics() const { return *settings_.watches.metrics; }
-    template <class Visit>
-    void for_each_of(const CacheWatch&, Visit);
-    void replace(std::shared_ptr<CacheWatch>&, std::shared_ptr<CacheWatch> by);
-    void watch_singly(CacheEntry&, std::shared_ptr<CacheWatch> CacheEntry::*place);
+    TimePoint now() const { return settings_.clock->now(); }
+    void set_state(CacheEntry&, CachedState);
     void drop_unreferenced();
-    void serve();
-    bool may_collect() const;
-    std::size_t single_watches() const;
-    std::size_t watched_singly() const;
-    std::size_t watched() const;
-    void join_collection();
-    void leave_collection();
-    void leave_if_few();
-    void on_forbidden(CacheWatch&);
-    void doubt_joining();
-    void postpone_collection();
-    void refuse_collection(const CacheWatch&);
-    void probe(const CacheWatch&);
-    void change_over_if_agreed(CacheEntry&);
-    void change_over(CacheEntry&, ObjectPtr found);
-    void let_go(CacheEntry&);
-    void stop(CacheEntry&);
     void stop_idle();
-    void end_disagreements();
-    void set_value(CacheEntry&, ObjectPtr);
     bool is_idle(const CacheEntry&) const;
+    void forget_value(CacheEntry&);
+    void on_single_forbidden(const CacheWatch&);
+    void tell_denied();
     CachedObjectStatus status_of(const CacheEntry&) const;
 
     const std::string name_;
     const Settings& settings_;
-    Host& host_;
+    Observer& observer_;
     std::mutex& mutex_;
-    CacheEntries entries_;
-    std::set<CacheEntry*> unserved_;        // they need a watch
-    std::set<CacheEntry*> doubtful_;        // their last reference went
-    std::weak_ptr<CacheWatch> collection_;  // that serves objects
-    std::weak_ptr<CacheWatch> joining_;     // that will
-    std::weak_ptr<CacheWatch> doubted_;     // joining_, if it takes long
-    std::set<std::string> denied_;          // that may not be watched singly
-    bool leaving_ = false;                  // the collection's objects get watches of their own
-    TimePoint no_collection_before_ = TimePoint::min();
+    ServedEntries entries_;
+    CacheCollection collection_;
+    std::set<CacheEntry*> unreferenced_;  // their last reference went
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -19,12 +19,12 @@ struct CacheWatchSetup {
     WatchOptions options{};
 };
 
-/// A watch of one object, or of all objects of a namespace. Those it serves own it. May be dropped
-/// while it calls its owner.
+/// A watch of one object, or of all objects of a namespace. The objects that it serves own it. May
+/// be dropped while it calls its observer.
 class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, private WatchObserver {
  public:
     /// Outlives its watches.
-    class Owner {
+    class Observer {
      public:
         /// `after` is what there is now. From the first sync on.
         virtual void on_object(CacheWatch&, std::string_view name, const ObjectPtr& after) = 0;
@@ -34,11 +34,11 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
         virtual bool wants(const CacheWatch&, std::string_view name) = 0;
 
      protected:
-        ~Owner() = default;
+        ~Observer() = default;
     };
 
     /// \param name  empty: the collection
-    CacheWatch(Owner&, const CacheWatchSetup&, std::string_view ns, std::string_view name);
+    CacheWatch(Observer&, const CacheWatchSetup&, std::string_view ns, std::string_view name);
     CacheWatch(const CacheWatch&) = delete;
     CacheWatch& operator=(const CacheWatch&) = delete;
     ~CacheWatch();
@@ -52,7 +52,7 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     /// The object is not served by this watch any more.
     void forget(std::string_view name) { watcher_.forget(ns_, name); }
 
-    /// What status() of the cache tells of this watch; the owner guards it.
+    /// What status() of the cache tells of this watch; the observer guards it.
     struct Trouble {
         error_code error;
         std::string message;
@@ -70,7 +70,7 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     void on_status() override;
     bool wants(std::string_view ns, std::string_view name) override;
 
-    Owner& owner_;
+    Observer& observer_;
     std::shared_ptr<Metrics> metrics_;
     std::string ns_;
     std::string name_;

@@ -4,7 +4,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-WatchQuery query_of(Kind kind, std::string_view ns, std::string_view name) {
+WatchQuery cache_query(Kind kind, std::string_view ns, std::string_view name) {
     WatchQuery query;
     query.kind = kind;
     query.ns = ns;
@@ -14,13 +14,13 @@ WatchQuery query_of(Kind kind, std::string_view ns, std::string_view name) {
 
 }  // namespace
 
-CacheWatch::CacheWatch(Owner& owner, const CacheWatchSetup& setup, std::string_view ns,
+CacheWatch::CacheWatch(Observer& observer, const CacheWatchSetup& setup, std::string_view ns,
                        std::string_view name)
-    : owner_(owner),
+    : observer_(observer),
       metrics_(setup.metrics),
       ns_(ns),
       name_(name),
-      watcher_(setup.client, query_of(setup.kind, ns, name), setup.options,
+      watcher_(setup.client, cache_query(setup.kind, ns, name), setup.options,
                static_cast<WatchObserver&>(*this), setup.maker) {
     ++metrics_->cache_watches;
 }
@@ -36,21 +36,21 @@ void CacheWatch::on_change(const ObjectChange& change) {
     // Before the first sync the state is not complete.
     if (!synced()) return;
     const auto self = shared_from_this();
-    owner_.on_object(*this, (change.after ? change.after : change.before)->name(), change.after);
+    observer_.on_object(*this, (change.after ? change.after : change.before)->name(), change.after);
 }
 
 void CacheWatch::on_synced() {
     const auto self = shared_from_this();
-    owner_.on_synced(*this);
+    observer_.on_synced(*this);
 }
 
 void CacheWatch::on_status() {
     const auto self = shared_from_this();
-    owner_.on_status(*this);
+    observer_.on_status(*this);
 }
 
 bool CacheWatch::wants(std::string_view, std::string_view name) {
-    return owner_.wants(*this, name);
+    return observer_.wants(*this, name);
 }
 
 }  // namespace k8s_sd::inline v0::detail

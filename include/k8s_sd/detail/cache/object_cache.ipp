@@ -1,4 +1,5 @@
 #include "k8s_sd/cache/object_cache.hpp"
+#include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 
 #include <utility>
@@ -7,8 +8,10 @@ namespace k8s_sd::inline v0 {
 
 // --- the cache -----------------------------------------------------------------------------------
 
-ObjectCache::ObjectCache(executor_type executor, const ObjectCacheConfig& config)
-    : impl_(std::make_shared<Impl>(std::move(executor), config)) {}
+ObjectCache::ObjectCache(executor_type executor, const ObjectCacheConfig& config) {
+    detail::check_host_executor(executor, "ObjectCache");
+    impl_ = std::make_shared<Impl>(std::move(executor), config);
+}
 
 ObjectCache& ObjectCache::operator=(ObjectCache&& other) noexcept {
     if (this != &other) {
@@ -37,8 +40,9 @@ void ObjectCache::get(const std::shared_ptr<Impl>& impl, std::string ns, std::st
     impl->get(std::move(ns), std::move(name), std::move(handler));
 }
 
-ObjectCache::Subscription ObjectCache::on_change(std::string_view ns, std::string_view name,
+ObjectCache::Subscription ObjectCache::subscribe(std::string_view ns, std::string_view name,
                                                  Callback callback) {
+    detail::check_callback(callback, "ObjectCache::subscribe()");
     Reference reference = add_reference(ns, name);
     auto follower = std::make_shared<detail::CacheFollower>(std::move(callback));
     impl_->follow(reference.ns(), reference.name(), follower);

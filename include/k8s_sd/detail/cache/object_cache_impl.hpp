@@ -12,16 +12,17 @@
 #include <set>
 #include <string>
 
-namespace k8s_sd::inline v0 {
+namespace k8s_sd::inline v0::detail {
 
-/// The state behind a handle. Works on a strand of its own, and calls hosts on another one.
-class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
-                                public detail::CacheNamespace::Host {
+/// The state behind an ObjectCache. Works on a strand of its own, and calls hosts on another one.
+class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImpl>,
+                              public CacheNamespace::Observer {
  public:
+    using executor_type = asio::any_io_executor;
     using Handler = asio::any_completion_handler<void(error_code, ObjectPtr)>;
-    using Follower = std::shared_ptr<detail::CacheFollower>;
+    using Follower = std::shared_ptr<CacheFollower>;
 
-    Impl(executor_type executor, const ObjectCacheConfig& config);
+    ObjectCacheImpl(executor_type executor, const ObjectCacheConfig& config);
 
     // Any thread.
     const executor_type& executor() const noexcept { return executor_; }
@@ -36,25 +37,24 @@ class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
     ObjectCacheStatus status() const;
     std::optional<CachedObjectStatus> status(std::string_view ns, std::string_view name) const;
 
-    // Of what the namespaces report, on the strand.
-    void on_value(detail::CacheEntry&) override;
-    void on_denied(detail::CacheEntry&) override;
-    void on_dropped(detail::CacheEntry&) override;
-    void schedule(detail::CacheNamespace&) override;
-    TimePoint now() const override { return clock_->now(); }
-
  private:
-    using Get = std::shared_ptr<detail::CacheGet>;
+    using Get = std::shared_ptr<CacheGet>;
+
+    // On the strand, from the namespaces.
+    void on_value(CacheEntry&) override;
+    void on_denied(CacheEntry&) override;
+    void on_dropped(CacheEntry&) override;
+    void on_update_due(CacheNamespace&) override;
 
     template <class Task>
     void on_strand(Task);
-    detail::CacheEntry* find(std::string_view ns, std::string_view name);
+    CacheEntry* find(std::string_view ns, std::string_view name);
     void start(const Get&);
     void give_up(const Get&, error_code);
-    static void answer(detail::CacheEntry&, const Get&);
+    static void answer(CacheEntry&, const Get&);
     void notify(const Follower&, const ObjectPtr&);
     void forget(const Follower&);
-    void deliver(detail::CacheFollower&);
+    void deliver(CacheFollower&);
     void update();
     void wake_for_idle();
     void stop();
@@ -62,20 +62,19 @@ class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
     const executor_type executor_;
     const asio::strand<executor_type> delivery_;
     const asio::any_io_executor strand_;
-    const std::shared_ptr<Clock> clock_;
     const Duration get_timeout_;
-    detail::CacheNamespace::Settings settings_;
+    const CacheNamespace::Settings settings_;
     std::atomic<bool> cancelled_ = false;
 
     // Changed on the strand only, under the mutex.
     mutable std::mutex mutex_;
-    std::map<std::string, detail::CacheNamespace, std::less<>> namespaces_;
+    std::map<std::string, CacheNamespace, std::less<>> namespaces_;
 
     // On the strand.
-    std::set<detail::CacheNamespace*, std::less<>> changed_;
+    std::set<CacheNamespace*, std::less<>> changed_;
     bool update_posted_ = false;
     bool idle_awake_ = false;
     std::unique_ptr<Timer> idle_timer_;
 };
 
-}  // namespace k8s_sd::inline v0
+}  // namespace k8s_sd::inline v0::detail

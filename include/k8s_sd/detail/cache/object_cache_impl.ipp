@@ -12,20 +12,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace k8s_sd::inline v0 {
-
-using detail::CacheEntry;
-using detail::CacheFollower;
-using detail::CacheGet;
-using detail::CacheNamespace;
-using detail::ContextEnvironment;
+namespace k8s_sd::inline v0::detail {
 
 namespace {
 
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration least_max_idle = std::chrono::minutes(1);
 
-void check(const ObjectCacheConfig& config) {
+void check_cache_config(const ObjectCacheConfig& config) {
     if (config.get_timeout < Duration{}) {
         throw ConfigError("get_timeout", "must not be negative; 0: do not wait");
     }
@@ -35,8 +29,8 @@ void check(const ObjectCacheConfig& config) {
 }
 
 // The way to the server is found as for discovery.
-ApiServerConfig server_of(const ObjectCacheConfig& config, const InClusterFiles& files) {
-    check(config);
+ApiServerConfig cache_server_of(const ObjectCacheConfig& config, const InClusterFiles& files) {
+    check_cache_config(config);
     DiscoveryConfig discovery;
     discovery.api_server = config.api_server;
     discovery.kubeconfig_file = config.kubeconfig_file;
@@ -45,17 +39,18 @@ ApiServerConfig server_of(const ObjectCacheConfig& config, const InClusterFiles&
     return resolve(discovery, files).api_server;
 }
 
-CacheNamespace::Settings settings_of(const asio::any_io_executor& executor,
-                                     const asio::any_io_executor& strand,
-                                     const ObjectCacheConfig& config) {
+CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor,
+                                           const asio::any_io_executor& strand,
+                                           const ObjectCacheConfig& config) {
     auto& environment = ContextEnvironment::of(executor);
     CacheNamespace::Settings settings;
     settings.watches.client = std::make_shared<ApiClient>(
-        strand, server_of(config, environment.in_cluster()), environment.with_new_seed());
-    settings.watches.maker = std::make_shared<detail::ObjectMaker>();
+        strand, cache_server_of(config, environment.in_cluster()), environment.with_new_seed());
+    settings.watches.maker = std::make_shared<ObjectMaker>();
     settings.watches.metrics = environment.metrics();
     settings.watches.kind = config.kind;
     settings.watches.options = config.watch;
+    settings.clock = environment.clock();
     settings.collection_threshold = config.collection_threshold;
     settings.max_idle = config.max_idle;
     return settings;
@@ -63,23 +58,22 @@ CacheNamespace::Settings settings_of(const asio::any_io_executor& executor,
 
 }  // namespace
 
-ObjectCache::Impl::Impl(executor_type executor, const ObjectCacheConfig& config)
+ObjectCacheImpl::ObjectCacheImpl(executor_type executor, const ObjectCacheConfig& config)
     : executor_(std::move(executor)),
       delivery_(asio::make_strand(executor_)),
-      strand_(detail::make_own_strand(executor_)),
-      clock_(ContextEnvironment::of(executor_).clock()),
+      strand_(make_own_strand(executor_)),
       get_timeout_(config.get_timeout),
-      settings_(settings_of(executor_, strand_, config)) {}
+      settings_(cache_settings_of(executor_, strand_, config)) {}
 
 // --- from any thread -----------------------------------------------------------------------------
 
 template <class Task>
-void ObjectCache::Impl::on_strand(Task task) {
+void ObjectCacheImpl::on_strand(Task task) {
     asio::post(strand_,
                [self = shared_from_this(), task = std::move(task)]() mutable { task(*self); });
 }
 
-void ObjectCache::Impl::check_name(std::string_view ns, std::string_view name) const {
+void ObjectCacheImpl::check_name(std::string_view ns, std::string_view name) const {
     const Resource& resource = resource_of(settings_.watches.kind);
     const std::string plural(resource.plural);
     if (!resource.namespaced && !ns.empty()) {
@@ -92,8 +86,8 @@ void ObjectCache::Impl::check_name(std::string_view ns, std::string_view name) c
     }
 }
 
-void ObjectCache::Impl::add_reference(std::string ns, std::string name) {
-    on_strand([ns = std::move(ns), name = std::move(name)](Impl& self) {
+void ObjectCacheImpl::add_reference(std::string ns, std::string name) {
+    on_strand([ns = std::move(ns), name = std::move(name)](ObjectCacheImpl& self) {
         if (self.cancelled_) return;
         auto place = self.namespaces_.find(ns);
         if (place == self.namespaces_.end()) {
@@ -105,51 +99,51 @@ void ObjectCache::Impl::add_reference(std::string ns, std::string name) {
     });
 }
 
-void ObjectCache::Impl::remove_reference(std::string ns, std::string name) {
-    on_strand([ns = std::move(ns), name = std::move(name)](Impl& self) {
+void ObjectCacheImpl::remove_reference(std::string ns, std::string name) {
+    on_strand([ns = std::move(ns), name = std::move(name)](ObjectCacheImpl& self) {
         if (CacheEntry* entry = self.find(ns, name)) entry->home.remove_reference(name);
     });
 }
 
-void ObjectCache::Impl::get(std::string ns, std::string name, Handler handler) {
+void ObjectCacheImpl::get(std::string ns, std::string name, Handler handler) {
     const auto abort = [weak = weak_from_this()](Get get) {
         const auto self = weak.lock();
         if (!self) return;
-        self->on_strand([get = std::move(get)](Impl& impl) {
+        self->on_strand([get = std::move(get)](ObjectCacheImpl& impl) {
             impl.give_up(get, asio::error::operation_aborted);
         });
     };
     const auto get = std::make_shared<CacheGet>(std::move(ns), std::move(name), abort);
     get->begin(std::move(handler), executor_);
-    on_strand([get](Impl& self) { self.start(get); });
+    on_strand([get](ObjectCacheImpl& self) { self.start(get); });
 }
 
-void ObjectCache::Impl::follow(std::string ns, std::string name, Follower follower) {
-    on_strand([ns = std::move(ns), name = std::move(name), follower](Impl& self) {
+void ObjectCacheImpl::follow(std::string ns, std::string name, Follower follower) {
+    on_strand([ns = std::move(ns), name = std::move(name), follower](ObjectCacheImpl& self) {
         CacheEntry* const entry = self.find(ns, name);
         if (entry == nullptr || follower->cancelled) return;
         entry->followers.push_back(follower);
         entry->home.touch(*entry);
-        if (!entry->synced) return;
+        if (!entry->synced()) return;
         self.notify(follower, entry->value);
-        if (entry->is_immutable()) entry->home.keep(*entry);
+        if (entry->is_immutable()) entry->home.stop_watching(*entry);
     });
 }
 
-void ObjectCache::Impl::unfollow(std::string ns, std::string name, Follower follower) {
-    on_strand([ns = std::move(ns), name = std::move(name), follower](Impl& self) {
+void ObjectCacheImpl::unfollow(std::string ns, std::string name, Follower follower) {
+    on_strand([ns = std::move(ns), name = std::move(name), follower](ObjectCacheImpl& self) {
         CacheEntry* const entry = self.find(ns, name);
         if (entry == nullptr || std::erase(entry->followers, follower) == 0) return;
         entry->home.touch(*entry);
     });
 }
 
-void ObjectCache::Impl::cancel() noexcept {
+void ObjectCacheImpl::cancel() noexcept {
     if (cancelled_.exchange(true)) return;
-    on_strand([](Impl& self) { self.stop(); });
+    on_strand([](ObjectCacheImpl& self) { self.stop(); });
 }
 
-void ObjectCache::Impl::stop() {
+void ObjectCacheImpl::stop() {
     idle_timer_.reset();
     changed_.clear();
     for (auto& [ns, objects] : namespaces_) {
@@ -167,26 +161,25 @@ void ObjectCache::Impl::stop() {
 
 // --- reading -------------------------------------------------------------------------------------
 
-CacheEntry* ObjectCache::Impl::find(std::string_view ns, std::string_view name) {
+CacheEntry* ObjectCacheImpl::find(std::string_view ns, std::string_view name) {
     const auto place = namespaces_.find(ns);
     return place == namespaces_.end() ? nullptr : place->second.find(name);
 }
 
-void ObjectCache::Impl::start(const Get& get) {
+void ObjectCacheImpl::start(const Get& get) {
     if (cancelled_) return get->complete(asio::error::operation_aborted);
     CacheEntry* const entry = find(get->ns, get->name);
     if (entry == nullptr || entry->references == 0) return get->complete(errc::not_referenced);
     entry->home.touch(*entry);
-    if (entry->synced) {
+    if (entry->synced()) {
         answer(*entry, get);
-        if (entry->is_immutable()) entry->home.keep(*entry);
+        if (entry->is_immutable()) entry->home.stop_watching(*entry);
         return;
     }
-    const bool denied = entry->watch && entry->watch->error() == errc::forbidden && !entry->next;
-    if (denied) return get->complete(errc::forbidden);
+    if (entry->is_denied()) return get->complete(errc::forbidden);
     entry->gets.push_back(get);
-    get->timer = clock_->make_timer(strand_);
-    get->timer->expires_at(detail::due_after(clock_->now(), get_timeout_),
+    get->timer = settings_.clock->make_timer(strand_);
+    get->timer->expires_at(due_after(settings_.clock->now(), get_timeout_),
                            [weak = weak_from_this(), waiting = std::weak_ptr(get)] {
                                const auto self = weak.lock();
                                const auto late = waiting.lock();
@@ -194,33 +187,33 @@ void ObjectCache::Impl::start(const Get& get) {
                            });
 }
 
-void ObjectCache::Impl::give_up(const Get& get, error_code ec) {
+void ObjectCacheImpl::give_up(const Get& get, error_code ec) {
     if (CacheEntry* entry = find(get->ns, get->name)) std::erase(entry->gets, get);
     get->complete(ec);
 }
 
-void ObjectCache::Impl::answer(CacheEntry& entry, const Get& get) {
+void ObjectCacheImpl::answer(CacheEntry& entry, const Get& get) {
     get->complete(entry.value ? error_code() : errc::object_not_found, entry.value);
 }
 
-void ObjectCache::Impl::on_value(CacheEntry& entry) {
+void ObjectCacheImpl::on_value(CacheEntry& entry) {
     const bool read = !entry.gets.empty() || !entry.followers.empty();
     for (const Get& get : std::exchange(entry.gets, {})) answer(entry, get);
     for (const Follower& follower : entry.followers) notify(follower, entry.value);
-    if (read && entry.is_immutable()) entry.home.keep(entry);
+    if (read && entry.is_immutable()) entry.home.stop_watching(entry);
 }
 
-void ObjectCache::Impl::on_denied(CacheEntry& entry) {
+void ObjectCacheImpl::on_denied(CacheEntry& entry) {
     for (const Get& get : std::exchange(entry.gets, {})) get->complete(errc::forbidden);
 }
 
-void ObjectCache::Impl::on_dropped(CacheEntry& entry) {
+void ObjectCacheImpl::on_dropped(CacheEntry& entry) {
     for (const Get& get : std::exchange(entry.gets, {})) get->complete(errc::not_referenced);
 }
 
 // --- telling hosts -------------------------------------------------------------------------------
 
-void ObjectCache::Impl::notify(const Follower& follower, const ObjectPtr& value) {
+void ObjectCacheImpl::notify(const Follower& follower, const ObjectPtr& value) {
     {
         const std::lock_guard lock(mutex_);
         follower->newest = value;
@@ -230,7 +223,7 @@ void ObjectCache::Impl::notify(const Follower& follower, const ObjectPtr& value)
 }
 
 // A subscription may live on; the data must not.
-void ObjectCache::Impl::forget(const Follower& follower) {
+void ObjectCacheImpl::forget(const Follower& follower) {
     {
         const std::lock_guard lock(mutex_);
         follower->newest.reset();
@@ -239,7 +232,7 @@ void ObjectCache::Impl::forget(const Follower& follower) {
 }
 
 // On the delivery strand.
-void ObjectCache::Impl::deliver(CacheFollower& follower) {
+void ObjectCacheImpl::deliver(CacheFollower& follower) {
     ObjectPtr newest;
     {
         const std::lock_guard lock(mutex_);
@@ -255,13 +248,14 @@ void ObjectCache::Impl::deliver(CacheFollower& follower) {
 
 // --- turns of the strand -------------------------------------------------------------------------
 
-void ObjectCache::Impl::schedule(CacheNamespace& objects) {
+void ObjectCacheImpl::on_update_due(CacheNamespace& objects) {
     changed_.insert(&objects);
     // By post, so that what was asked for in one go is seen in one go.
-    if (!std::exchange(update_posted_, true)) on_strand([](Impl& self) { self.update(); });
+    if (!std::exchange(update_posted_, true))
+        on_strand([](ObjectCacheImpl& self) { self.update(); });
 }
 
-void ObjectCache::Impl::update() {
+void ObjectCacheImpl::update() {
     update_posted_ = false;
     for (CacheNamespace* objects : std::exchange(changed_, {})) objects->update();
     {
@@ -275,21 +269,22 @@ void ObjectCache::Impl::update() {
     idle_awake_ = false;
 }
 
-void ObjectCache::Impl::wake_for_idle() {
+void ObjectCacheImpl::wake_for_idle() {
     if (std::exchange(idle_awake_, true)) return;
-    if (!idle_timer_) idle_timer_ = clock_->make_timer(strand_);
-    idle_timer_->expires_at(clock_->now() + idle_check_interval, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self || self->cancelled_) return;
-        self->idle_awake_ = false;
-        for (auto& [ns, objects] : self->namespaces_) objects.tidy();
-        if (!self->namespaces_.empty()) self->wake_for_idle();
-    });
+    if (!idle_timer_) idle_timer_ = settings_.clock->make_timer(strand_);
+    idle_timer_->expires_at(settings_.clock->now() + idle_check_interval,
+                            [weak = weak_from_this()] {
+                                const auto self = weak.lock();
+                                if (!self || self->cancelled_) return;
+                                self->idle_awake_ = false;
+                                for (auto& [ns, objects] : self->namespaces_) objects.tidy();
+                                if (!self->namespaces_.empty()) self->wake_for_idle();
+                            });
 }
 
 // --- status --------------------------------------------------------------------------------------
 
-ObjectCacheStatus ObjectCache::Impl::status() const {
+ObjectCacheStatus ObjectCacheImpl::status() const {
     ObjectCacheStatus status;
     const std::lock_guard lock(mutex_);
     for (const auto& [ns, objects] : namespaces_) {
@@ -299,12 +294,12 @@ ObjectCacheStatus ObjectCache::Impl::status() const {
     return status;
 }
 
-std::optional<CachedObjectStatus> ObjectCache::Impl::status(std::string_view ns,
-                                                            std::string_view name) const {
+std::optional<CachedObjectStatus> ObjectCacheImpl::status(std::string_view ns,
+                                                          std::string_view name) const {
     const std::lock_guard lock(mutex_);
     const auto place = namespaces_.find(ns);
     if (place == namespaces_.end()) return std::nullopt;
     return place->second.status(name);
 }
 
-}  // namespace k8s_sd::inline v0
+}  // namespace k8s_sd::inline v0::detail

@@ -4,17 +4,17 @@
 
 namespace k8s_sd::inline v0 {
 
-void ReferenceSets::register_owner(std::string_view owner, const std::set<ObjectName>& objects) {
+void ReferenceSets::set(std::string_view key, const std::set<ObjectName>& objects) {
     References references;
     const std::lock_guard lock(mutex_);
-    const auto known = owners_.find(owner);
+    const auto known = sets_.find(key);
     // All new ones first: a wrong name among them changes nothing.
     for (const ObjectName& object : objects) {
-        if (known != owners_.end() && known->second.contains(object)) continue;
+        if (known != sets_.end() && known->second.contains(object)) continue;
         references.emplace(object, cache_.add_reference(object.ns, object.name));
     }
-    if (known == owners_.end()) {
-        owners_.emplace(owner, std::move(references));
+    if (known == sets_.end()) {
+        sets_.emplace(key, std::move(references));
         return;
     }
     for (auto& [object, reference] : known->second) {
@@ -23,22 +23,22 @@ void ReferenceSets::register_owner(std::string_view owner, const std::set<Object
     known->second = std::move(references);
 }
 
-void ReferenceSets::unregister_owner(std::string_view owner) {
+void ReferenceSets::erase(std::string_view key) {
     const std::lock_guard lock(mutex_);
-    const auto known = owners_.find(owner);
-    if (known != owners_.end()) owners_.erase(known);
+    const auto known = sets_.find(key);
+    if (known != sets_.end()) sets_.erase(known);
 }
 
 std::size_t ReferenceSets::size() const {
     const std::lock_guard lock(mutex_);
-    return owners_.size();
+    return sets_.size();
 }
 
-std::set<ObjectName> ReferenceSets::objects_of(std::string_view owner) const {
+std::set<ObjectName> ReferenceSets::objects_of(std::string_view key) const {
     std::set<ObjectName> objects;
     const std::lock_guard lock(mutex_);
-    const auto known = owners_.find(owner);
-    if (known == owners_.end()) return objects;
+    const auto known = sets_.find(key);
+    if (known == sets_.end()) return objects;
     for (const auto& [object, reference] : known->second) objects.insert(object);
     return objects;
 }

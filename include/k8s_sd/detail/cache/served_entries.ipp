@@ -1,0 +1,190 @@
+#include "k8s_sd/detail/cache/served_entries.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+ServedEntries::ServedEntries(const std::string& ns, const CacheWatchSetup& setup,
+                             CacheWatch::Observer& watch_observer, Observer& observer,
+                             std::mutex& mutex)
+    : ns_(ns), setup_(setup), watch_observer_(watch_observer), observer_(observer), mutex_(mutex) {}
+
+CacheEntry* ServedEntries::find(std::string_view name) const {
+    const auto it = entries_.find(name);
+    return it == entries_.end() ? nullptr : it->get();
+}
+
+CacheEntry& ServedEntries::add(std::unique_ptr<CacheEntry> entry) {
+    return **entries_.insert(std::move(entry)).first;
+}
+
+void ServedEntries::erase(CacheEntry& entry) {
+    unserved_.erase(&entry);
+    let_go(entry);
+    const std::lock_guard lock(mutex_);
+    entries_.erase(entries_.find(std::string_view(entry.name)));
+}
+
+// --- which watch an object gets ------------------------------------------------------------------
+
+std::shared_ptr<CacheWatch> ServedEntries::make_watch(std::string_view name) {
+    return std::make_shared<CacheWatch>(watch_observer_, setup_, ns_, name);
+}
+
+// Under the mutex, as status() looks at the watches; what goes is destroyed without it.
+void ServedEntries::replace(std::shared_ptr<CacheWatch>& place, std::shared_ptr<CacheWatch> by) {
+    const std::lock_guard lock(mutex_);
+    place.swap(by);
+}
+
+void ServedEntries::serve(std::size_t room) {
+    for (; room > 0 && !unserved_.empty(); --room) {
+        CacheEntry& entry = **unserved_.begin();
+        unserved_.erase(unserved_.begin());
+        watch_singly(entry);
+    }
+}
+
+void ServedEntries::watch_singly(CacheEntry& entry) {
+    const auto watch = make_watch(entry.name);
+    replace(entry.watch ? entry.next : entry.watch, watch);
+    watch->start();
+}
+
+void ServedEntries::begin_collection(const std::shared_ptr<CacheWatch>& collection) {
+    unserved_.clear();
+    for (const auto& entry : entries_) {
+        if (entry->needs_watch()) replace(entry->next, collection);
+    }
+    collection->start();
+}
+
+void ServedEntries::drop_next(const CacheWatch& collection) {
+    for_each_of(collection, [&](CacheEntry& entry) {
+        replace(entry.next, nullptr);
+        if (!entry.watch) need_watch(entry);
+    });
+}
+
+void ServedEntries::leave_collections(CacheWatch& present) {
+    for (const auto& entry : entries_) {
+        if (entry->next.get() == &present) {
+            present.forget(entry->name);
+            replace(entry->next, nullptr);
+        }
+        // Of this collection, or of an older one that it did not agree with.
+        const bool collected = entry->watch && entry->watch->of_collection();
+        if (collected && !entry->next) watch_singly(*entry);
+    }
+}
+
+void ServedEntries::let_go(CacheEntry& entry) {
+    for (auto* watch : {&entry.watch, &entry.next}) {
+        if (*watch && (*watch)->of_collection()) (*watch)->forget(entry.name);
+        replace(*watch, nullptr);
+    }
+}
+
+// --- changing over -------------------------------------------------------------------------------
+
+void ServedEntries::change_over_if_agreed(CacheEntry& entry) {
+    ObjectPtr found = entry.next->find(entry.name);
+    const bool well = entry.watch && entry.synced() && !entry.watch->error();
+    if (well && !CacheEntry::same(found, entry.value)) return;
+    change_over(entry, std::move(found));
+}
+
+// One of the two may hang without an error, or be far behind. The younger one is more likely to be
+// right; if it is not, its next events mend that.
+void ServedEntries::end_disagreements() {
+    for (const auto& entry : entries_) {
+        const bool disagrees = entry->next && entry->next->synced();
+        if (disagrees && entry->overdue) {
+            change_over(*entry, entry->next->find(entry->name));
+        } else {
+            entry->overdue = disagrees;
+        }
+    }
+}
+
+void ServedEntries::change_over(CacheEntry& entry, ObjectPtr found) {
+    const auto before = entry.watch;
+    replace(entry.watch, entry.next);
+    replace(entry.next, nullptr);
+    entry.overdue = false;
+    if (before && before->of_collection()) before->forget(entry.name);
+    observer_.on_changed_over(entry, before.get());
+    set_value(entry, std::move(found));
+}
+
+void ServedEntries::set_value(CacheEntry& entry, ObjectPtr value) {
+    const bool news = !entry.synced() || !CacheEntry::same(value, entry.value);
+    {
+        const std::lock_guard lock(mutex_);
+        entry.value.swap(value);
+        entry.state = entry.value ? CachedState::present : CachedState::absent;
+    }
+    if (news) observer_.on_value(entry);
+}
+
+// --- what watches report -------------------------------------------------------------------------
+
+void ServedEntries::on_object(const CacheWatch& watch, std::string_view name,
+                              const ObjectPtr& after) {
+    CacheEntry* const entry = find(name);
+    if (entry == nullptr) return;
+    if (entry->watch.get() == &watch) set_value(*entry, after);
+    if (entry->next && entry->next->synced()) change_over_if_agreed(*entry);
+}
+
+void ServedEntries::on_synced(const CacheWatch& watch) {
+    for_each_of(watch, [&](CacheEntry& entry) {
+        if (entry.watch.get() == &watch) return set_value(entry, watch.find(entry.name));
+        change_over_if_agreed(entry);
+    });
+}
+
+// Those that have a watch to change over to need not agree with a failing one.
+void ServedEntries::on_error(const CacheWatch& watch) {
+    for_each_of(watch, [&](CacheEntry& entry) {
+        if (entry.watch.get() == &watch && entry.next && entry.next->synced()) {
+            change_over_if_agreed(entry);
+        }
+    });
+}
+
+// --- figures -------------------------------------------------------------------------------------
+
+// An object that is about to change over to a collection does not count as watched singly: however
+// long that takes, it is no reason to list the collection once more.
+ServedEntries::Counts ServedEntries::counts() const {
+    Counts counts;
+    counts.unserved = unserved_.size();
+    for (const auto& entry : entries_) {
+        const auto& last = entry->next ? entry->next : entry->watch;
+        if (!last) continue;
+        ++counts.watched;
+        if (!last->of_collection()) ++counts.single;
+    }
+    return counts;
+}
+
+bool ServedEntries::single_works() const {
+    return std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) {
+        return entry->watch && !entry->watch->of_collection() && entry->watch->synced() &&
+               !entry->watch->error();
+    });
+}
+
+std::size_t ServedEntries::single_watches() const {
+    std::size_t count = 0;
+    for (const auto& entry : entries_) {
+        for (const auto* watch : {&entry->watch, &entry->next}) {
+            if (*watch && !(*watch)->of_collection()) ++count;
+        }
+    }
+    return count;
+}
+
+}  // namespace k8s_sd::inline v0::detail
