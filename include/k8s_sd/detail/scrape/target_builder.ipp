@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"

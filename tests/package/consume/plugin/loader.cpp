@@ -1,9 +1,8 @@
 // Loads the plugins that are its arguments and has all of them discover one simulated cluster at
 // the same time, first with local symbols, then with global ones.
-#include <dlfcn.h>
-
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <dlfcn.h>
 #include <array>
 #include <iostream>
 #include <k8s_sd/sim/api_server.hpp>
@@ -54,8 +53,7 @@ int main(int argc, char** argv) {
 
     // Those after the first stay loaded, so the second round tests the same copies again.
     std::vector<const char*> paths(argv + 1, argv + argc);
-    const bool good =
-        all_discover(paths, RTLD_LOCAL, url) && all_discover(paths, RTLD_GLOBAL, url);
+    const bool good = all_discover(paths, RTLD_LOCAL, url) && all_discover(paths, RTLD_GLOBAL, url);
     context.stop();
     serving.join();
     return good && argc > 1 ? 0 : 1;
