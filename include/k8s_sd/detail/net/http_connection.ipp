@@ -29,8 +29,7 @@ std::optional<Duration> parse_retry_after(std::string_view value) {
     unsigned seconds = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
     if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
-    constexpr unsigned longest = 3600;
-    return std::chrono::seconds(std::min(seconds, longest));
+    return std::chrono::seconds(seconds);
 }
 
 ResponseHead read_head(const http::response_header<>& header) {

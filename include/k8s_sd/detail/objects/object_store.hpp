@@ -91,11 +91,11 @@ class ObjectStore {
         ObjectChange change = put(ObjectPtr(object));
         // The list may have brought another version of it before.
         if (change.before) listed_.erase(change.before.get());
-        keep_listed(ns, name);
+        mark_listed(ns, name);
         return change;
     }
     /// The list has the object, if not in a usable form: what is known of it stays.
-    void keep_listed(std::string_view ns, std::string_view name) {
+    void mark_listed(std::string_view ns, std::string_view name) {
         if (!tracking_) return;
         if (const Object* known = find(ns, name)) listed_.insert(known);
     }
