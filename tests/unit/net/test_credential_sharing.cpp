@@ -139,7 +139,7 @@ TEST_CASE("Credentials: who is told may destroy them, and the others are told al
 }
 
 TEST_CASE("Credentials: no source can add header fields to a request") {
-    for (const std::string value :
+    for (const std::string& value :
          {std::string("Bearer a\r\nX-Evil: 1"), std::string("Bearer a\nb"),
           std::string("Bearer \0a", 9), std::string("Bearer a\x7f")}) {
         Shared s;

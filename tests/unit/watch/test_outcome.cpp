@@ -299,7 +299,8 @@ TEST_CASE("judge: the end of a watch counts as progress after an event or a seco
 TEST_CASE("judge: a watch without an answer has failed, however long it took") {
     for (const error_code ec :
          {make_error_code(errc::connect_timeout), make_error_code(errc::idle_timeout),
-          error_code(boost::asio::error::connection_refused), error_code(asio::error::eof)}) {
+          error_code(boost::asio::error::connection_refused),
+          error_code(boost::asio::error::eof)}) {
         const Verdict verdict = judge(exchange(Asked::watch, 0), ended(ec, "why", 1h));
         CHECK(words(verdict) == "failed");
         CHECK(verdict.failed);

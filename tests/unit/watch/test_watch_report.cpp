@@ -122,7 +122,7 @@ TEST_CASE("WatchReport: it is synced once") {
 
 TEST_CASE("WatchReport: one line for the first bad object of a list, in printable text") {
     Reported r;
-    r.report.on_bad_object("ns", "a\nb", {errc::bad_object, "an \x01 object"});
+    r.report.on_bad_object("ns", "a\nb", {errc::bad_object, "an\x01object"});
     r.report.on_bad_object("ns", "c", {errc::bad_object, "another"});
     CHECK(r.metrics.bad_objects == 2);
     const Texts log = r.take_log();
