@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/net/api_client.ipp"
+#include "k8s_sd/detail/net/api_client_impl.ipp"
 #include "k8s_sd/detail/net/byte_stream.ipp"
+#include "k8s_sd/detail/net/configured_credentials.ipp"
 #include "k8s_sd/detail/net/context_environment.ipp"
 #include "k8s_sd/detail/net/credentials.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"

@@ -8,6 +8,10 @@
 
 namespace k8s_sd::inline v0 {
 
+namespace detail {
+class ApiClientImpl;
+}
+
 /// One API server with its credentials, as seen from one strand. Shared by the URLWatchers that
 /// talk to it.
 /// \par Thread safety  everything must happen on the executor given at construction, which has to
@@ -16,17 +20,17 @@ class K8S_SD_EXPORT ApiClient {
  public:
     /// No I/O happens here. \throws ConfigError for a URL that is not one.
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
+    explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);
     ApiClient(const ApiClient&) = delete;
     ApiClient& operator=(const ApiClient&) = delete;
     ~ApiClient();
 
     asio::any_io_executor get_executor() const;
 
-    class Impl;
-    Impl& impl() noexcept { return *impl_; }
+    detail::ApiClientImpl& impl() noexcept { return *impl_; }
 
  private:
-    std::unique_ptr<Impl> impl_;
+    std::unique_ptr<detail::ApiClientImpl> impl_;
 };
 
 }  // namespace k8s_sd::inline v0

@@ -30,7 +30,9 @@
 
 // net
 #include "k8s_sd/detail/net/api_client.ipp"
+#include "k8s_sd/detail/net/api_client_impl.ipp"
 #include "k8s_sd/detail/net/byte_stream.ipp"
+#include "k8s_sd/detail/net/configured_credentials.ipp"
 #include "k8s_sd/detail/net/context_environment.ipp"
 #include "k8s_sd/detail/net/credentials.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
@@ -42,7 +44,11 @@
 
 // watch
 #include "k8s_sd/detail/watch/failure.ipp"
+#include "k8s_sd/detail/watch/outcome.ipp"
 #include "k8s_sd/detail/watch/url_watcher.ipp"
+#include "k8s_sd/detail/watch/url_watcher_impl.ipp"
+#include "k8s_sd/detail/watch/watch_report.ipp"
+#include "k8s_sd/detail/watch/watch_request.ipp"
 
 // groups
 #include "k8s_sd/detail/groups/group_registry.ipp"

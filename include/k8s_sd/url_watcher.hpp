@@ -4,26 +4,19 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/object.hpp"
 #include "k8s_sd/status.hpp"
+#include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
 
 namespace detail {
 struct ObjectMaker;
-}
-
-/// Which collection to watch; together with the server it makes the URL.
-struct WatchQuery {
-    Kind kind = Kind::pod;
-    std::string ns;              ///< empty: all namespaces
-    std::string label_selector;  ///< empty: no filter
-    std::string field_selector;
-};
+class URLWatcherImpl;
+}  // namespace detail
 
 /// Where a URLWatcher reports. Called on its executor.
 class WatchObserver {
@@ -76,8 +69,7 @@ class K8S_SD_EXPORT URLWatcher {
     void for_each(const std::function<void(const ObjectPtr&)>&) const;
 
  private:
-    class State;
-    std::shared_ptr<State> state_;
+    std::shared_ptr<detail::URLWatcherImpl> impl_;
 };
 
 }  // namespace k8s_sd::inline v0

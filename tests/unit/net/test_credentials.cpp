@@ -1,5 +1,8 @@
+#include "k8s_sd/detail/net/configured_credentials.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/manual_clock.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -11,16 +14,39 @@ namespace {
 using namespace std::chrono_literals;
 using test::TemporaryDirectory;
 
-/// Credentials with a clock of their own and the results of the last call.
+/// The credentials of a configuration with a clock of their own, and the results of the last call.
+/// All of them answer at once.
 struct Fixture {
-    explicit Fixture(const AuthConfig& config) : credentials(config) {}
+    explicit Fixture(const AuthConfig& config)
+        : credentials(std::make_unique<ConfiguredCredentials>(config, clock), clock) {}
 
-    std::string get() { return credentials.authorization(now, ec, problem); }
+    std::string get() {
+        std::string value;
+        credentials.async_get([&](const Authorization& answer) {
+            value = view(answer.value);
+            ec = answer.ec;
+            problem = answer.problem;
+            revision = answer.revision;
+            ++answers;
+        });
+        return value;
+    }
+    /// After a 401 answer to a request with the value of the last get().
+    bool refresh() {
+        bool result = false;
+        credentials.async_refresh(revision, [&](bool changed) {
+            result = changed;
+            ++answers;
+        });
+        return result;
+    }
 
+    std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     Credentials credentials;
-    TimePoint now{1000s};
     error_code ec;
     std::string problem;
+    std::uint64_t revision = 0;
+    int answers = 0;
 };
 
 AuthConfig token_file(const std::string& path) {
@@ -40,7 +66,8 @@ TEST_CASE("Credentials: without any there is no header and no error") {
     Fixture f{AuthConfig{}};
     CHECK(f.get().empty());
     CHECK_FALSE(f.ec);
-    CHECK_FALSE(f.credentials.refresh(f.now));
+    CHECK_FALSE(f.refresh());
+    CHECK(f.answers == 2);
 }
 
 TEST_CASE("Credentials: an inline token is sent as it is") {
@@ -49,7 +76,7 @@ TEST_CASE("Credentials: an inline token is sent as it is") {
     Fixture f{config};
     CHECK(f.get() == "Bearer abc.def");
     CHECK_FALSE(f.ec);
-    CHECK_FALSE(f.credentials.refresh(f.now));
+    CHECK_FALSE(f.refresh());
 }
 
 TEST_CASE("Credentials: user and password follow RFC 7617") {
@@ -72,9 +99,9 @@ TEST_CASE("Credentials: a token file is trimmed and read again after 60 s") {
     CHECK(f.get() == "Bearer one");
 
     directory.write("token", "two\n");
-    f.now += 59s;
+    f.clock->advance(59s);
     CHECK(f.get() == "Bearer one");
-    f.now += 1s;
+    f.clock->advance(1s);
     CHECK(f.get() == "Bearer two");
     CHECK(f.problem.empty());
 }
@@ -83,14 +110,14 @@ TEST_CASE("Credentials: refresh reads at once and tells whether the value change
     const TemporaryDirectory directory;
     Fixture f{token_file(directory.write("token", "one"))};
     CHECK(f.get() == "Bearer one");
-    CHECK_FALSE(f.credentials.refresh(f.now));
+    CHECK_FALSE(f.refresh());
 
     directory.write("token", "two");
-    CHECK(f.credentials.refresh(f.now));
+    CHECK(f.refresh());
     CHECK(f.get() == "Bearer two");
 
     directory.write("token", "");
-    CHECK_FALSE(f.credentials.refresh(f.now));
+    CHECK_FALSE(f.refresh());
     CHECK(f.get() == "Bearer two");
 }
 
@@ -99,7 +126,7 @@ TEST_CASE("Credentials: an empty, missing or malformed file keeps the last good 
     const std::string path = directory.write("token", "one");
     Fixture f{token_file(path)};
     CHECK(f.get() == "Bearer one");
-    f.now += 60s;
+    f.clock->advance(60s);
 
     SECTION("empty") { directory.write("token", " \n"); }
     SECTION("missing") { std::filesystem::remove(path); }

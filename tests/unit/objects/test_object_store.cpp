@@ -160,9 +160,9 @@ TEST_CASE("ObjectStore: a list that is never completed removes nothing") {
 TEST_CASE("ObjectStore: an object that came in an unusable form stays as it was") {
     ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
     store.begin_list();
-    store.keep_listed("ns", "b");
-    store.keep_listed("ns", "unknown");
-    store.keep_listed("elsewhere", "a");
+    store.mark_listed("ns", "b");
+    store.mark_listed("ns", "unknown");
+    store.mark_listed("elsewhere", "a");
     CHECK(words(store.finish_list()) == Words{"-a=1"});
     CHECK(store.find("ns", "b") != nullptr);
 }
@@ -171,8 +171,8 @@ TEST_CASE("ObjectStore: unusable objects that are not known do not hide removals
     ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
     store.begin_list();
     store.put_listed(thing("a", "1"));
-    store.keep_listed("ns", "unknown");
-    store.keep_listed("ns", "unknown too");
+    store.mark_listed("ns", "unknown");
+    store.mark_listed("ns", "unknown too");
     CHECK(words(store.finish_list()) == Words{"-b=2"});
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("ObjectStore: agrees with a map through random lists and events") {
             }
             if (random() % 8 == 0) {
                 const std::string bad = draw(12);
-                store.keep_listed("ns", bad);
+                store.mark_listed("ns", bad);
                 listed.insert(bad);
             } else {
                 listed.insert(put(true));

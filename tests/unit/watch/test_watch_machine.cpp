@@ -52,12 +52,10 @@ struct Subject {
     std::string page(std::string token) {
         return next(Machine::PageListed{"ignored", std::move(token)});
     }
-    std::string malformed() { return words(step = machine.on_malformed()); }
+    std::string malformed() { return next(Machine::Malformed{}); }
     std::string slept() { return next(Machine::Slept{}); }
     /// A watch that brought nothing.
-    std::string short_watch(bool clean = true) {
-        return next(Machine::WatchEnded{"", false, clean});
-    }
+    std::string short_watch(bool clean = true) { return next(Machine::WatchEnded{false, clean}); }
 
     Machine machine;
     Machine::Step step;
@@ -92,14 +90,8 @@ TEST_CASE("WatchMachine: a watch that ended is opened again from the last versio
     Subject s = watching("5");
     s.machine.on_progress("6");
     s.machine.on_progress("9");
-    CHECK(s.next(Machine::WatchEnded{"", true, true}) == "sleep");
+    CHECK(s.next(Machine::WatchEnded{true, true}) == "sleep");
     CHECK(s.slept() == "watch 9");
-}
-
-TEST_CASE("WatchMachine: the version that comes with the end of a watch counts") {
-    Subject s = watching("5");
-    CHECK(s.next(Machine::WatchEnded{"11", true, true}) == "sleep");
-    CHECK(s.slept() == "watch 11");
 }
 
 TEST_CASE("WatchMachine: an event without a version moves nothing") {
@@ -114,7 +106,7 @@ TEST_CASE(
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         Subject s(options(), seed);
         s.listed("5");
-        s.next(Machine::WatchEnded{"", true, true});
+        s.next(Machine::WatchEnded{true, true});
         least = std::min(least, delay(s.step));
         most = std::max(most, delay(s.step));
     }
@@ -127,7 +119,7 @@ TEST_CASE(
     "WatchMachine: after a broken connection with progress it waits as after a first failure") {
     Subject s = watching();
     for (int i = 0; i < 20; ++i) {
-        CHECK(s.next(Machine::WatchEnded{"", true, false}) == "sleep");
+        CHECK(s.next(Machine::WatchEnded{true, false}) == "sleep");
         CHECK((delay(s.step) >= 1s && delay(s.step) <= 2s));
         CHECK(s.slept() == "watch 5");
     }
@@ -277,7 +269,7 @@ TEST_CASE("WatchMachine: progress starts the count of short watches afresh") {
             s.short_watch(false);
             CHECK(s.slept() == "watch 5");
         }
-        CHECK(s.next(Machine::WatchEnded{"", true, true}) == "sleep");
+        CHECK(s.next(Machine::WatchEnded{true, true}) == "sleep");
         CHECK(s.slept() == "watch 5");
     }
 }
@@ -380,8 +372,9 @@ TEST_CASE("WatchMachine: whatever happens, it asks the server at most twice with
     };
     const std::vector<Make> after_watch{
         [](auto& r) {
-            return Machine::WatchEnded{"", false, r() % 2 == 0};
+            return Machine::WatchEnded{false, r() % 2 == 0};
         },
+        [](auto&) { return Machine::Malformed{}; },
         [](auto&) { return Machine::Expired{}; },
         [](auto&) { return Machine::VersionTooLarge{}; },
         [](auto&) { return Machine::Rejected{}; },

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "k8s_sd/api_client.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <cstdint>
@@ -11,37 +12,33 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::inline v0 {
+namespace k8s_sd::inline v0::detail {
 
-class ApiClient::Impl {
+/// What the watches of one server have in common.
+class ApiClientImpl {
  public:
-    Impl(asio::any_io_executor executor, const ApiServerConfig& server, Environment environment);
+    /// \param source  of the credentials; null: what `server.auth` says
+    ApiClientImpl(asio::any_io_executor executor, const ApiServerConfig& server,
+                  Environment environment, std::unique_ptr<CredentialSource> source = nullptr);
 
-    struct Request {
-        detail::HttpRequest http;
-        std::size_t credentials = 0;  ///< tells the credentials apart, without holding them
-    };
-    /// \param path     with query, without the server's prefix
-    /// \param problem  why there are no credentials, or why only old ones
-    Request make_request(std::string_view path, error_code& ec, std::string& problem);
-    /// After a 401 answer to a request with the credentials `sent`. True if there are others now:
-    /// watchers share the credentials, and another one may have refreshed them.
-    bool refresh_credentials(std::size_t sent);
-    std::unique_ptr<detail::HttpConnection> make_connection() const;
-    /// The URL of a path, for messages.
-    std::string url_of(std::string_view path) const { return base_ + std::string(path); }
-
-    asio::any_io_executor executor;
-    Environment environment;
-    ConnectTarget target;
+    /// The text of a GET request.
+    /// \param path  with query, without the server's prefix
+    HttpRequest make_request(std::string_view path, const Authorization&) const;
+    std::unique_ptr<HttpConnection> make_connection() const;
+    /// For messages; without a slash at the end.
+    const std::string& url() const noexcept { return base_; }
     std::uint64_t next_seed();
 
+    const asio::any_io_executor executor;
+    const Environment environment;
+    ConnectTarget target;
+    Credentials credentials;
+
  private:
-    detail::ServerUrl url_;
+    ServerUrl url_;
     std::string base_;
     std::string header_;  ///< the part that is the same in every request
-    detail::Credentials credentials_;
     std::uint64_t seeds_ = 0;
 };
 
-}  // namespace k8s_sd::inline v0
+}  // namespace k8s_sd::inline v0::detail

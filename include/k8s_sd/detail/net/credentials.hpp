@@ -1,47 +1,44 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/detail/net/credential_source.hpp"
+#include "k8s_sd/environment.hpp"
 
-#include <optional>
-#include <string>
-#include <string_view>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// The value of the Authorization header. Files are read again when their content is older than
-/// 60 s; an unreadable, empty or malformed file never replaces a good value. Blocks on files.
-/// Not thread-safe.
+/// The credentials that all requests to one server share. A value serves until it expires; then,
+/// or when the server refuses it, the source is asked once for everybody who waits. Lives on one
+/// strand. A handler is called from the call that got it or later, but not after the destruction;
+/// it may destroy the credentials.
 class Credentials {
  public:
-    explicit Credentials(const AuthConfig&);
+    using GetHandler = std::function<void(const Authorization&)>;
+    /// `changed`: there is a usable value, and it is not the one that was refused.
+    using RefreshHandler = std::function<void(bool changed)>;
 
-    /// Empty when the configuration has no credentials.
-    /// \param ec       errc::credentials_unavailable when there never was a usable value
-    /// \param problem  why the file or value cannot be used, also while an older value still
-    ///                 serves; empty otherwise. Never holds a secret.
-    std::string authorization(TimePoint now, error_code& ec, std::string& problem);
+    Credentials(std::unique_ptr<CredentialSource>, std::shared_ptr<Clock>);
+    Credentials(const Credentials&) = delete;
+    Credentials& operator=(const Credentials&) = delete;
 
-    /// Reads the file at once, as after a 401 answer. True when the value is different now. Who
-    /// shares the object compares `authorization()` with what it sent: another request may have
-    /// refreshed before.
-    bool refresh(TimePoint now);
+    void async_get(GetHandler);
+    /// After a 401 answer to a request with the value of the revision `refused`. The source is not
+    /// asked if another request has brought a new value already.
+    void async_refresh(std::uint64_t refused, RefreshHandler);
 
  private:
-    enum class Scheme { none, bearer, basic };
+    bool usable() const noexcept;
+    void ask(GetHandler);
+    void on_answer(Authorization);
 
-    bool stale(TimePoint now) const noexcept;
-    bool load(TimePoint now);
-    bool accept(std::string_view value);
-    CleansedBytes make_header(std::string_view value) const;
-
-    Scheme scheme_ = Scheme::none;
-    std::string username_;
-    std::string file_;   ///< empty: the value is part of the configuration
-    std::string field_;  ///< for texts: the field that the value comes from
-    CleansedBytes header_;
-    std::optional<TimePoint> read_at_;  ///< of the value in `header_`; empty after a failure
-    std::string problem_;
+    std::unique_ptr<CredentialSource> source_;
+    std::shared_ptr<Clock> clock_;
+    std::shared_ptr<const Authorization> current_;  ///< null before the first answer
+    std::vector<GetHandler> waiting_;               ///< not empty: the source is being asked
+    std::uint64_t revisions_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,26 +1,16 @@
 #pragma once
 
+#include "k8s_sd/detail/net/response_head.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
-
-/// The longest pause before the next request that a server can ask for.
-inline constexpr Duration longest_retry_after = std::chrono::hours(1);
-
-struct ResponseHead {
-    unsigned status = 0;
-    std::string content_type;             ///< lower case, without parameters
-    std::string date;                     ///< the server's clock, for messages about credentials
-    std::optional<Duration> retry_after;  ///< at most longest_retry_after
-};
 
 /// Receives one response as it arrives.
 class ResponseSink {

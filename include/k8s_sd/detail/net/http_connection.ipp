@@ -25,7 +25,7 @@ std::optional<Duration> parse_retry_after(std::string_view value) {
     unsigned seconds = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
     if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
-    return std::min<Duration>(std::chrono::seconds(seconds), longest_retry_after);
+    return std::chrono::seconds(seconds);
 }
 
 ResponseHead read_head(const http::response_header<>& header) {

@@ -91,11 +91,11 @@ class ObjectStore {
         ObjectChange change = put(ObjectPtr(object));
         // The list may have brought another version of it before.
         if (change.before) listed_.erase(change.before.get());
-        keep_listed(ns, name);
+        mark_listed(ns, name);
         return change;
     }
     /// The list has the object in a form that cannot be used: the known content stays.
-    void keep_listed(std::string_view ns, std::string_view name) {
+    void mark_listed(std::string_view ns, std::string_view name) {
         if (!tracking_) return;
         if (const Object* known = find(ns, name)) listed_.insert(known);
     }

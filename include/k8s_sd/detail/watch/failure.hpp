@@ -1,12 +1,12 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/event.hpp"
-#include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/response_head.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -16,10 +16,7 @@ struct Failure {
     std::string message;
 };
 
-/// The Status in an error body, or what can be said without one.
-ServerStatus read_status(const ResponseHead& head, std::string_view body);
-
-/// An answer other than 200.
+/// What the server said went wrong, in words that help.
 Failure describe(const ServerStatus& status, const ResponseHead& head, Kind kind);
 
 /// The counter of a failure's class.

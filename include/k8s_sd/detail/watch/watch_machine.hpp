@@ -40,10 +40,10 @@ class WatchMachine {
     /// The server ended the watch, or the connection broke. `progressed`: there was at least one
     /// event, or the watch lived for a while.
     struct WatchEnded {
-        std::string resource_version;
         bool progressed = false;
         bool clean = true;
     };
+    struct Malformed {};        ///< a watch brought bytes that are not events
     struct Expired {};          ///< 410, as a status or as an event
     struct VersionTooLarge {};  ///< the version is from the future of this server
     struct Rejected {};         ///< 400 or 422: something in the request is not accepted
@@ -53,8 +53,8 @@ class WatchMachine {
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
     struct Slept {};
-    using Outcome = std::variant<PageListed, WatchEnded, Expired, VersionTooLarge, Rejected, Failed,
-                                 NewCredentials, Slept>;
+    using Outcome = std::variant<PageListed, WatchEnded, Malformed, Expired, VersionTooLarge,
+                                 Rejected, Failed, NewCredentials, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : page_size_(options.page_size), backoff_(options.backoff_min, options.backoff_max, seed) {}
@@ -69,11 +69,6 @@ class WatchMachine {
         if (!resource_version.empty()) resource_version_ = resource_version;
         backoff_.reset();
         expired_ = short_watches_ = malformed_ = 0;
-    }
-    /// A watch brought bytes that are not events. The third time in a row at one version it lists.
-    Step on_malformed() {
-        if (++malformed_ >= max_malformed) return forget_version(backoff_.next());
-        return Sleep{backoff_.next()};
     }
     const std::string& resource_version() const noexcept { return resource_version_; }
 
@@ -92,7 +87,6 @@ class WatchMachine {
     }
 
     Step on(const WatchEnded& end) {
-        if (!end.resource_version.empty()) resource_version_ = end.resource_version;
         if (end.progressed) {
             backoff_.reset();
             short_watches_ = 0;
@@ -101,6 +95,12 @@ class WatchMachine {
             return Sleep{backoff_.next()};
         }
         if (++short_watches_ >= max_short_watches) return forget_version(backoff_.next());
+        return Sleep{backoff_.next()};
+    }
+
+    // The third time in a row at one version it lists.
+    Step on(const Malformed&) {
+        if (++malformed_ >= max_malformed) return forget_version(backoff_.next());
         return Sleep{backoff_.next()};
     }
 

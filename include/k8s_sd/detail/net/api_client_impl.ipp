@@ -1,0 +1,50 @@
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/configured_credentials.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/version.hpp"
+
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& server,
+                             Environment env, std::unique_ptr<CredentialSource> source)
+    : executor(std::move(ex)),
+      environment(with_defaults(std::move(env))),
+      credentials(source ? std::move(source)
+                         : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock),
+                  environment.clock),
+      url_(parse_server_url(server.url, server.tls != TlsConfig{})),
+      base_(to_string(url_)) {
+    target.host = url_.host;
+    target.port = url_.port;
+    if (url_.tls) target.tls = server.tls;
+    header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
+              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
+              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
+}
+
+HttpRequest ApiClientImpl::make_request(std::string_view path,
+                                        const Authorization& authorization) const {
+    HttpRequest request;
+    std::string& text = request.text;
+    // Enough room at once: growing would leave copies of a secret behind.
+    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() +
+                 authorization.value.size());
+    (((text += "GET ") += url_.prefix) += path) += header_;
+    if (!authorization.value.empty())
+        ((text += "Authorization: ") += view(authorization.value)) += "\r\n";
+    text += "\r\n";
+    return request;
+}
+
+std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
+    return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock);
+}
+
+std::uint64_t ApiClientImpl::next_seed() {
+    return environment.seed + 0x9E3779B97F4A7C15U * ++seeds_;
+}
+
+}  // namespace k8s_sd::inline v0::detail

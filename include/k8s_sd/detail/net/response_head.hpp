@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s_sd/time.hpp"
+
+#include <optional>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+struct ResponseHead {
+    unsigned status = 0;
+    std::string content_type;             ///< lower case, without parameters
+    std::string date;                     ///< the server's clock, for messages about credentials
+    std::optional<Duration> retry_after;  ///< as the server says it
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/objects/object_store.hpp"
+#include "k8s_sd/detail/watch/bookmark_patience.hpp"
+#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/random.hpp"
+#include "k8s_sd/detail/watch/watch_machine.hpp"
+#include "k8s_sd/detail/watch/watch_report.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
+#include "k8s_sd/url_watcher.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Performs the steps of a WatchMachine: sends requests, feeds the decoder with the answers and
+/// the store with what it finds. What an answer means is decided in judge().
+///
+/// Handlers may outlive the watcher; after stop() they do nothing.
+class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>,
+                             private ResponseSink,
+                             private EventSink {
+ public:
+    URLWatcherImpl(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
+                   std::shared_ptr<ObjectMaker>);
+
+    void start();
+    void stop() noexcept;
+    void forget(std::string_view ns, std::string_view name);
+
+    const ObjectStore& store() const noexcept { return store_; }
+    const WatchStatus& status() const noexcept { return report_.status(); }
+
+ private:
+    void perform(const WatchMachine::Step&);
+    void perform(const WatchMachine::List&);
+    void perform(const WatchMachine::Watch&);
+    void perform(const WatchMachine::Sleep&);
+    void begin(WatchRequest, bool watching);
+    void on_credentials(const Authorization&, const WatchRequest&);
+
+    void on_head(const ResponseHead&) override;
+    error_code on_body(std::string_view bytes) override;
+
+    void on_object(EventType, ObjectPtr, std::string_view version) override;
+    void on_bookmark(std::string_view version, bool initial_events_end) override;
+    void on_error_event(const ServerStatus&) override;
+    void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
+                       error_code ec, std::string_view problem) override;
+    void on_progress(std::string_view version);
+    void on_change(const ObjectChange&);
+
+    void on_end(error_code ec, std::string why);
+    void refresh_credentials(const Verdict&);
+    void conclude(const Verdict&);
+    void finish_list();
+    void recover();
+
+    /// After `wait`, if the watcher is there and the timer was not set anew.
+    void call_after(Duration wait, void (URLWatcherImpl::*method)());
+    void on_slept();
+    TimePoint now() const noexcept { return api_.environment.clock->now(); }
+
+    std::shared_ptr<ApiClient> client_;
+    ApiClientImpl& api_;
+    WatchQuery query_;
+    WatchOptions options_;
+    WatchObserver& observer_;
+    std::shared_ptr<ObjectMaker> maker_;
+    ObjectStore store_;
+    JsonDecoder decoder_;
+    WatchMachine machine_;
+    Random random_;
+    BookmarkPatience patience_;
+    WatchReport report_;
+    std::unique_ptr<HttpConnection> connection_;
+    std::unique_ptr<Timer> timer_;
+
+    Exchange exchange_;              ///< the one under way
+    std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
+    TimePoint sent_at_{};
+    bool started_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

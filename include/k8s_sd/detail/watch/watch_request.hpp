@@ -1,0 +1,34 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/watch/random.hpp"
+#include "k8s_sd/detail/watch/watch_machine.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/watch_query.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What to send for a step of the WatchMachine, and how long to wait for an answer.
+struct WatchRequest {
+    std::string target;                        ///< path and query, without the server's prefix
+    bool has_position = false;                 ///< with a version or a continue token
+    Duration idle_timeout{};                   ///< silence allowed; zero: any
+    errc idle_error = errc::response_timeout;  ///< what that silence is reported as
+};
+
+/// Path and query of the collection.
+std::string collection_target(const WatchQuery&);
+
+/// The time for which the server is asked to keep a watch open; zero: as it likes.
+std::chrono::seconds draw_watch_timeout(const WatchOptions&, Random&);
+
+WatchRequest list_request(const WatchQuery&, const WatchOptions&, const WatchMachine::List&);
+/// The silence allowed is that of a server which sends no bookmarks.
+/// \param timeout  see draw_watch_timeout()
+WatchRequest watch_request(const WatchQuery&, const WatchMachine::Watch&,
+                           std::chrono::seconds timeout);
+
+}  // namespace k8s_sd::inline v0::detail

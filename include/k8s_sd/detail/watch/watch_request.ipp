@@ -1,0 +1,57 @@
+#include "k8s_sd/detail/base/percent_encoding.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
+
+#include <random>
+
+namespace k8s_sd::inline v0::detail {
+
+std::string collection_target(const WatchQuery& query) {
+    std::string target = collection_path(query.kind, query.ns);
+    if (!query.label_selector.empty()) append_query(target, "labelSelector", query.label_selector);
+    if (!query.field_selector.empty()) append_query(target, "fieldSelector", query.field_selector);
+    return target;
+}
+
+std::chrono::seconds draw_watch_timeout(const WatchOptions& options, Random& random) {
+    const auto seconds = [](Duration d) {
+        return std::chrono::duration_cast<std::chrono::seconds>(d).count();
+    };
+    return std::chrono::seconds(std::uniform_int_distribution<std::int64_t>(
+        seconds(options.watch_timeout_min), seconds(options.watch_timeout_max))(random));
+}
+
+WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
+                          const WatchMachine::List& list) {
+    WatchRequest request;
+    request.target = collection_target(query);
+    if (list.limit != 0) append_query(request.target, "limit", std::to_string(list.limit));
+    if (!list.continue_token.empty()) append_query(request.target, "continue", list.continue_token);
+    if (!list.resource_version.empty()) {
+        append_query(request.target, "resourceVersion", list.resource_version);
+        append_query(request.target, "resourceVersionMatch", "NotOlderThan");
+    }
+    request.has_position = !list.continue_token.empty() || !list.resource_version.empty();
+    request.idle_timeout = options.response_timeout;
+    request.idle_error = errc::response_timeout;
+    return request;
+}
+
+WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,
+                           std::chrono::seconds timeout) {
+    // The server ends the watch; only a dead one is late with it.
+    constexpr Duration margin = std::chrono::seconds(10);
+    WatchRequest request;
+    request.target = collection_target(query);
+    append_query(request.target, "watch", "1");
+    append_query(request.target, "allowWatchBookmarks", "true");
+    append_query(request.target, "resourceVersion", watch.resource_version);
+    request.has_position = true;
+    request.idle_error = errc::idle_timeout;
+    if (timeout.count() > 0) {
+        append_query(request.target, "timeoutSeconds", std::to_string(timeout.count()));
+        request.idle_timeout = timeout + margin;
+    }
+    return request;
+}
+
+}  // namespace k8s_sd::inline v0::detail

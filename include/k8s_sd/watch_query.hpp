@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s_sd/kind.hpp"
+
+#include <string>
+
+namespace k8s_sd::inline v0 {
+
+/// Which collection to watch; together with the server it makes the URL.
+struct WatchQuery {
+    Kind kind = Kind::pod;
+    std::string ns;              ///< empty: all namespaces
+    std::string label_selector;  ///< empty: no filter
+    std::string field_selector;
+};
+
+}  // namespace k8s_sd::inline v0

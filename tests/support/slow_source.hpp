@@ -1,0 +1,54 @@
+#pragma once
+
+#include "k8s_sd/detail/net/credential_source.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::test {
+
+/// Credentials that come when the test says so.
+class SlowSource final : public detail::CredentialSource {
+ public:
+    /// What the test keeps; the source itself belongs to its user.
+    struct Desk {
+        int asked = 0;
+        bool alive = true;
+        Handler waiting;  ///< empty: nobody asks
+
+        void answer(detail::Authorization authorization) {
+            std::exchange(waiting, nullptr)(std::move(authorization));
+        }
+        void answer(std::string_view value, std::optional<TimePoint> expiry = {}) {
+            detail::Authorization authorization;
+            detail::append(authorization.value, value);
+            authorization.expiry = expiry;
+            answer(std::move(authorization));
+        }
+        void fail(std::string problem) {
+            detail::Authorization authorization;
+            authorization.ec = errc::credentials_unavailable;
+            authorization.problem = std::move(problem);
+            answer(std::move(authorization));
+        }
+    };
+
+    explicit SlowSource(std::shared_ptr<Desk> desk) : desk_(std::move(desk)) {}
+    ~SlowSource() override {
+        desk_->alive = false;
+        desk_->waiting = nullptr;
+    }
+    void async_get(Handler handler) override {
+        ++desk_->asked;
+        desk_->waiting = std::move(handler);
+    }
+
+ private:
+    std::shared_ptr<Desk> desk_;
+};
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,156 @@
+#include "k8s_sd/detail/net/credentials.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "support/manual_clock.hpp"
+#include "support/slow_source.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using Texts = std::vector<std::string>;
+
+/// Credentials of a slow source, and what those who wait for them are told.
+struct Shared {
+    void get() {
+        credentials->async_get([this](const Authorization& answer) {
+            told.push_back(answer.ec ? "error: " + answer.problem
+                                     : std::string(view(answer.value)));
+            revision = answer.revision;
+        });
+    }
+    /// After a refusal of the value of the last answer.
+    void refresh() { refresh(revision); }
+    void refresh(std::uint64_t refused) {
+        credentials->async_refresh(
+            refused, [this](bool changed) { told.emplace_back(changed ? "changed" : "the same"); });
+    }
+    Texts take() { return std::exchange(told, {}); }
+
+    std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
+    std::shared_ptr<test::SlowSource::Desk> desk = std::make_shared<test::SlowSource::Desk>();
+    std::unique_ptr<Credentials> credentials =
+        std::make_unique<Credentials>(std::make_unique<test::SlowSource>(desk), clock);
+    Texts told;
+    std::uint64_t revision = 0;
+};
+
+TEST_CASE("Credentials: the source is asked once for all who wait, and not again while the value "
+          "serves") {
+    Shared s;
+    for (int i = 0; i < 10; ++i) s.get();
+    CHECK(s.desk->asked == 1);
+    CHECK(s.take().empty());
+    s.desk->answer("Bearer one");
+    CHECK(s.take() == Texts(10, "Bearer one"));
+    s.clock->advance(1000h);
+    s.get();
+    CHECK(s.take() == Texts{"Bearer one"});
+    CHECK(s.desk->asked == 1);
+}
+
+TEST_CASE("Credentials: an expired value is not handed out") {
+    Shared s;
+    s.get();
+    s.desk->answer("Bearer one", s.clock->now() + 10s);
+    s.clock->advance(9s);
+    s.get();
+    CHECK(s.take() == Texts{"Bearer one", "Bearer one"});
+    s.clock->advance(1s);
+    s.get();
+    CHECK(s.take().empty());
+    CHECK(s.desk->asked == 2);
+    s.desk->answer("Bearer two");
+    CHECK(s.take() == Texts{"Bearer two"});
+}
+
+TEST_CASE("Credentials: a failure is told to all who wait, and the next one asks again") {
+    Shared s;
+    s.get();
+    s.get();
+    s.desk->fail("the program ended with 1");
+    CHECK(s.take() == Texts(2, "error: the program ended with 1"));
+    s.get();
+    CHECK(s.desk->asked == 2);
+    s.desk->answer("Bearer one");
+    CHECK(s.take() == Texts{"Bearer one"});
+}
+
+TEST_CASE("Credentials: a refused value is asked for anew, once for all whose request had it") {
+    Shared s;
+    s.get();
+    s.desk->answer("Bearer one");
+    s.take();
+    s.refresh();
+    s.refresh();
+    s.get();  // the value in memory is the one that was refused
+    CHECK(s.desk->asked == 2);
+    CHECK(s.take().empty());
+
+    SECTION("a new value") {
+        const std::uint64_t refused = s.revision;
+        s.desk->answer("Bearer two");
+        CHECK(s.take() == Texts{"changed", "changed", "Bearer two"});
+        s.refresh(refused);  // an answer that was late
+        CHECK(s.take() == Texts{"changed"});
+        CHECK(s.desk->asked == 2);
+    }
+    SECTION("the same value") {
+        s.desk->answer("Bearer one");
+        CHECK(s.take() == Texts{"the same", "the same", "Bearer one"});
+    }
+    SECTION("a failure") {
+        s.desk->fail("no");
+        CHECK(s.take() == Texts{"the same", "the same", "error: no"});
+    }
+}
+
+TEST_CASE("Credentials: who is told may ask again at once") {
+    Shared s;
+    s.credentials->async_get([&](const Authorization&) { s.get(); });
+    s.credentials->async_get([&](const Authorization&) { s.refresh(1); });
+    s.desk->answer("Bearer one");
+    CHECK(s.take() == Texts{"Bearer one"});
+    CHECK(s.desk->asked == 2);
+    s.desk->answer("Bearer two");
+    CHECK(s.take() == Texts{"changed"});
+}
+
+TEST_CASE("Credentials: nobody is told anything after the destruction") {
+    Shared s;
+    s.get();
+    s.refresh();
+    s.credentials.reset();
+    CHECK_FALSE(s.desk->alive);
+    CHECK(s.take().empty());
+}
+
+TEST_CASE("Credentials: who is told may destroy them, and the others are told all the same") {
+    Shared s;
+    s.credentials->async_get([&](const Authorization&) { s.credentials.reset(); });
+    s.get();
+    s.desk->answer("Bearer one");
+    CHECK_FALSE(s.desk->alive);
+    CHECK(s.take() == Texts{"Bearer one"});
+}
+
+TEST_CASE("Credentials: no source can add header fields to a request") {
+    for (const std::string& value :
+         {std::string("Bearer a\r\nX-Evil: 1"), std::string("Bearer a\nb"),
+          std::string("Bearer \0a", 9), std::string("Bearer a\x7f")}) {
+        Shared s;
+        s.get();
+        s.desk->answer(value);
+        const Texts told = s.take();
+        REQUIRE(told.size() == 1);
+        CHECK(told[0].starts_with("error: "));
+        CHECK(told[0].find("Bearer") == std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail

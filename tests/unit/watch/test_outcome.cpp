@@ -1,0 +1,346 @@
+#include "k8s_sd/detail/watch/outcome.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <boost/asio/error.hpp>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using Machine = WatchMachine;
+
+enum class Asked { list, next_page, watch };
+constexpr Asked all_requests[] = {Asked::list, Asked::next_page, Asked::watch};
+
+Exchange exchange(Asked asked, unsigned status = 200, std::string text = {}) {
+    Exchange x;
+    x.watching = asked == Asked::watch;
+    x.has_position = asked != Asked::list;
+    x.head.status = status;
+    x.head.content_type = "application/json";
+    x.error_text = std::move(text);
+    return x;
+}
+
+std::string status_body(const std::string& message, const std::string& details = "{}") {
+    return R"({"kind":"Status","reason":"Reason","message":")" + message + R"(","details":)" +
+           details + "}";
+}
+
+/// "failed", "failed, wait 5 s", "rejected", "ended, progressed, broken", …
+std::string words(const Machine::Outcome& outcome) {
+    struct {
+        std::string operator()(const Machine::PageListed& page) const {
+            return "page " + page.resource_version +
+                   (page.continue_token.empty() ? "" : ", more " + page.continue_token);
+        }
+        std::string operator()(const Machine::WatchEnded& end) const {
+            return std::string("ended") + (end.progressed ? ", progressed" : "") +
+                   (end.clean ? "" : ", broken");
+        }
+        std::string operator()(const Machine::Failed& failed) const {
+            if (!failed.retry_after) return "failed";
+            const auto wait = std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after);
+            return "failed, wait " + std::to_string(wait.count()) + " s";
+        }
+        std::string operator()(const Machine::Malformed&) const { return "malformed"; }
+        std::string operator()(const Machine::Expired&) const { return "expired"; }
+        std::string operator()(const Machine::VersionTooLarge&) const { return "too large"; }
+        std::string operator()(const Machine::Rejected&) const { return "rejected"; }
+        std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
+        std::string operator()(const Machine::Slept&) const { return "slept"; }
+    } const visitor;
+    return std::visit(visitor, outcome);
+}
+std::string words(const Verdict& verdict) { return words(verdict.outcome); }
+
+bool says(const Verdict& verdict, std::string_view text) {
+    return verdict.failure.message.find(text) != std::string::npos;
+}
+
+ExchangeEnd ended(error_code ec, std::string why = "why", Duration lived = {}) {
+    ExchangeEnd end;
+    end.failure = {ec, std::move(why)};
+    end.lived = lived;
+    return end;
+}
+
+TEST_CASE("judge: what each status of the protocol means, to a list and to a watch") {
+    using Counter = Metrics::Counter Metrics::PerKind::*;
+    using M = Metrics::PerKind;
+    struct Row {
+        unsigned status;
+        std::string list, next_page, watch;
+        errc error;
+        Counter counter;
+        std::string advice;
+    };
+    const std::vector<Row> table{
+        {100, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {201, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {204, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {301, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {400, "failed", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
+        {401, "failed", "failed", "failed", errc::unauthorized, &M::unauthorized, "token may"},
+        {403, "failed", "failed", "failed", errc::forbidden, &M::forbidden, "(RBAC)"},
+        {404, "failed", "failed", "failed", errc::not_found, &M::not_found, "no such API"},
+        {405, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {406, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {409, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {410, "expired", "expired", "expired", errc::expired, &M::expired, "listing again"},
+        {415, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {422, "failed", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
+        {429, "failed", "failed", "failed", errc::too_many_requests, &M::too_many_requests, ""},
+        {500, "failed", "failed", "failed", errc::server_error, &M::server_errors, ""},
+        {503, "failed", "failed", "failed", errc::server_error, &M::server_errors, ""},
+        {504, "failed", "failed", "failed", errc::server_error, &M::server_errors, ""},
+    };
+    for (const Row& row : table) {
+        for (const Asked asked : all_requests) {
+            CAPTURE(row.status, static_cast<int>(asked));
+            const Verdict verdict =
+                judge(exchange(asked, row.status, status_body("why it was refused")), {});
+            CHECK(words(verdict) == (asked == Asked::list        ? row.list
+                                     : asked == Asked::next_page ? row.next_page
+                                                                 : row.watch));
+            CHECK(verdict.failure.ec == row.error);
+            CHECK(says(verdict, row.advice));
+            CHECK(verdict.credentials_refused == (row.status == 401));
+            // That a version has expired is nothing to complain of.
+            CHECK(verdict.failed == (row.status != 410));
+            if (verdict.failed) {
+                CHECK(says(verdict, "HTTP " + std::to_string(row.status) + ": why it was refused"));
+            }
+            Metrics::PerKind metrics;
+            CHECK(&failure_counter(metrics, verdict.failure.ec) == &(metrics.*row.counter));
+        }
+    }
+}
+
+TEST_CASE("judge: an ERROR event means what its code means as a status, but has no other try") {
+    for (const unsigned code : {0U, 400U, 401U, 403U, 404U, 410U, 422U, 429U, 500U, 503U, 504U}) {
+        CAPTURE(code);
+        Exchange event = exchange(Asked::watch);
+        event.error_event = ServerStatus{};
+        event.error_event->code = code;
+        event.error_event->reason = "Reason";
+        event.error_event->message = "why";
+        event.events = 7;
+        const Verdict verdict = judge(event, ended(errc::server_error));
+        const Verdict refusal =
+            judge(exchange(Asked::watch, code == 0 ? 418 : code, status_body("why")), {});
+        CHECK(words(verdict) == words(refusal));
+        CHECK(verdict.failure.ec == refusal.failure.ec);
+        CHECK(verdict.failed == refusal.failed);
+        if (code != 0) CHECK(verdict.failure.message == refusal.failure.message);
+        CHECK_FALSE(verdict.credentials_refused);
+    }
+}
+
+TEST_CASE("judge: the three shapes of a version from the server's future") {
+    const std::string large = "Too large resource version: 9, current: 7";
+    const std::string body = GENERATE_COPY(
+        status_body(large),
+        status_body("Timeout", R"({"causes":[{"reason":"ResourceVersionTooLarge"}]})"),
+        status_body("Timeout", R"({"causes":[1,{},{"message":")" + large + "\"}]}"));
+    for (const unsigned status : {400U, 500U, 504U}) {
+        const Verdict verdict = judge(exchange(Asked::watch, status, body), {});
+        CHECK(words(verdict) == "too large");
+        CHECK(verdict.failed);
+    }
+}
+
+TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour at most") {
+    struct Row {
+        std::optional<Duration> header;
+        std::string seconds, expected;
+    };
+    for (const Row& row :
+         {Row{{}, "", "failed"}, Row{{}, "0", "failed"}, Row{{}, "-5", "failed"},
+          Row{{}, "\"5\"", "failed"}, Row{{}, "7", "failed, wait 7 s"},
+          Row{{}, "3601", "failed, wait 3600 s"},
+          Row{{}, "9223372036854775807", "failed, wait 3600 s"},
+          Row{{}, "18446744073709551615", "failed"}, Row{3s, "7", "failed, wait 3 s"},
+          Row{0s, "7", "failed, wait 0 s"}, Row{24h, "", "failed, wait 3600 s"}}) {
+        CAPTURE(row.seconds);
+        const std::string details =
+            row.seconds.empty() ? "{}" : R"({"retryAfterSeconds":)" + row.seconds + "}";
+        for (const unsigned status : {429U, 500U, 503U, 403U}) {
+            Exchange x = exchange(Asked::watch, status, status_body("wait", details));
+            x.head.retry_after = row.header;
+            CHECK(words(judge(x, {})) == row.expected);
+        }
+        Exchange event = exchange(Asked::watch);
+        event.error_event = ServerStatus{};
+        event.error_event->code = 429;
+        event.error_event->retry_after_seconds = 4'000'000'000U;
+        CHECK(words(judge(event, {})) == "failed, wait 3600 s");
+    }
+}
+
+TEST_CASE("judge: a 401 tells the server's clock and what is wrong with the credentials") {
+    Exchange x = exchange(Asked::list, 401, status_body("Unauthorized"));
+    x.head.date = "Thu, 01 Jan 1970 00:00:00 GMT";
+    x.credentials_problem = "bearer_token_file /token: it is empty";
+    CHECK(judge(x, {}).failure.message ==
+          "HTTP 401: Unauthorized; the server's clock says Thu, 01 Jan 1970 00:00:00 GMT; check "
+          "the credentials: the token may have expired, or be of another cluster; "
+          "bearer_token_file /token: it is empty");
+    x.head.status = 403;
+    CHECK_FALSE(says(judge(x, {}), "bearer_token_file"));
+}
+
+TEST_CASE("judge: whatever the body of a refusal is, it is a refusal, and its text is one line") {
+    const std::vector<std::string> bodies{
+        "",
+        "{",
+        "[]",
+        "null",
+        "\x01\x02\r\n",
+        "<html>\r\n<body>no</body>",
+        R"({"message":5})",
+        R"({"details":[]})",
+        R"({"details":{"causes":{}}})",
+        R"({"message":"a\u0000\nb\u007f"})",
+        R"({"details":{"causes":[null,5,[],{"reason":5,"message":[]}],"retryAfterSeconds":1e300}})",
+        std::string(16'000, '['),
+        std::string(16'000, '\xff')};
+    for (const std::string& body : bodies) {
+        for (const char* type : {"application/json", "text/html", ""}) {
+            for (const Asked asked : all_requests) {
+                Exchange x = exchange(asked, 503, body);
+                x.head.content_type = type;
+                const Verdict verdict = judge(x, ended(errc::truncated_response));
+                CAPTURE(body.substr(0, 80), type, verdict.failure.message);
+                CHECK(words(verdict) == "failed");
+                CHECK(verdict.failure.ec == errc::server_error);
+                CHECK(says(verdict, "HTTP 503"));
+                CHECK(verdict.failure.message.size() < 600);
+                CHECK(verdict.failure.message.find_first_of(std::string("\r\n\x7f\0", 4)) ==
+                      std::string::npos);
+            }
+        }
+    }
+}
+
+TEST_CASE("judge: a 400 without a Status may come from something else than an API server") {
+    CHECK(says(judge(exchange(Asked::list, 400, "<html>"), {}), "the right scheme?"));
+    CHECK(says(judge(exchange(Asked::list, 400, status_body("no")), {}), "selectors for pods"));
+}
+
+TEST_CASE("judge: a 200 of another content type is no answer, however it ends") {
+    for (const Asked asked : all_requests) {
+        Exchange x = exchange(asked);
+        x.head.content_type = "text/html\n";
+        x.events = 3;
+        const Verdict verdict = judge(x, ended(errc::unexpected_content_type, "", 1h));
+        CHECK(words(verdict) == "failed");
+        CHECK(verdict.failed);
+        CHECK(verdict.failure.ec == errc::unexpected_content_type);
+        CHECK(verdict.failure.message ==
+              "the server answered text/html instead of application/json; is this the URL of a "
+              "Kubernetes API server?");
+        CHECK(words(judge(x, {})) == "failed");
+    }
+}
+
+TEST_CASE("judge: a list is complete, or it has failed with the words of who found out") {
+    ExchangeEnd end;
+    end.page = {"9", "token"};
+    const Verdict page = judge(exchange(Asked::list), end);
+    CHECK(words(page) == "page 9, more token");
+    CHECK_FALSE(page.failure.ec);
+    CHECK_FALSE(page.failed);
+    for (const error_code ec :
+         {make_error_code(errc::malformed_response), make_error_code(errc::truncated_response),
+          make_error_code(errc::missing_resource_version), make_error_code(errc::response_timeout),
+          error_code(boost::asio::error::connection_reset)}) {
+        end.failure = {ec, "why"};
+        const Verdict verdict = judge(exchange(Asked::next_page), end);
+        CHECK(words(verdict) == "failed");
+        CHECK(verdict.failed);
+        CHECK(verdict.failure.ec == ec);
+        CHECK(verdict.failure.message == "why");
+    }
+}
+
+TEST_CASE("judge: the end of a watch counts as progress after an event or a second") {
+    struct Row {
+        bool broken;
+        std::uint64_t events;
+        Duration lived;
+        std::string expected;
+        bool failed;
+    };
+    for (const Row& row :
+         {Row{false, 0, 0s, "ended", false}, Row{false, 0, 999ms, "ended", false},
+          Row{false, 0, 1s, "ended, progressed", false},
+          Row{false, 1, 0s, "ended, progressed", false}, Row{true, 0, 999ms, "ended, broken", true},
+          Row{true, 0, 1s, "ended, progressed, broken", false},
+          Row{true, 1, 0s, "ended, progressed, broken", false}}) {
+        CAPTURE(row.broken, row.events, row.lived.count());
+        Exchange x = exchange(Asked::watch);
+        x.events = row.events;
+        const error_code ec = row.broken ? make_error_code(errc::idle_timeout) : error_code();
+        const Verdict verdict = judge(x, ended(ec, "silent", row.lived));
+        CHECK(words(verdict) == row.expected);
+        CHECK(verdict.failed == row.failed);
+        CHECK(verdict.failure.ec == ec);  // counted in any case
+        if (row.broken) CHECK(verdict.failure.message == (row.failed ? "silent" : ""));
+    }
+}
+
+TEST_CASE("judge: a watch without an answer has failed, however long it took") {
+    for (const error_code ec :
+         {make_error_code(errc::connect_timeout), make_error_code(errc::idle_timeout),
+          error_code(boost::asio::error::connection_refused),
+          error_code(boost::asio::error::eof)}) {
+        const Verdict verdict = judge(exchange(Asked::watch, 0), ended(ec, "why", 1h));
+        CHECK(words(verdict) == "failed");
+        CHECK(verdict.failed);
+        CHECK(verdict.failure.ec == ec);
+        CHECK(verdict.failure.message == "why");
+    }
+}
+
+TEST_CASE("judge: bytes that are no events are a failure even after events") {
+    Exchange x = exchange(Asked::watch);
+    x.events = 5;
+    const Verdict verdict = judge(x, ended(errc::malformed_response, "not JSON", 1h));
+    CHECK(words(verdict) == "malformed");
+    CHECK(verdict.failed);
+    CHECK(verdict.failure.message == "not JSON");
+}
+
+TEST_CASE("Exchange: a body without a type is tried, of others only 200 and JSON") {
+    Exchange x;
+    CHECK_FALSE(x.accepted());
+    x.head.status = 200;
+    CHECK(x.accepted());
+    x.head.content_type = "application/json";
+    CHECK(x.accepted());
+    x.head.content_type = "application/vnd.kubernetes.protobuf";
+    CHECK_FALSE(x.accepted());
+    x.head = {403, "application/json", {}, {}};
+    CHECK_FALSE(x.accepted());
+}
+
+TEST_CASE("Exchange: the text of a refusal is kept up to 16 KiB, that of a 200 not at all") {
+    Exchange refusal = exchange(Asked::list, 500);
+    CHECK_FALSE(refusal.add_error_text("{"));
+    CHECK_FALSE(refusal.add_error_text(std::string(16'000, 'x')));
+    CHECK(refusal.add_error_text(std::string(16'000, 'x')) == errc::malformed_response);
+    CHECK(refusal.error_text.size() == 16 * 1024);
+    Exchange other = exchange(Asked::list, 200);
+    CHECK(other.add_error_text("secret") == errc::unexpected_content_type);
+    CHECK(other.error_text.empty());
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail

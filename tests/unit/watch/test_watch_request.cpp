@@ -1,0 +1,89 @@
+#include "k8s_sd/detail/watch/resource_version.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+WatchQuery query() {
+    WatchQuery query;
+    query.kind = Kind::endpointslice;
+    query.ns = "shop";
+    return query;
+}
+
+TEST_CASE("watch request: the collection is that of the kind, with the selectors escaped") {
+    CHECK(collection_target({}) == "/api/v1/pods");
+    WatchQuery q = query();
+    CHECK(collection_target(q) == "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices");
+    q.label_selector = "app in (a,b)";
+    CHECK(collection_target(q) == "/apis/discovery.k8s.io/v1/namespaces/shop/"
+                                  "endpointslices?labelSelector=app+in+%28a%2Cb%29");
+    q.field_selector = "metadata.name=x&limit=1";
+    CHECK(collection_target(q).ends_with("%29&fieldSelector=metadata.name%3Dx%26limit%3D1"));
+}
+
+TEST_CASE("watch request: a first page has a limit and no position") {
+    const WatchRequest request = list_request({}, {.response_timeout = 5s}, {{}, {}, 500});
+    CHECK(request.target == "/api/v1/pods?limit=500");
+    CHECK_FALSE(request.has_position);
+    CHECK(request.idle_timeout == 5s);
+    CHECK(request.idle_error == errc::response_timeout);
+    CHECK(list_request({}, {}, {}).target == "/api/v1/pods");
+}
+
+TEST_CASE("watch request: the next page has the server's token, escaped") {
+    const WatchRequest request = list_request({}, {}, {{}, "a/b+c=&limit=1 ", 2});
+    CHECK(request.target == "/api/v1/pods?limit=2&continue=a%2Fb%2Bc%3D%26limit%3D1+");
+    CHECK(request.has_position);
+}
+
+TEST_CASE("watch request: a relist asks for a state that is not older") {
+    const WatchRequest request = list_request({}, {}, {"17", {}, 0});
+    CHECK(request.target == "/api/v1/pods?resourceVersion=17&resourceVersionMatch=NotOlderThan");
+    CHECK(request.has_position);
+}
+
+TEST_CASE("watch request: a watch may be silent as long as it lasts, and a little longer") {
+    const WatchRequest request = watch_request({}, {"17"}, 300s);
+    CHECK(request.target == "/api/v1/pods?watch=1&allowWatchBookmarks=true&resourceVersion=17"
+                            "&timeoutSeconds=300");
+    CHECK(request.has_position);
+    CHECK(request.idle_timeout == 310s);
+    CHECK(request.idle_error == errc::idle_timeout);
+}
+
+TEST_CASE("watch request: without a timeout the server decides, and any silence is allowed") {
+    const WatchRequest request = watch_request({}, {"17"}, 0s);
+    CHECK(request.target == "/api/v1/pods?watch=1&allowWatchBookmarks=true&resourceVersion=17");
+    CHECK(request.idle_timeout == 0s);
+}
+
+TEST_CASE("watch request: the timeout is drawn from all of the range, in whole seconds") {
+    Random random(1);
+    std::set<std::chrono::seconds> drawn;
+    for (int i = 0; i < 200; ++i) {
+        drawn.insert(
+            draw_watch_timeout({.watch_timeout_min = 4500ms, .watch_timeout_max = 7900ms}, random));
+    }
+    CHECK(drawn == std::set<std::chrono::seconds>{4s, 5s, 6s, 7s});
+    CHECK(draw_watch_timeout({.watch_timeout_min = 0s, .watch_timeout_max = 0s}, random) == 0s);
+}
+
+TEST_CASE("resource versions: numbers are compared by value, anything else is not compared") {
+    CHECK(is_older_version("9", "10"));
+    CHECK(is_older_version("99999999999999999999998", "99999999999999999999999"));
+    CHECK_FALSE(is_older_version("10", "9"));
+    CHECK_FALSE(is_older_version("9", "9"));
+    for (const char* other : {"", "0", "09", "-9", "9a", " 9", "x"}) {
+        CHECK_FALSE(is_older_version(other, "10"));
+        CHECK_FALSE(is_older_version("1", other));
+    }
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail
