@@ -20,7 +20,6 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -39,7 +38,9 @@ class Application {
           cluster_(cluster),
           diffs_left_(diffs),
           // Callbacks come on the strand that protects our state: no lock is needed.
-          discoverer_(strand_, config(), [this](const auto& diff) { on_targets(diff); }) {}
+          discoverer_(strand_,
+                      {.role = k8s_sd::Role::endpointslice, .api_server = {.url = cluster.url()}},
+                      [this](const auto& diff) { on_targets(diff); }) {}
 
     void start() {
         signals_.async_wait([this](boost::system::error_code ec, int) {
@@ -52,10 +53,6 @@ class Application {
     }
 
  private:
-    k8s_sd::DiscoveryConfig config() const {
-        return {.role = k8s_sd::Role::endpointslice, .api_server = {.url = cluster_.url()}};
-    }
-
     // What the application did all along; it also reports how discovery is doing.
     void work() {
         const k8s_sd::DiscovererStatus status = discoverer_.status();

@@ -56,14 +56,15 @@ class Objects {
                                        << ": " << (ec ? ec.message() : sizes(object)) << std::endl;
                          });
     }
-    void print_status() const {
+    /// Prints the last status and lets go of everything.
+    void stop() {
         for (const k8s_sd::CachedObjectStatus& object : cache_.status().objects) {
             std::cout << kind_ << ' ' << object.ns << '/' << object.name << " is "
                       << to_string(object.state) << ", " << object.references << " references"
                       << (object.error ? "; " + object.message : "") << std::endl;
         }
+        cache_.cancel();
     }
-    void stop() { cache_.cancel(); }
 
  private:
     void follow(const k8s_sd::ObjectName& name) {
@@ -111,10 +112,8 @@ void run(const support::Arguments& arguments) {
     Objects config_maps(io.get_executor(), k8s_sd::Kind::configmap, cluster.url(), on_change);
     asio::signal_set signals(io, SIGINT, SIGTERM);
     stop = [&] {
-        for (Objects* objects : {&secrets, &config_maps}) {
-            objects->print_status();
-            objects->stop();
-        }
+        secrets.stop();
+        config_maps.stop();
         signals.cancel();
         cluster.stop();
     };
@@ -135,8 +134,6 @@ void run(const support::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return support::run_example("object_cache",
-                                "Keeps the Secrets and ConfigMaps of a few workloads, and prints "
-                                "how they change.",
+    return support::run_example("object_cache", "Prints how the objects of a few workloads change.",
                                 argc, argv, run);
 }

@@ -60,8 +60,9 @@ class CommandLines(unittest.TestCase):
                          "unknown option --bogus; --help lists the options")
         self.assertEqual(self.refused(program, "-q"), "unknown option -q; --help lists the options")
         self.assertEqual(self.refused(program, "--bogus=1"), self.refused(program, "--bogus"))
-        self.assertIn("unknown option " + "x" * 5000, "unknown option " +
-                      self.refused(program, "--" + "x" * 5000).removeprefix("unknown option --"))
+        long_name = "--" + "x" * 5000
+        self.assertEqual(self.refused(program, long_name),
+                         f"unknown option {long_name}; --help lists the options")
 
     @for_each_program
     def test_what_was_probably_meant(self, program, option):

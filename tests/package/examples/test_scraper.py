@@ -43,6 +43,13 @@ class Scraper(unittest.TestCase):
             program.line_with(r'^pods: stop .*pod="web-0"')
             self.assertEqual(program.signal(signal.SIGTERM), 0)
 
+    def test_a_reader_that_goes_away_ends_it_quietly(self):
+        with running("scraper", "--sim", "--report-interval", "100ms") as program:
+            program.line()
+            program.process.stdout.close()
+            self.assertEqual(program.process.stderr.read(), "")
+            self.assertEqual(program.process.wait(), 0)
+
     def test_takes_tokens_from_a_secret_that_is_rotated(self):
         secret = ("{source_labels: [__meta_kubernetes_namespace, "
                   "__meta_kubernetes_pod_annotation_metrics_token], separator: /, "
