@@ -8,8 +8,9 @@
 // get names before anything is awaited, and so do results.
 
 #include "k8s_sd/discoverer.hpp"
-#include "support/arguments.hpp"
-#include "support/simulated_cluster.hpp"
+#include "k8s_sd/target_groups.hpp"
+#include "support/cluster.hpp"
+#include "support/small_example.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -25,8 +26,6 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
-#include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -42,11 +41,7 @@ class Pods {
     explicit Pods(asio::io_context& io) : bell_(io, 1) {}
 
     void apply(const k8s_sd::TargetGroupDiff& diff) {
-        if (diff.full) groups_.clear();
-        for (const auto& group : diff.removed) groups_.erase(std::string(group->source()));
-        for (const auto& change : diff.updated) {
-            groups_[std::string(change.group->source())] = change.group;
-        }
+        groups_.apply(diff);
         bell_.try_send(error_code());
     }
     /// False once the bell is closed.
@@ -56,10 +51,10 @@ class Pods {
         co_return !ec;
     }
     void close() { bell_.close(); }
-    std::size_t count() const { return groups_.size(); }
+    std::size_t count() const { return groups_.group_count(); }
 
  private:
-    std::map<std::string, k8s_sd::TargetGroupPtr> groups_;
+    k8s_sd::TargetGroups groups_;
     asio::experimental::channel<void(error_code)> bell_;
 };
 
@@ -85,15 +80,10 @@ asio::awaitable<void> consume(Pods& pods, unsigned changes) {
     }
 }
 
-void run(const Arguments& arguments) {
+void run(const support::Arguments& arguments) {
     asio::io_context io;
-    std::optional<SimulatedCluster> simulation;
-    std::string url = arguments.url;
-    if (url.empty()) {
-        simulation.emplace(io.get_executor());
-        simulation->start_changes(std::chrono::milliseconds(100));
-        url = simulation->url();
-    }
+    support::Cluster cluster(io.get_executor(), arguments.url);
+    cluster.start_changes(std::chrono::milliseconds(100));
     Pods pods(io);
     asio::cancellation_signal cancel;
     asio::signal_set signals(io, SIGINT, SIGTERM);
@@ -104,12 +94,13 @@ void run(const Arguments& arguments) {
         signals.cancel();
         pods.close();
         cancel.emit(asio::cancellation_type::terminal);
-        simulation.reset();
+        cluster.stop();
     };
     signals.async_wait([&](error_code ec, int) {
         if (!ec) end(nullptr);
     });
-    asio::co_spawn(io, discover(url, pods), asio::bind_cancellation_slot(cancel.slot(), end));
+    asio::co_spawn(io, discover(cluster.url(), pods),
+                   asio::bind_cancellation_slot(cancel.slot(), end));
     asio::co_spawn(io, consume(pods, arguments.diffs), end);
     io.run();
     if (failure) std::rethrow_exception(failure);
@@ -118,12 +109,5 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto arguments = parse_arguments(argc, argv);
-    if (!arguments) return 2;
-    try {
-        run(*arguments);
-    } catch (const std::exception& e) {
-        std::cerr << "coroutine: " << e.what() << '\n';
-        return 1;
-    }
+    return support::run_example("coroutine", "Counts pods, in coroutines.", argc, argv, run);
 }

@@ -19,7 +19,9 @@ int main(int argc, char** argv) {
                 std::cout << change.group->merged(i).at("__address__") << std::endl;
             }
         }
-        for (const auto& group : diff.removed) std::cout << group->source() << " went" << std::endl;
+        for (const auto& group : diff.removed) {
+            std::cout << group->source() << " removed" << std::endl;
+        }
     });
     discoverer.async_run(boost::asio::detached);
     io.run();

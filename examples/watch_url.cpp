@@ -5,20 +5,18 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/url_watcher.hpp"
-#include "support/arguments.hpp"
-#include "support/simulated_cluster.hpp"
+#include "support/cluster.hpp"
+#include "support/small_example.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
-#include <exception>
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <optional>
-#include <string>
+#include <utility>
 
 namespace {
 
@@ -71,17 +69,12 @@ class PodWatch final : private k8s_sd::WatchObserver {
     std::function<void()> on_end_;
 };
 
-void run(const Arguments& arguments) {
+void run(const support::Arguments& arguments) {
     asio::io_context io(1);
-    std::optional<SimulatedCluster> simulation;
-    std::string url = arguments.url;
-    if (url.empty()) {
-        simulation.emplace(io.get_executor());
-        simulation->start_changes(std::chrono::milliseconds(100));
-        url = simulation->url();
-    }
+    support::Cluster cluster(io.get_executor(), arguments.url);
+    cluster.start_changes(std::chrono::milliseconds(100));
     k8s_sd::ApiServerConfig server;
-    server.url = url;
+    server.url = cluster.url();
     // One thread runs the context, so that its executor may take the place of a strand.
     const auto client = std::make_shared<k8s_sd::ApiClient>(io.get_executor(), server);
     PodWatch watch(client, arguments.diffs);
@@ -89,7 +82,7 @@ void run(const Arguments& arguments) {
     const auto stop = [&] {
         signals.cancel();
         watch.stop();
-        simulation.reset();
+        cluster.stop();
     };
     signals.async_wait([&](boost::system::error_code ec, int) {
         if (!ec) stop();
@@ -102,12 +95,6 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto arguments = parse_arguments(argc, argv);
-    if (!arguments) return 2;
-    try {
-        run(*arguments);
-    } catch (const std::exception& e) {
-        std::cerr << "watch_url: " << e.what() << '\n';
-        return 1;
-    }
+    return support::run_example("watch_url", "Prints the running pods and how they change.", argc,
+                                argv, run);
 }

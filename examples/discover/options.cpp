@@ -1,214 +1,132 @@
 #include "options.hpp"
 
+#include "config_options.hpp"
 #include "k8s_sd/config_yaml.hpp"
-#include "k8s_sd/selector.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
-#include <fstream>
-#include <iterator>
+#include <string>
 #include <utility>
 
 namespace discover {
 
 namespace {
 
-using k8s_sd::LabelDialect;
-using k8s_sd::Role;
-
-template <class T, std::size_t N>
-T one_of(const std::string& value, const std::pair<std::string_view, T> (&choices)[N]) {
-    std::string allowed;
-    for (const auto& [name, choice] : choices) {
-        if (name == value) return choice;
-        (allowed += allowed.empty() ? "" : ", ") += name;
-    }
-    throw UsageError("\"" + value + "\" is not allowed; allowed are " + allowed);
-}
-
-template <class Number>
-Number number(const std::string& value, Number least, Number greatest, const char* allowed) {
-    Number result{};
-    const char* end = value.data() + value.size();
-    const auto [last, error] = std::from_chars(value.data(), end, result);
-    // In this form NaN is not allowed either.
-    if (error != std::errc{} || last != end || !(result >= least && result <= greatest)) {
-        throw UsageError("\"" + value + "\" is not allowed; allowed is " + allowed);
-    }
-    return result;
-}
-
-std::string readable_file(const std::string& path) {
-    if (!std::ifstream(path)) throw UsageError("cannot read the file " + path);
-    return path;
-}
-
-LabelDialect parse_dialect(const std::string& value) {
-    return one_of<LabelDialect>(value, {{"prometheus", LabelDialect::prometheus},
-                                        {"victoriametrics", LabelDialect::victoriametrics}});
-}
-
-/// Adds a condition to the selector of the role: conditions of one role all have to hold.
-void add_selector(k8s_sd::DiscoveryConfig& config, const std::string& value) {
-    constexpr const char* form = "allowed is ROLE:label:SELECTOR or ROLE:field:SELECTOR";
-    const std::size_t first = value.find(':');
-    const std::size_t second = value.find(':', std::min(first, value.size() - 1) + 1);
-    if (second == std::string::npos) throw UsageError("\"" + value + "\": " + form);
-    const Role role = k8s_sd::parse_role(value.substr(0, first), config.dialect);
-    const std::string what = value.substr(first + 1, second - first - 1);
-    const std::string text = value.substr(second + 1);
-    if (what == "label") {
-        k8s_sd::LabelSelector::parse(text);
-    } else if (what == "field") {
-        k8s_sd::FieldSelector::parse(text);
-    } else {
-        throw UsageError("\"" + value + "\": " + form);
-    }
-    auto& selectors = config.selectors;
-    auto it = std::find_if(selectors.begin(), selectors.end(),
-                           [&](const auto& selector) { return selector.role == role; });
-    if (it == selectors.end()) it = selectors.insert(it, k8s_sd::Selector{role, "", ""});
-    std::string& condition = what == "label" ? it->label : it->field;
-    condition += (condition.empty() ? "" : ",") + text;
-}
-
-void attach(k8s_sd::AttachMetadata& metadata, std::string_view kinds) {
-    using Member = bool k8s_sd::AttachMetadata::*;
-    while (true) {
-        const std::size_t comma = std::min(kinds.find(','), kinds.size());
-        const Member member = one_of<Member>(std::string(kinds.substr(0, comma)),
-                                             {{"node", &k8s_sd::AttachMetadata::node},
-                                              {"namespace", &k8s_sd::AttachMetadata::namespace_},
-                                              {"deployment", &k8s_sd::AttachMetadata::deployment},
-                                              {"job", &k8s_sd::AttachMetadata::job},
-                                              {"cronjob", &k8s_sd::AttachMetadata::cronjob}});
-        metadata.*member = true;
-        if (comma == kinds.size()) return;
-        kinds.remove_prefix(comma + 1);
-    }
-}
-
-k8s_sd::Duration parse_timeout(const std::string& value) {
-    const auto seconds =
-        number(value, 0.001, 1e6, "a number of seconds from 0.001 to 1000000, such as 2.5");
-    return std::chrono::duration_cast<k8s_sd::Duration>(std::chrono::duration<double>(seconds));
-}
-
-Output parse_output(const std::string& value) {
-    return one_of<Output>(value, {{"text", Output::text},
-                                  {"json", Output::json},
-                                  {"targets", Output::targets},
-                                  {"quiet", Output::quiet}});
-}
-
-k8s_sd::LogLevel parse_log_level(const std::string& value) {
-    using enum k8s_sd::LogLevel;
-    return one_of<k8s_sd::LogLevel>(
-        value,
-        {{"off", off}, {"error", error}, {"warning", warning}, {"info", info}, {"debug", debug}});
-}
-
-/// An option: its name, whether it takes a value, and what it does with it.
-struct OptionRule {
-    std::string_view name;
-    bool has_value;
-    void (*apply)(Options&, const std::string& value);
-};
-
+using support::either;
+using support::flag;
+using support::listed;
+using support::names_of;
+using support::text;
+using support::UsageError;
 using Text = const std::string&;
 
-constexpr OptionRule rules[] = {
-    {"--sim", false, [](Options& o, Text) { o.sim = true; }},
-    {"--api-server", true, [](Options& o, Text v) { o.config.api_server.url = v; }},
-    {"--token-file", true,
-     [](Options& o, Text v) { o.config.api_server.auth.bearer_token_file = readable_file(v); }},
-    {"--ca-file", true,
-     [](Options& o, Text v) { o.config.api_server.tls.ca_file = readable_file(v); }},
-    {"--tls-server-name", true,
-     [](Options& o, Text v) { o.config.api_server.tls.server_name = v; }},
-    {"--insecure-skip-tls-verify", false,
-     [](Options& o, Text) { o.config.api_server.tls.insecure_skip_verify = true; }},
-    {"--kubeconfig", true, [](Options& o, Text v) { o.config.kubeconfig_file = v; }},
-    {"--context", true, [](Options& o, Text v) { o.config.kubeconfig_context = v; }},
-    {"--sd-config", true, [](Options&, Text) {}},  // load_base() has applied it
-    {"--role", true,
-     [](Options& o, Text v) { o.config.role = k8s_sd::parse_role(v, o.config.dialect); }},
-    {"--namespace", true, [](Options& o, Text v) { o.config.namespaces.push_back(v); }},
-    {"--own-namespace", false, [](Options& o, Text) { o.config.own_namespace = true; }},
-    {"--selector", true, [](Options& o, Text v) { add_selector(o.config, v); }},
-    {"--attach", true, [](Options& o, Text v) { attach(o.config.attach_metadata, v); }},
-    {"--dialect", true, [](Options& o, Text v) { o.config.dialect = parse_dialect(v); }},
-    {"--jobs", true,
-     [](Options& o, Text v) { o.jobs = number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
-    {"--once", false, [](Options& o, Text) { o.once = true; }},
-    {"--timeout", true, [](Options& o, Text v) { o.timeout = parse_timeout(v); }},
-    {"--output", true, [](Options& o, Text v) { o.output = parse_output(v); }},
-    {"--log-level", true, [](Options& o, Text v) { o.log_level = parse_log_level(v); }},
-    {"--help", false, [](Options& o, Text) { o.help = true; }},
-    {"--version", false, [](Options& o, Text) { o.version = true; }},
-};
-
-struct Argument {
-    const OptionRule* rule;
-    std::string value;
-};
-
-const OptionRule& find_rule(std::string_view name) {
-    const auto* rule = std::find_if(std::begin(rules), std::end(rules),
-                                    [&](const OptionRule& r) { return r.name == name; });
-    if (rule != std::end(rules)) return *rule;
-    throw UsageError((name.starts_with('-') ? "unknown option " : "unexpected argument ") +
-                     std::string(name) + "; --help lists the options");
+support::Choices<Output> outputs() {
+    return {{"text", Output::text},
+            {"json", Output::json},
+            {"targets", Output::targets},
+            {"quiet", Output::quiet}};
 }
 
-/// "--name value" and "--name=value".
-std::vector<Argument> split(const std::vector<std::string>& arguments) {
-    std::vector<Argument> result;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string& text = arguments[i];
-        const std::size_t equals = text.starts_with("--") ? text.find('=') : std::string::npos;
-        const OptionRule& rule = find_rule(std::string_view(text).substr(0, equals));
-        const std::string name(rule.name);
-        Argument argument{&rule, ""};
-        if (!rule.has_value) {
-            if (equals != std::string::npos) throw UsageError(name + " takes no value");
-        } else if (equals != std::string::npos) {
-            argument.value = text.substr(equals + 1);
-        } else if (++i < arguments.size()) {
-            argument.value = arguments[i];
-        }
-        // An empty namespace means all of them, as in a configuration.
-        if (rule.has_value && argument.value.empty() &&
-            (rule.name != "--namespace" || i == arguments.size())) {
-            throw UsageError(name + " needs a value");
-        }
-        result.push_back(std::move(argument));
+support::Choices<k8s_sd::LogLevel> log_levels() {
+    support::Choices<k8s_sd::LogLevel> choices;
+    using enum k8s_sd::LogLevel;
+    for (const auto level : {off, error, warning, info, debug}) {
+        choices.emplace_back(to_string(level), level);
     }
-    return result;
+    return choices;
 }
 
-void apply(Options& options, const Argument& argument) {
-    const std::string name(argument.rule->name);
-    try {
-        argument.rule->apply(options, argument.value);
-    } catch (const k8s_sd::ConfigError& e) {
-        throw UsageError(name + ": " + e.problem());
-    } catch (const UsageError& e) {
-        throw UsageError(name + ": " + e.what());
-    }
+support::Section server_options(Options& o) {
+    auto& config = o.config;
+    auto& server = config.api_server;
+    return {
+        "Server; without any of these: $KUBECONFIG, the pod's service account, ~/.kube/config",
+        {{"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)},
+         {"--api-server", "URL", "http or https, a path prefix is kept", text(server.url)},
+         {"--token-file", "FILE", "bearer token, read again when it changes",
+          [&](Text v) { server.auth.bearer_token_file = readable_file(v); }},
+         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
+          [&](Text v) { server.tls.ca_file = readable_file(v); }},
+         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
+          text(server.tls.server_name)},
+         {"--insecure-skip-tls-verify", "", "trust any certificate",
+          flag(server.tls.insecure_skip_verify)},
+         {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
+         {"--context", "NAME", "context of the kubeconfig; default: its current one",
+          text(config.kubeconfig_context)}}};
+}
+
+support::Section config_options(Options& o) {
+    auto& config = o.config;
+    const std::string roles = either(k8s_sd::role_names, to_string(config.role));
+    const std::string attachments = listed(names_of(attachable()));
+    return {"What to discover",
+            {{"--sd-config", "FILE",
+              "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
+              "options below add to it",
+              [](Text) {}},  // load_base() has applied it
+             {"--role", "ROLE", roles, [&](Text v) { config.role = read_role(v, config.dialect); }},
+             {.name = "--namespace",
+              .argument = "NAME",
+              .help = "only this namespace; repeatable",
+              .set = [&](Text v) { config.namespaces.push_back(v); },
+              // It means all of them, as in a configuration.
+              .may_be_empty = true},
+             {"--own-namespace", "", "only the namespace this program's pod runs in",
+              flag(config.own_namespace)},
+             {"--selector", "ROLE:KIND:SEL",
+              "only objects of the role with these labels or fields (KIND), e.g. "
+              "pod:label:app=web or pod:field:spec.nodeName=node-1; repeatable",
+              [&](Text v) { add_selector(config, v); }},
+             {"--attach", "KIND[,KIND]...", "add labels of " + attachments,
+              [&](Text v) { attach(config.attach_metadata, v); }},
+             {"--dialect", "DIALECT",
+              "labels as of " + either(names_of(support::dialects()), to_string(config.dialect)),
+              support::choice(config.dialect, support::dialects())}}};
+}
+
+support::Section run_options(Options& o) {
+    return {
+        "Run",
+        {{"--jobs", "N", "N discoverers with this configuration (default 1)",
+          [&](Text v) { o.jobs = support::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
+         {"--once", "", "end once the first complete state was printed", flag(o.once)},
+         {"--timeout", "SECONDS",
+          "end after this time; status 3 if the state is not complete by then",
+          [&](Text v) { o.timeout = support::seconds(v); }},
+         {"--output", "FORMAT",
+          "text (default): for people\n"
+          "json: one object a line for each change\n"
+          "targets: with --once, one array of all targets' labels\n"
+          "quiet: counts only",
+          support::choice(o.output, outputs())},
+         {"--log-level", "LEVEL",
+          either(names_of(log_levels()), to_string(o.log_level)) + "; to standard error",
+          support::choice(o.log_level, log_levels())}}};
 }
 
 /// The dialect decides how the file of --sd-config and the other options are read.
-void load_base(Options& options, const std::vector<Argument>& arguments) {
-    const Argument* file = nullptr;
-    for (const Argument& argument : arguments) {
-        if (argument.rule->name == "--dialect") apply(options, argument);
-        if (argument.rule->name != "--sd-config") continue;
+void load_base(Options& options, const std::vector<support::GivenOption>& given) {
+    const std::string* file = nullptr;
+    for (const support::GivenOption& item : given) {
+        if (item.option->name == "--dialect") item.set();
+        if (item.option->name != "--sd-config") continue;
         if (file) throw UsageError("--sd-config: may be given once only");
-        file = &argument;
+        file = &item.value;
     }
-    if (file) options.config = k8s_sd::load_sd_config(file->value, options.config.dialect);
+    if (file) options.config = k8s_sd::load_sd_config(*file, options.config.dialect);
+}
+
+}  // namespace
+
+support::CommandLine command_line(Options& options) {
+    return {.program = "discover",
+            .about = "Watches a Kubernetes cluster and prints its scrape targets and how they "
+                     "change.\n\n"
+                     "Try it without a cluster:  discover --sim\n",
+            .sections = {server_options(options), config_options(options), run_options(options)},
+            .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
+                     "time,\n1 anything else. SIGINT and SIGTERM end it with 0.\n",
+            .prepare = [&](const auto& given) { load_base(options, given); }};
 }
 
 void check(const Options& options) {
@@ -222,23 +140,6 @@ void check(const Options& options) {
         throw UsageError("--sim: is a server of its own; name no other one (--api-server, "
                          "--kubeconfig, ... or in the file of --sd-config)");
     }
-}
-
-}  // namespace
-
-Options parse_options(const std::vector<std::string>& arguments) {
-    Options options;
-    const std::vector<Argument> split_arguments = split(arguments);
-    for (const Argument& argument : split_arguments) {
-        if (argument.rule->name == "--help" || argument.rule->name == "--version") {
-            apply(options, argument);
-            return options;
-        }
-    }
-    load_base(options, split_arguments);
-    for (const Argument& argument : split_arguments) apply(options, argument);
-    check(options);
-    return options;
 }
 
 std::string_view option_of_field(std::string_view field) noexcept {

@@ -51,7 +51,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
 
 void Session::find_server() {
     if (options_.sim) {
-        simulation_.emplace(io_.get_executor());
+        simulation_ = std::make_unique<support::Cluster>(io_.get_executor());
         options_.config.api_server.url = simulation_->url();
     } else {
         find_api_server(options_.config);
@@ -66,9 +66,9 @@ void Session::make_discoverers() {
     }
 }
 
-ExitStatus Session::run() {
+support::ExitStatus Session::run() {
     signals_.async_wait([this](boost::system::error_code ec, int) {
-        if (!ec) stop(exit_fine);
+        if (!ec) stop(support::exit_fine);
     });
     if (options_.timeout) {
         timeout_.expires_after(*options_.timeout);
@@ -94,7 +94,7 @@ void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
 
 void Session::on_synced() {
     reporter_->synced();
-    if (options_.once) return stop(exit_fine);
+    if (options_.once) return stop(support::exit_fine);
     if (!simulation_) return;
     simulation_->start_changes(std::chrono::seconds(1),
                                [this](const std::string& what) { reporter_->comment(what); });
@@ -102,14 +102,14 @@ void Session::on_synced() {
 
 void Session::on_timeout() {
     if (stopped_) return;
-    if (synced_jobs_ == options_.jobs) return stop(exit_fine);
+    if (synced_jobs_ == options_.jobs) return stop(support::exit_fine);
     if (progress_) progress_->stop();
     std::cerr << "discover: not synced after " << in_seconds(*options_.timeout) << ":\n";
     print_unsynced(discoverers_.front().status());
-    stop(exit_not_synced);
+    stop(support::exit_not_synced);
 }
 
-void Session::stop(ExitStatus status) {
+void Session::stop(support::ExitStatus status) {
     if (std::exchange(stopped_, true)) return;
     status_ = status;
     if (progress_) progress_->stop();

@@ -4,7 +4,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "reporter.hpp"
-#include "support/simulated_cluster.hpp"
+#include "support/cluster.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -16,8 +16,6 @@
 
 namespace discover {
 
-enum ExitStatus { exit_fine = 0, exit_failed = 1, exit_unusable = 2, exit_not_synced = 3 };
-
 /// One run of the program: makes the discoverers and stops them when the options, a signal or the
 /// time say so. Everything happens on the one thread that runs the context.
 class Session {
@@ -26,7 +24,7 @@ class Session {
     Session(boost::asio::io_context&, Options, LineWriter&);
 
     /// Runs the context. \throws support::OutputEnded, std::system_error
-    ExitStatus run();
+    support::ExitStatus run();
 
  private:
     void find_server();
@@ -34,11 +32,11 @@ class Session {
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void on_synced();
     void on_timeout();
-    void stop(ExitStatus);
+    void stop(support::ExitStatus);
 
     boost::asio::io_context& io_;
     Options options_;
-    std::optional<SimulatedCluster> simulation_;
+    std::unique_ptr<support::Cluster> simulation_;
     std::unique_ptr<Reporter> reporter_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer timeout_;
@@ -46,7 +44,7 @@ class Session {
     std::optional<Progress> progress_;
     unsigned synced_jobs_ = 0;
     bool stopped_ = false;
-    ExitStatus status_ = exit_fine;
+    support::ExitStatus status_ = support::exit_fine;
 };
 
 }  // namespace discover

@@ -1,13 +1,24 @@
+#include "k8s_sd/target_groups.hpp"
 #include "reporter.hpp"
 #include "support/json_text.hpp"
 
-#include <map>
-#include <string_view>
+#include <algorithm>
 #include <vector>
 
 namespace discover {
 
 namespace {
+
+using k8s_sd::TargetGroupPtr;
+
+/// Sorted by source.
+std::vector<TargetGroupPtr> sorted(const k8s_sd::TargetGroups& groups) {
+    std::vector<TargetGroupPtr> result;
+    groups.for_each_group([&](const TargetGroupPtr& group) { result.push_back(group); });
+    std::sort(result.begin(), result.end(),
+              [](const auto& a, const auto& b) { return a->source() < b->source(); });
+    return result;
+}
 
 /// Prints the state of all jobs once the last of them has delivered it; until then those that
 /// were earlier may have changed.
@@ -16,21 +27,14 @@ class TargetsReporter final : public Reporter {
     TargetsReporter(LineWriter& out, unsigned jobs) : out_(out), jobs_(jobs) {}
 
     void diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) override {
-        Groups& groups = jobs_[job];
-        if (diff.full) groups.clear();
-        for (const k8s_sd::TargetGroupPtr& group : diff.removed) groups.erase(group->source());
-        for (const k8s_sd::GroupChange& change : diff.updated) {
-            // The key is part of the group, so that it has to be replaced with it.
-            groups.erase(change.group->source());
-            groups.emplace(change.group->source(), change.group);
-        }
+        jobs_[job].apply(diff);
     }
 
     void synced() override {
         out_ << "[";
         const char* separator = "";
-        for (const Groups& groups : jobs_) {
-            for (const auto& [source, group] : groups) {
+        for (const k8s_sd::TargetGroups& groups : jobs_) {
+            for (const TargetGroupPtr& group : sorted(groups)) {
                 for (std::size_t i = 0; i < group->size(); ++i) {
                     out_ << separator;
                     write_json(out_, group->merged(i));
@@ -43,10 +47,8 @@ class TargetsReporter final : public Reporter {
     }
 
  private:
-    using Groups = std::map<std::string_view, k8s_sd::TargetGroupPtr>;
-
     LineWriter& out_;
-    std::vector<Groups> jobs_;
+    std::vector<k8s_sd::TargetGroups> jobs_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class TextReporter final : public Reporter {
 
     void synced() override {
         if (options_.once) return;
-        line("From now on: + came, - went, ~ changed. Ctrl-C ends.");
+        line("From now on: + added, - removed, ~ changed. Ctrl-C ends.");
     }
 
     void comment(const std::string& text) override {

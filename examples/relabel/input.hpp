@@ -1,19 +1,19 @@
 #pragma once
 
 #include "k8s_sd/labels.hpp"
+#include "support/command_line.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
-#include <stdexcept>
 #include <string>
 
 namespace relabel {
 
 /// Input that cannot be used; the text says where and why.
-class InputError : public std::invalid_argument {
+class InputError : public support::Unusable {
  public:
-    using std::invalid_argument::invalid_argument;
+    explicit InputError(const std::string& problem) : Unusable("standard input: " + problem) {}
 };
 
 /// A JSON array of label sets, or a label set a line.

@@ -1,23 +1,17 @@
 // Applies relabelling rules to label sets from standard input. See docs/examples.md.
 
 #include "input.hpp"
-#include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
-#include "k8s_sd/version.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
-#include <csignal>
-#include <exception>
+#include <cstddef>
 #include <iostream>
-#include <string>
 #include <vector>
 
 namespace {
 
 using namespace relabel;
-
-enum ExitStatus { exit_fine = 0, exit_failed = 1, exit_unusable = 2 };
 
 void fill(k8s_sd::MutableLabels& labels, const k8s_sd::LabelMap& map) {
     labels.clear();
@@ -52,16 +46,7 @@ void apply(const k8s_sd::Relabeler& relabeler, Input& input, LineWriter& out) {
     out.end_line();
 }
 
-ExitStatus run(const std::vector<std::string>& arguments) {
-    const Options options = parse_options(arguments);
-    if (options.help) {
-        std::cout << help_text() << std::flush;
-        return exit_fine;
-    }
-    if (options.version) {
-        std::cout << "relabel (k8s_sd) " K8S_SD_VERSION << std::endl;
-        return exit_fine;
-    }
+support::ExitStatus run(const Options& options) {
     const k8s_sd::Relabeler relabeler(
         k8s_sd::load_relabel_configs(options.rules_file, options.rules), options.rules);
     Input input(std::cin);
@@ -71,29 +56,12 @@ ExitStatus run(const std::vector<std::string>& arguments) {
     } else {
         apply(relabeler, input, out);
     }
-    return exit_fine;
+    return support::exit_fine;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    // A reader that goes away shall be an error of write(), not a signal.
-    std::signal(SIGPIPE, SIG_IGN);
-    try {
-        return run({argv + 1, argv + argc});
-    } catch (const support::OutputEnded&) {
-        return exit_fine;
-    } catch (const UsageError& e) {
-        std::cerr << "relabel: " << e.what() << "\nTry 'relabel --help'.\n";
-        return exit_unusable;
-    } catch (const k8s_sd::ConfigError& e) {
-        std::cerr << "relabel: " << e.what() << '\n';
-        return exit_unusable;
-    } catch (const InputError& e) {
-        std::cerr << "relabel: standard input: " << e.what() << '\n';
-        return exit_unusable;
-    } catch (const std::exception& e) {
-        std::cerr << "relabel: " << e.what() << '\n';
-        return exit_failed;
-    }
+    Options options;
+    return support::run_program(command_line(options), argc, argv, [&] { return run(options); });
 }

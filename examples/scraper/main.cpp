@@ -2,24 +2,22 @@
 // io_context. See docs/examples.md.
 
 #include "fleet.hpp"
-#include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
-#include "k8s_sd/version.hpp"
 #include "options.hpp"
 #include "scrape_jobs.hpp"
+#include "support/line_writer.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <csignal>
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace scraper {
 namespace {
@@ -64,7 +62,10 @@ class Program {
           end_timer_(io),
           jobs_(
               io.get_executor(), k8s_sd::Sharding(options_.sharding),
-              [](const std::string& line) { std::cout << line << std::endl; },
+              [this](const std::string& line) {
+                  out_ << line;
+                  out_.end_line();
+              },
               [this] { count_scrape(); }) {
         if (options_.sim) fleet_ = std::make_shared<Fleet>(io.get_executor());
         read_config(io);
@@ -84,7 +85,7 @@ class Program {
         }
     }
 
-    int exit_status() const noexcept { return exit_status_; }
+    support::ExitStatus exit_status() const noexcept { return exit_status_; }
 
  private:
     k8s_sd::ScrapeConfigOptions config_options() const {
@@ -154,7 +155,7 @@ class Program {
         if (options_.explain) {
             std::cerr << "scraper: not everything has been listed in time" << std::endl;
             jobs_.report();
-            exit_status_ = 1;
+            exit_status_ = support::exit_failed;
         }
         stop();
     }
@@ -173,7 +174,7 @@ class Program {
         report_timer_.cancel();
         end_timer_.cancel();
         if (reloader_) reloader_->cancel();
-        // Not from inside of a scrape's callback.
+        // Not in the callback of a scrape.
         asio::post(report_timer_.get_executor(), [this] {
             jobs_.stop();
             fleet_.reset();
@@ -181,48 +182,32 @@ class Program {
     }
 
     Options options_;
+    support::LineWriter out_;
     asio::signal_set signals_;
     asio::steady_timer report_timer_;
     asio::steady_timer end_timer_;
     std::shared_ptr<Fleet> fleet_;
     ScrapeJobs jobs_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
-    std::size_t scrapes_ = 0;
+    unsigned scrapes_ = 0;
     bool configured_ = false;
     bool stopped_ = false;
-    int exit_status_ = 0;
+    support::ExitStatus exit_status_ = support::exit_fine;
 };
 
-int run(const std::vector<std::string>& arguments) {
-    Options options = parse_options(arguments);
-    if (options.help) {
-        std::cout << help_text() << std::flush;
-    } else if (options.version) {
-        std::cout << "scraper (k8s_sd) " K8S_SD_VERSION << std::endl;
-    } else {
-        asio::io_context io(1);
-        Program program(io, std::move(options));
-        io.run();
-        return program.exit_status();
-    }
-    return 0;
+support::ExitStatus run(const Options& options) {
+    check(options);
+    asio::io_context io(1);
+    Program program(io, options);
+    io.run();
+    return program.exit_status();
 }
 
 }  // namespace
 }  // namespace scraper
 
 int main(int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);
-    try {
-        return scraper::run({argv + 1, argv + argc});
-    } catch (const scraper::UsageError& e) {
-        std::cerr << "scraper: " << e.what() << "\nTry 'scraper --help'.\n";
-        return 2;
-    } catch (const k8s_sd::ConfigError& e) {
-        std::cerr << "scraper: " << e.what() << '\n';
-        return 2;
-    } catch (const std::exception& e) {
-        std::cerr << "scraper: " << e.what() << '\n';
-        return 1;
-    }
+    scraper::Options options;
+    return support::run_program(scraper::command_line(options), argc, argv,
+                                [&] { return scraper::run(options); });
 }

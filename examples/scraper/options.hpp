@@ -1,23 +1,16 @@
 #pragma once
 
 #include "k8s_sd/dialect.hpp"
-#include "k8s_sd/role.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
+#include "support/command_line.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace scraper {
 
-struct UsageError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
+/// What the command line asks for.
 struct Options {
     bool sim = false;
     std::string config_file;
@@ -26,16 +19,15 @@ struct Options {
     k8s_sd::ShardingOptions sharding;
     std::chrono::milliseconds check_interval = std::chrono::seconds(5);
     std::chrono::milliseconds report_interval = std::chrono::seconds(5);
-    std::size_t scrapes = 0;                            ///< end after so many; 0: go on
+    unsigned scrapes = 0;                               ///< end after so many; 0: go on
     std::optional<std::chrono::milliseconds> duration;  ///< end after this time
     bool explain = false;
-    bool help = false;
-    bool version = false;
 };
 
-/// \throws UsageError naming the option
-Options parse_options(const std::vector<std::string>& arguments);
+/// The options of the program, which set these.
+support::CommandLine command_line(Options&);
 
-std::string_view help_text() noexcept;
+/// Refuses what is not enough. \throws support::UsageError
+void check(const Options&);
 
 }  // namespace scraper

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstddef>
 #include <system_error>
 
@@ -29,6 +30,11 @@ void wait_writable() {
 }
 
 }  // namespace
+
+LineWriter::LineWriter() {
+    // A reader that goes away is an error of write(), not a signal.
+    std::signal(SIGPIPE, SIG_IGN);
+}
 
 LineWriter& LineWriter::operator<<(std::string_view text) {
     buffer_ += text;

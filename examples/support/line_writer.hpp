@@ -15,6 +15,7 @@ class OutputEnded : public std::runtime_error {
 /// Standard output, a line at a time.
 class LineWriter {
  public:
+    LineWriter();
     LineWriter& operator<<(std::string_view text);
     /// Ends the line and writes it out.
     /// \throws OutputEnded, std::system_error

@@ -43,6 +43,13 @@ class Scraper(unittest.TestCase):
             program.line_with(r'^pods: stop .*pod="web-0"')
             self.assertEqual(program.signal(signal.SIGTERM), 0)
 
+    def test_a_reader_that_goes_away_ends_it_quietly(self):
+        with running("scraper", "--sim", "--report-interval", "100ms") as program:
+            program.line()
+            program.process.stdout.close()
+            self.assertEqual(program.process.stderr.read(), "")
+            self.assertEqual(program.process.wait(), 0)
+
     def test_takes_tokens_from_a_secret_that_is_rotated(self):
         secret = ("{source_labels: [__meta_kubernetes_namespace, "
                   "__meta_kubernetes_pod_annotation_metrics_token], separator: /, "
@@ -139,12 +146,12 @@ class Scraper(unittest.TestCase):
             (): "needs --sim, --config FILE or both",
             ("--what",): "unknown option --what",
             ("--config",): "--config needs a value",
-            ("--sim", "--scrapes", "x"): "--scrapes: must be a whole number from 0",
+            ("--sim", "--scrapes", "x"): '--scrapes: "x" is not allowed; allowed is a whole number from 0',
             ("--sim", "--timeout", "1x"): "--timeout: has an unknown unit",
             ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",
             ("--sim", "--shard", "3/3"): "sharding.member: must be less than members (3)",
-            ("--sim", "--shard-rule", "x"): "--shard-rule: must be modulo or rendezvous",
-            ("--sim", "--dialect", "x"): "--dialect: must be prometheus or victoriametrics",
+            ("--sim", "--shard-rule", "x"): '--shard-rule: "x" is not allowed; allowed are modulo',
+            ("--sim", "--dialect", "x"): '--dialect: "x" is not allowed; allowed are prometheus',
             ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
         }
         for arguments, message in table.items():

@@ -1,0 +1,69 @@
+#include "config_options.hpp"
+
+#include "k8s_sd/config_yaml.hpp"
+#include "k8s_sd/selector.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+
+namespace discover {
+
+using support::UsageError;
+
+std::string readable_file(const std::string& path) {
+    if (!std::ifstream(path)) throw UsageError("cannot read the file " + path);
+    return path;
+}
+
+k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect dialect) {
+    try {
+        return k8s_sd::parse_role(name, dialect);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(e.problem() + support::suggestion(name, k8s_sd::role_names));
+    }
+}
+
+void add_selector(k8s_sd::DiscoveryConfig& config, const std::string& text) {
+    constexpr const char* form = "allowed is ROLE:label:SELECTOR or ROLE:field:SELECTOR";
+    const std::size_t first = text.find(':');
+    const std::size_t second = text.find(':', std::min(first, text.size() - 1) + 1);
+    if (second == std::string::npos) throw UsageError("\"" + text + "\": " + form);
+    const k8s_sd::Role role = read_role(text.substr(0, first), config.dialect);
+    const std::string what = text.substr(first + 1, second - first - 1);
+    const std::string condition = text.substr(second + 1);
+    if (what == "label") {
+        k8s_sd::LabelSelector::parse(condition);
+    } else if (what == "field") {
+        k8s_sd::FieldSelector::parse(condition);
+    } else {
+        throw UsageError("\"" + text + "\": " + form);
+    }
+    auto& selectors = config.selectors;
+    auto it = std::find_if(selectors.begin(), selectors.end(),
+                           [&](const auto& selector) { return selector.role == role; });
+    if (it == selectors.end()) it = selectors.insert(it, k8s_sd::Selector{role, "", ""});
+    std::string& conditions = what == "label" ? it->label : it->field;
+    conditions += (conditions.empty() ? "" : ",") + condition;
+}
+
+const support::Choices<bool k8s_sd::AttachMetadata::*>& attachable() {
+    static const support::Choices<bool k8s_sd::AttachMetadata::*> choices{
+        {"node", &k8s_sd::AttachMetadata::node},
+        {"namespace", &k8s_sd::AttachMetadata::namespace_},
+        {"deployment", &k8s_sd::AttachMetadata::deployment},
+        {"job", &k8s_sd::AttachMetadata::job},
+        {"cronjob", &k8s_sd::AttachMetadata::cronjob}};
+    return choices;
+}
+
+void attach(k8s_sd::AttachMetadata& metadata, std::string_view kinds) {
+    while (true) {
+        const std::size_t comma = std::min(kinds.find(','), kinds.size());
+        metadata.*support::one_of(kinds.substr(0, comma), attachable()) = true;
+        if (comma == kinds.size()) return;
+        kinds.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace discover

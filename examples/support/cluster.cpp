@@ -1,0 +1,80 @@
+#include "support/cluster.hpp"
+
+#include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/sim/shop.hpp"
+#include "support/rotating_objects.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <utility>
+
+namespace support {
+
+namespace asio = boost::asio;
+
+class Cluster::Simulation : public std::enable_shared_from_this<Simulation> {
+ public:
+    Simulation(const asio::any_io_executor& executor, Scene scene)
+        : server_(executor), step_(make(scene, server_)), timer_(asio::make_strand(executor)) {
+        server_.listen();
+    }
+
+    std::string url() const { return server_.url(); }
+    void start_changes(std::chrono::milliseconds interval, OnChange on_change) {
+        interval_ = interval;
+        on_change_ = std::move(on_change);
+        tick();
+    }
+
+ private:
+    /// Does the next change and says what.
+    using Step = std::function<std::string()>;
+
+    static Step make(Scene scene, k8s_sd::sim::ApiServer& server) {
+        if (scene == Scene::credentials) {
+            return
+                [objects = std::make_shared<RotatingObjects>(server)] { return objects->step(); };
+        }
+        return [shop = std::make_shared<k8s_sd::sim::Shop>(server)] { return shop->step(); };
+    }
+
+    void tick() {
+        timer_.expires_after(interval_);
+        // A tick that is queued when the cluster is stopped finds nothing to change.
+        timer_.async_wait([weak = weak_from_this()](boost::system::error_code) {
+            const auto self = weak.lock();
+            if (!self) return;
+            const std::string what = self->step_();
+            if (self->on_change_) self->on_change_(what);
+            self->tick();
+        });
+    }
+
+    k8s_sd::sim::ApiServer server_;
+    Step step_;
+    asio::steady_timer timer_;
+    std::chrono::milliseconds interval_{};
+    OnChange on_change_;
+};
+
+Cluster::Cluster(const asio::any_io_executor& executor, std::string url, Scene scene)
+    : url_(std::move(url)) {
+    if (!url_.empty()) return;
+    simulation_ = std::make_shared<Simulation>(executor, scene);
+    url_ = simulation_->url();
+}
+
+Cluster::~Cluster() = default;
+
+void Cluster::start_changes(std::chrono::milliseconds interval, OnChange on_change) {
+    if (simulation_) simulation_->start_changes(interval, std::move(on_change));
+}
+
+void Cluster::stop() noexcept { simulation_.reset(); }
+
+Positional url_of_cluster(std::string& url) {
+    return {"URL", "of an API server; default: a simulated cluster in this process",
+            [&](const std::string& value) { url = value; }};
+}
+
+}  // namespace support

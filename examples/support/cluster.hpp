@@ -1,0 +1,49 @@
+#pragma once
+
+#include "support/command_line.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace support {
+
+/// What a simulated cluster holds and how it changes.
+enum class Scene {
+    shop,         ///< a small online shop: its pods come, go and change
+    credentials,  ///< a few Secrets and a ConfigMap, which are rotated
+};
+
+/// The API server that an example works with: the one that a URL names, or a simulated one on a
+/// free port of 127.0.0.1, so that the examples run without a cluster.
+class Cluster {
+ public:
+    using OnChange = std::function<void(const std::string& what)>;
+
+    /// \param url  empty: simulate the scene
+    explicit Cluster(const boost::asio::any_io_executor&, std::string url = {},
+                     Scene scene = Scene::shop);
+    ~Cluster();
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+
+    const std::string& url() const noexcept { return url_; }
+    /// Changes one thing in the simulated cluster after each `interval`, and says what to
+    /// `on_change`. A real cluster changes by itself: nothing happens here.
+    void start_changes(std::chrono::milliseconds interval, OnChange on_change = {});
+    /// Ends the simulation, so that the context has nothing left to do. Idempotent.
+    void stop() noexcept;
+
+ private:
+    class Simulation;
+
+    std::shared_ptr<Simulation> simulation_;  ///< null with a real cluster
+    std::string url_;
+};
+
+/// The command line's argument that names a cluster.
+Positional url_of_cluster(std::string& url);
+
+}  // namespace support

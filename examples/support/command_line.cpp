@@ -1,0 +1,176 @@
+#include "support/command_line.hpp"
+
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/version.hpp"
+#include "support/line_writer.hpp"
+#include "support/option_values.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace support {
+
+namespace {
+
+/// The two options that every program has.
+const Option& help_option() {
+    static const Option option{"--help", "", "", {}};
+    return option;
+}
+const Option& version_option() {
+    static const Option option{"--version", "", "", {}};
+    return option;
+}
+
+std::vector<const Option*> options_of(const CommandLine& command) {
+    std::vector<const Option*> options;
+    for (const Section& section : command.sections) {
+        for (const Option& option : section.options) options.push_back(&option);
+    }
+    options.insert(options.end(), {&help_option(), &version_option()});
+    return options;
+}
+
+const Option& find_option(const std::vector<const Option*>& options, std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Option* option : options) {
+        if (option->name == name) return *option;
+        names.push_back(option->name);
+    }
+    throw UsageError("unknown option " + std::string(name) + suggestion(name, names) +
+                     "; --help lists the options");
+}
+
+/// What the arguments say, before anything of it is set.
+struct Given {
+    std::vector<GivenOption> options;
+    std::optional<std::string> positional;
+
+    bool has(const Option& option) const {
+        return std::any_of(options.begin(), options.end(),
+                           [&](const GivenOption& given) { return given.option == &option; });
+    }
+};
+
+/// "--name value" and "--name=value" are the same.
+class Reader {
+ public:
+    Reader(const CommandLine& command, const std::vector<std::string>& arguments)
+        : command_(command), options_(options_of(command)), arguments_(arguments) {}
+
+    Given read() {
+        for (; next_ < arguments_.size(); ++next_) {
+            if (arguments_[next_].starts_with('-')) {
+                read_option(arguments_[next_]);
+            } else {
+                read_positional(arguments_[next_]);
+            }
+        }
+        return std::move(given_);
+    }
+
+ private:
+    void read_option(const std::string& text) {
+        const std::size_t equals = text.find('=');
+        const Option& option = find_option(options_, std::string_view(text).substr(0, equals));
+        std::optional<std::string> value;
+        if (equals != std::string::npos) {
+            value = text.substr(equals + 1);
+        } else if (!option.argument.empty() && next_ + 1 < arguments_.size()) {
+            value = arguments_[++next_];
+        }
+        check(option, value);
+        given_.options.push_back({&option, value.value_or("")});
+    }
+    static void check(const Option& option, const std::optional<std::string>& value) {
+        if (option.argument.empty()) {
+            if (value) throw UsageError(option.name + " takes no value");
+        } else if (!value || (value->empty() && !option.may_be_empty)) {
+            throw UsageError(option.name + " needs a value");
+        }
+    }
+    void read_positional(const std::string& text) {
+        if (command_.positional.name.empty() || given_.positional) {
+            throw UsageError("unexpected argument " + text + "; --help lists the options");
+        }
+        given_.positional = text;
+    }
+
+    const CommandLine& command_;
+    std::vector<const Option*> options_;
+    const std::vector<std::string>& arguments_;
+    std::size_t next_ = 0;
+    Given given_;
+};
+
+void check_required(const CommandLine& command, const Given& given) {
+    for (const Section& section : command.sections) {
+        for (const Option& option : section.options) {
+            if (!option.required || given.has(option)) continue;
+            throw UsageError(option.name + " " + option.argument + " is missing");
+        }
+    }
+}
+
+void set(const CommandLine& command, const Given& given) {
+    if (command.prepare) command.prepare(given.options);
+    for (const GivenOption& option : given.options) option.set();
+    if (given.positional) command.positional.set(*given.positional);
+    check_required(command, given);
+}
+
+ExitStatus run(const CommandLine& command, const std::vector<std::string>& arguments,
+               const std::function<ExitStatus()>& body) {
+    const Given given = Reader(command, arguments).read();
+    if (given.has(help_option())) {
+        std::cout << command.help() << std::flush;
+        return exit_fine;
+    }
+    if (given.has(version_option())) {
+        std::cout << command.program << " (k8s_sd) " K8S_SD_VERSION << std::endl;
+        return exit_fine;
+    }
+    set(command, given);
+    return body();
+}
+
+}  // namespace
+
+void GivenOption::set() const {
+    try {
+        option->set(value);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(option->name + ": " + e.problem());
+    } catch (const UsageError& e) {
+        throw UsageError(option->name + ": " + e.what());
+    }
+}
+
+int run_program(const CommandLine& command, int argc, char** argv,
+                const std::function<ExitStatus()>& body) {
+    const std::string name = command.program + ": ";
+    try {
+        return run(command, {argv + 1, argv + argc}, body);
+    } catch (const OutputEnded&) {
+        return exit_fine;
+    } catch (const UsageError& e) {
+        std::cerr << name << e.what() << "\nTry '" << command.program << " --help'.\n";
+        return exit_unusable;
+    } catch (const Unusable& e) {
+        std::cerr << name << e.what() << '\n';
+        return exit_unusable;
+    } catch (const k8s_sd::ConfigError& e) {
+        std::cerr << name << e.what() << '\n';
+        return exit_unusable;
+    } catch (const std::exception& e) {
+        std::cerr << name << e.what() << '\n';
+        return exit_failed;
+    }
+}
+
+}  // namespace support

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "k8s_sd/dialect.hpp"
+#include "support/command_line.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace support {
+
+/// "a, b, c"
+std::string listed(std::span<const std::string_view> names);
+/// "a, b (default) or c"
+std::string either(std::span<const std::string_view> names, std::string_view by_default);
+
+/// " (did you mean --role?)", or nothing if no name is near.
+std::string suggestion(std::string_view name, std::span<const std::string_view> names);
+
+/// Which of the names the value is. \throws UsageError
+std::size_t index_of(std::string_view value, std::span<const std::string_view> names);
+
+/// The names that a value may have, and what they stand for.
+template <class T>
+using Choices = std::vector<std::pair<std::string_view, T>>;
+
+template <class T>
+std::vector<std::string_view> names_of(const Choices<T>& choices) {
+    std::vector<std::string_view> names;
+    for (const auto& choice : choices) names.push_back(choice.first);
+    return names;
+}
+
+/// What the value stands for. \throws UsageError
+template <class T>
+T one_of(std::string_view value, const Choices<T>& choices) {
+    return choices[index_of(value, names_of(choices))].second;
+}
+
+/// \param allowed  for the message: "a number from 1 to 9" \throws UsageError
+template <class Number>
+Number number(const std::string& value, Number least, Number greatest, const char* allowed) {
+    Number result{};
+    const char* end = value.data() + value.size();
+    const auto [last, error] = std::from_chars(value.data(), end, result);
+    // In this form NaN is not allowed either.
+    if (error != std::errc{} || last != end || !(result >= least && result <= greatest)) {
+        throw UsageError("\"" + value + "\" is not allowed; allowed is " + allowed);
+    }
+    return result;
+}
+
+/// A whole number from 0. \throws UsageError
+unsigned count(const std::string& value);
+/// A number of seconds from 0.001 to a million, such as "2.5". \throws UsageError
+std::chrono::nanoseconds seconds(const std::string& value);
+
+/// All dialects, by name.
+const Choices<k8s_sd::LabelDialect>& dialects();
+
+/// Setters for options that only set a member.
+inline Setter flag(bool& member) {
+    return [&member](const std::string&) { member = true; };
+}
+inline Setter text(std::string& member) {
+    return [&member](const std::string& value) { member = value; };
+}
+template <class T>
+Setter choice(T& member, Choices<T> choices) {
+    return [&member, choices = std::move(choices)](const std::string& value) {
+        member = one_of(value, choices);
+    };
+}
+
+}  // namespace support
