@@ -19,9 +19,12 @@ class ApiClient {
     ApiClient& operator=(const ApiClient&) = delete;
     ~ApiClient();
 
+    /// The executor given at construction.
     asio::any_io_executor get_executor() const;
 
+    /// Of the library itself.
     class Impl;
+    /// Of the library itself.
     Impl& impl() noexcept { return *impl_; }
 
  private:

@@ -1,6 +1,14 @@
 #pragma once
 
+/// \file
 /// Everything that most hosts need.
+
+/// \namespace k8s_sd
+/// Kubernetes service discovery. Begin with Discoverer, DiscoveryConfig and TargetGroupDiff.
+
+/// \namespace k8s_sd::sim
+/// A simulated API server for tests of hosts. Begin with ApiServer.
+
 #include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/cache/object_cache.hpp"
 #include "k8s_sd/cache/reference_sets.hpp"

@@ -10,6 +10,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
+/// How a Shop begins.
 struct ShopOptions {
     std::uint64_t seed = 1;  ///< the same seed gives the same cluster and the same changes
     /// Time for creationTimestamp and the like; empty: the system's.
@@ -29,6 +30,7 @@ struct ShopOptions {
 /// Not thread-safe; the server, which must outlive it, is.
 class Shop {
  public:
+    /// Creates the cluster on the server.
     explicit Shop(ApiServer&, ShopOptions = {});
     ~Shop();
     Shop(Shop&&) noexcept;
