@@ -27,10 +27,10 @@ void use(std::string_view password);
     });
     //]
 
-    //[owners
-    k8s_sd::ReferenceSets owners(cache);
-    owners.register_owner("pod-1", {{"shop", "db-credentials"}, {"shop", "registry"}});
-    owners.register_owner("pod-1", {{"shop", "db-credentials"}});  // lets go of the second one
+    //[references
+    k8s_sd::ReferenceSets references(cache);
+    references.register_owner("pod-1", {{"shop", "db-credentials"}, {"shop", "registry"}});
+    references.register_owner("pod-1", {{"shop", "db-credentials"}});  // lets go of the second one
     //]
 }
 

@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 ///
 /// \par Callback
 /// `void(const TargetGroupDiff&)`, called on the executor given at construction, as if by post:
-/// never from within a member function, never concurrently with itself. The first call comes
+/// never from inside a member function, never concurrently with itself. The first call comes
 /// when everything the role needs has been listed; it has `full == true` and brings the complete
 /// state, also if that is empty. Later calls bring true changes only. While the callback runs,
 /// changes are collected: one entry for each group, the newest state wins, and what has changed

@@ -111,7 +111,7 @@ struct JobSnapshot {
 ///
 /// \par Callback
 /// `void(const JobDiff&)`, called on the executor given at construction, as if by post: never from
-/// within a member function, never concurrently with itself. A job's first diff comes when the
+/// inside a member function, never concurrently with itself. A job's first diff comes when the
 /// first of its configurations has been listed, or at once if it has none that can be used; the
 /// other configurations follow with a `full` ProviderDiff each. Later diffs bring true changes
 /// only. While the callback runs, and until the job's minimum interval has passed, changes are

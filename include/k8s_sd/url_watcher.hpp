@@ -45,10 +45,10 @@ class WatchObserver {
     ~WatchObserver() = default;
 };
 
-/// LIST+WATCH of one URL into one object store, until it is destroyed. It goes on whatever the
-/// server or the network does: watches resume from the last version seen, only an expired version
-/// makes it list again, and a list brings the true differences only. Objects are never dropped
-/// because of an error.
+/// LIST+WATCH of one URL into one object store. It never gives up, whatever the server or the
+/// network does: watches resume from the last version seen, only an expired version makes it list
+/// again, and a list brings the true differences only. Objects are never dropped because of an
+/// error.
 ///
 /// \par Thread safety  all members must be called on the client's executor.
 class URLWatcher {
