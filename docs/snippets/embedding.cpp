@@ -36,7 +36,7 @@ void write_to_the_hosts_log(std::string_view text);
 }
 
 //[ready
-/// Whether an endpoint may get traffic; for role endpointslice and the prometheus dialect.
+/// Whether an endpoint may get traffic; for role endpointslice and Prometheus' dialect.
 bool is_ready(const k8s_sd::TargetGroup& group, std::size_t target) {
     return group[target]
                .get("__meta_kubernetes_endpointslice_endpoint_conditions_ready")
