@@ -25,8 +25,10 @@ class K8S_SD_EXPORT ApiClient {
     ApiClient& operator=(const ApiClient&) = delete;
     ~ApiClient();
 
+    /// The executor given at construction.
     asio::any_io_executor get_executor() const;
 
+    /// Of the library itself.
     detail::ApiClientImpl& impl() noexcept { return *impl_; }
 
  private:

@@ -20,10 +20,14 @@ namespace k8s_sd::inline v0 {
 /// Trust and identity for https. Of `ca`/`ca_file`, `cert`/`cert_file` and `key`/`key_file` at
 /// most one each; the inline forms hold PEM text. Files are read again when they change.
 struct TlsConfig {
-    std::string ca{}, ca_file{};      ///< both empty: the system's trust store
-    std::string cert{}, cert_file{};  ///< client certificate (chain); needs a key
-    std::string key{}, key_file{};
+    std::string ca{};           ///< trusted certificates, PEM
+    std::string ca_file{};      ///< both empty: the system's trust store
+    std::string cert{};         ///< client certificate (chain), PEM; needs a key
+    std::string cert_file{};    ///< the same as a file
+    std::string key{};          ///< the client certificate's key, PEM
+    std::string key_file{};     ///< the same as a file
     std::string server_name{};  ///< for SNI and verification; empty: the host of the URL
+    /// Accepts any certificate: whoever answers gets the credentials.
     bool insecure_skip_verify = false;
     auto operator<=>(const TlsConfig&) const = default;
 };
@@ -31,8 +35,11 @@ struct TlsConfig {
 /// At most one of: bearer_token, bearer_token_file, username with password or password_file.
 /// Files are read again at least every 60 s, and at once after a 401 answer.
 struct AuthConfig {
-    std::string bearer_token{}, bearer_token_file{};
-    std::string username{}, password{}, password_file{};
+    std::string bearer_token{};       ///< sent as `Authorization: Bearer …`
+    std::string bearer_token_file{};  ///< the same as a file
+    std::string username{};           ///< of basic authentication; without colon
+    std::string password{};           ///< needs a username
+    std::string password_file{};      ///< the same as a file
     auto operator<=>(const AuthConfig&) const = default;
 };
 
@@ -41,8 +48,8 @@ struct ApiServerConfig {
     /// "https://host:port/prefix"; empty: kubeconfig_file or in-cluster. Without a scheme:
     /// https if anything in `tls` is set, else http.
     std::string url{};
-    AuthConfig auth{};
-    TlsConfig tls{};
+    AuthConfig auth{};  ///< credentials; none: anonymous
+    TlsConfig tls{};    ///< for https
     auto operator<=>(const ApiServerConfig&) const = default;
 };
 
@@ -51,6 +58,7 @@ struct ApiServerConfig {
 /// restricts the objects that labels are taken from: with role pod, a node selector restricts the
 /// nodes that attach_metadata.node can attach.
 struct Selector {
+    /// The kind to filter: that of the role.
     Role role = Role::pod;
     std::string label{};  ///< labelSelector, e.g. "app=web,tier in (a,b)"
     std::string field{};  ///< fieldSelector, e.g. "spec.nodeName=node-1"
@@ -74,8 +82,8 @@ struct WatchOptions {
     Duration response_timeout = std::chrono::seconds(75);    ///< silence allowed in a LIST
     Duration watch_timeout_min = std::chrono::seconds(300);  ///< timeoutSeconds is drawn from
     Duration watch_timeout_max = std::chrono::seconds(600);  ///< [min, max] for each watch
-    Duration backoff_min = std::chrono::milliseconds(800);
-    Duration backoff_max = std::chrono::seconds(30);
+    Duration backoff_min = std::chrono::milliseconds(800);   ///< least wait after a failure
+    Duration backoff_max = std::chrono::seconds(30);         ///< greatest wait after a failure
     /// An Endpoints object has a target for each pair of address and port, so a small object can
     /// ask for very many. An object that exceeds this keeps the targets it had.
     std::size_t max_targets_per_object = 100'000;
@@ -87,7 +95,9 @@ struct WatchOptions {
 /// Exactly one way to the server is used: `api_server.url`, else `kubeconfig_file`, else the
 /// service account of the pod the program runs in ("in-cluster").
 struct DiscoveryConfig {
+    /// What to discover.
     Role role = Role::pod;
+    /// The server, with credentials. An empty URL: see above.
     ApiServerConfig api_server{};
     /// A kubeconfig, or several separated by colons that are merged as $KUBECONFIG is.
     std::string kubeconfig_file{};
@@ -96,12 +106,16 @@ struct DiscoveryConfig {
     /// Adds the namespace that the program's pod runs in. LabelDialect::victoriametrics: uses it
     /// only where `namespaces` is empty.
     bool own_namespace = false;
+    /// Filters of the server; see Selector.
     std::vector<Selector> selectors{};
+    /// Labels of related objects.
     AttachMetadata attach_metadata{};
+    /// Whose labels to make, and whose rules the configuration follows.
     LabelDialect dialect = LabelDialect::prometheus;
     /// Least time between two calls of the callback; zero: deliver at once. Not part of what
     /// decides about sharing.
     Duration min_update_interval{0};
+    /// How to list and watch.
     WatchOptions watch{};
     auto operator<=>(const DiscoveryConfig&) const = default;
 };
@@ -115,6 +129,7 @@ K8S_SD_EXPORT void validate(const DiscoveryConfig&);
 
 /// Where in-cluster settings come from. Tests replace it.
 struct InClusterFiles {
+    /// Holds the files `token`, `ca.crt` and `namespace`.
     std::string directory = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
@@ -123,13 +138,17 @@ struct InClusterFiles {
 /// (lower-case scheme and host, no default port, no trailing slash), files of credentials and
 /// certificates stay names. Compared by value; never printed.
 struct WatchScope {
+    /// The server, resolved.
     ApiServerConfig api_server{};
     std::vector<std::string> namespaces{};  ///< sorted, unique; empty: all
     /// Sorted by role, one per role (several are joined with commas in the order of the
     /// configuration), only of roles that the configuration watches.
     std::vector<Selector> selectors{};
+    /// See DiscoveryConfig::attach_metadata.
     AttachMetadata attach_metadata{};
+    /// See DiscoveryConfig::dialect.
     LabelDialect dialect = LabelDialect::prometheus;
+    /// See DiscoveryConfig::watch.
     WatchOptions watch{};
     auto operator<=>(const WatchScope&) const = default;
 };

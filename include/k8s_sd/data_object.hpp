@@ -129,11 +129,13 @@ class K8S_SD_EXPORT DataObject final : public Object {
         const detail::PackedTexts* texts_ = nullptr;
         std::size_t position_ = 0;
     };
+    /// The first pair of key and value.
     iterator begin() const noexcept {
         std::size_t position = type_;
         texts_.read(position);
         return {texts_, position};
     }
+    /// Behind the last pair.
     iterator end() const noexcept { return {texts_, texts_.end()}; }
     /// Number of keys.
     std::size_t size() const noexcept {
@@ -151,6 +153,7 @@ class K8S_SD_EXPORT DataObject final : public Object {
     std::size_t type_ = 0;  // position in the texts
 };
 
+/// Shared ownership of a Secret or a ConfigMap.
 using DataObjectPtr = boost::intrusive_ptr<const DataObject>;
 
 /// The same object where it is a Secret or a ConfigMap; null otherwise.

@@ -12,10 +12,12 @@ enum class LabelDialect : std::uint8_t {
     victoriametrics,  ///< vmagent 1.145
 };
 
+/// "prometheus" or "victoriametrics".
 constexpr std::string_view to_string(LabelDialect dialect) noexcept {
     return dialect == LabelDialect::prometheus ? "prometheus" : "victoriametrics";
 }
 
+/// The dialect of that name; nullopt if there is none.
 constexpr std::optional<LabelDialect> dialect_from_string(std::string_view name) noexcept {
     for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
         if (to_string(dialect) == name) return dialect;

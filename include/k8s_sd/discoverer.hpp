@@ -44,6 +44,7 @@ namespace asio = boost::asio;
 class K8S_SD_EXPORT Discoverer {
  public:
     using executor_type = asio::any_io_executor;
+    /// See Callback above. It must not be empty.
     using Callback = std::function<void(const TargetGroupDiff&)>;
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
@@ -54,6 +55,7 @@ class K8S_SD_EXPORT Discoverer {
     Discoverer& operator=(Discoverer&&) noexcept;
     ~Discoverer();
 
+    /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
     /// Runs until it is cancelled. Failures (network, permissions, malformed data) do not end it:

@@ -42,6 +42,7 @@ using ProviderId = std::uint64_t;
 /// What changed in the target groups that a job has from one provider. Two providers of a job can
 /// have groups of the same source (think of two clusters): a group is known by both.
 struct ProviderDiff {
+    /// Which provider; a job can have several.
     ProviderId provider = 0;
     /// `full`: the job had nothing from this provider before; may be empty.
     TargetGroupDiff diff{};
@@ -51,6 +52,7 @@ struct ProviderDiff {
 
 /// What changed for one job since its previous diff.
 struct JobDiff {
+    /// Name of the job. Valid during the call.
     std::string_view job;
     /// The job's first diff: the complete state, which may be empty; forget everything else.
     bool full = false;
@@ -61,6 +63,7 @@ struct JobDiff {
 
 /// A configuration that apply_config() could not use.
 struct ConfigFailure {
+    /// Name of the job.
     std::string job;
     std::size_t config = 0;  ///< index in Job::configs
     std::string message;     ///< what is wrong and how to mend it
@@ -69,14 +72,17 @@ struct ConfigFailure {
 /// How one configuration of a job is doing.
 struct JobConfigStatus {
     std::optional<ProviderId> provider{};  ///< none: it cannot be used, see `status.message`
+    /// Of the provider.
     DiscovererStatus status{};
 };
 
 /// How a job is doing.
 struct JobStatus {
+    /// Of the job.
     std::string name;
     std::vector<JobConfigStatus> configs;  ///< as in Job::configs
     std::size_t groups = 0;                ///< in its state
+    /// In these groups.
     std::size_t targets = 0;
     /// Configurations that the job no longer has, whose targets it keeps until those that took
     /// their place have been listed.
@@ -86,10 +92,14 @@ struct JobStatus {
 
 /// The targets of a job, by provider.
 struct JobSnapshot {
+    /// One provider and what it has.
     struct Provider {
+        /// As in ProviderDiff.
         ProviderId provider = 0;
+        /// All that have targets, in no particular order.
         std::vector<TargetGroupPtr> groups;
     };
+    /// Those that have been listed.
     std::vector<Provider> providers;
 };
 
@@ -123,13 +133,16 @@ struct JobSnapshot {
 class K8S_SD_EXPORT DiscoveryManager {
  public:
     using executor_type = asio::any_io_executor;
+    /// See Callback above. It must not be empty.
     using Callback = std::function<void(const JobDiff&)>;
 
+    /// Has no jobs until apply_config().
     DiscoveryManager(executor_type, Callback);
     DiscoveryManager(DiscoveryManager&&) noexcept = default;
     DiscoveryManager& operator=(DiscoveryManager&&) noexcept;
     ~DiscoveryManager();
 
+    /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
     /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some

@@ -28,6 +28,7 @@ class K8S_SD_EXPORT Timer {
     virtual ~Timer() = default;
     /// Calls `handler` on the timer's executor, as if by post, once `when` is reached.
     virtual void expires_at(TimePoint when, std::function<void()> handler) = 0;
+    /// Forgets the handler that waits, if any.
     virtual void cancel() noexcept = 0;
 };
 
@@ -35,7 +36,9 @@ class K8S_SD_EXPORT Timer {
 class K8S_SD_EXPORT Clock {
  public:
     virtual ~Clock() = default;
+    /// The present time. May be called from any thread.
     virtual TimePoint now() const noexcept = 0;
+    /// A timer whose handlers are called on that executor. May be called from any thread.
     virtual std::unique_ptr<Timer> make_timer(asio::any_io_executor) = 0;
 };
 
@@ -47,27 +50,32 @@ class K8S_SD_EXPORT ByteStream {
  public:
     /// The text explains an error (for TLS: what about the certificate is wrong).
     using ConnectHandler = std::function<void(error_code, std::string)>;
+    /// The number of bytes that were read or written.
     using IoHandler = std::function<void(error_code, std::size_t)>;
 
     virtual ~ByteStream() = default;
+    /// Connects, for TLS including the handshake and the check of the certificate.
     virtual void async_connect(ConnectHandler) = 0;
+    /// Reads at least one byte, at most what fits; asio::error::eof at the end.
     virtual void async_read_some(asio::mutable_buffer, IoHandler) = 0;
     /// Writes the whole buffer; the memory must stay valid until the handler is called.
     virtual void async_write(asio::const_buffer, IoHandler) = 0;
+    /// Ends the connection at once.
     virtual void close() noexcept = 0;
 };
 
 /// Where to connect. `tls` is empty for plain HTTP.
 struct ConnectTarget {
-    std::string host;  ///< name or IP literal without brackets
-    std::string port;
-    std::optional<TlsConfig> tls;
+    std::string host;              ///< name or IP literal without brackets
+    std::string port;              ///< decimal
+    std::optional<TlsConfig> tls;  ///< none: plain HTTP
 };
 
 /// Makes unconnected streams. Thread-safe.
 class K8S_SD_EXPORT Connector {
  public:
     virtual ~Connector() = default;
+    /// An unconnected stream to that target, with that executor. No I/O happens here.
     virtual std::unique_ptr<ByteStream> make_stream(asio::any_io_executor,
                                                     const ConnectTarget&) = 0;
 };
@@ -80,9 +88,9 @@ struct Environment {
     std::shared_ptr<Clock> clock{};          ///< null: system_clock()
     std::shared_ptr<Connector> connector{};  ///< null: system_connector()
     std::shared_ptr<Metrics> metrics{};      ///< null: a private instance
-    Logger logger{};
-    std::uint64_t seed = 0;       ///< for jitter; 0: from std::random_device
-    InClusterFiles in_cluster{};  ///< for configurations that name no server
+    Logger logger{};                         ///< where log lines go
+    std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
+    InClusterFiles in_cluster{};             ///< for configurations that name no server
 };
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before

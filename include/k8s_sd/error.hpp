@@ -42,6 +42,7 @@ enum class errc {
 
 /// The category "k8s_sd"; one object per process.
 K8S_SD_EXPORT const boost::system::error_category& category() noexcept;
+/// Makes `errc` convertible to error_code.
 K8S_SD_EXPORT error_code make_error_code(errc) noexcept;
 
 /// Thrown by constructors and parsers for a configuration that cannot work. `what()` names the
@@ -51,7 +52,9 @@ class K8S_SD_EXPORT ConfigError : public std::invalid_argument {
     /// \param where  a field such as "namespaces.own_namespace" or "sd.yaml:3: role"
     ConfigError(const std::string& where, const std::string& problem)
         : std::invalid_argument(where + ": " + problem), where_(where), problem_(problem) {}
+    /// The field, or the file, line and key.
     const std::string& where() const noexcept { return where_; }
+    /// What is wrong and what is allowed; without credentials.
     const std::string& problem() const noexcept { return problem_; }
 
  private:

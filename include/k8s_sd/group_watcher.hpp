@@ -47,8 +47,11 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         Subscription(Subscription&&) noexcept = default;
         Subscription& operator=(Subscription&& other) noexcept;
         ~Subscription() { reset(); }
+        /// Ends the subscription. See above for what may still be called.
         void reset() noexcept;
+        /// Whether there is a subscription.
         explicit operator bool() const noexcept { return group_ != nullptr; }
+        /// The watcher; null without a subscription.
         GroupWatcher* operator->() const noexcept { return group_.get(); }
 
      private:
@@ -63,6 +66,8 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
     /// \throws ConfigError for a server or namespace that cannot be one
     static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const WatchScope&);
 
+    /// Subscribes to the target groups of a role, and starts the watches that it needs.
+    /// The subscriber is not kept alive.
     Subscription subscribe(Role, std::weak_ptr<Subscriber>);
     /// The group's strand.
     asio::any_io_executor get_executor() const;
@@ -70,9 +75,12 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
     std::vector<WatchStatus> status(Role) const;
     /// Every group of `role` that has targets. On the group's strand only.
     void for_each_group(Role, const std::function<void(const TargetGroupPtr&)>&) const;
+    /// That of the execution context.
     const Environment& environment() const;
 
+    /// Of the library itself; hosts call acquire().
     class Impl;
+    /// Of the library itself; hosts call acquire().
     explicit GroupWatcher(std::unique_ptr<Impl>);
     GroupWatcher(const GroupWatcher&) = delete;
     GroupWatcher& operator=(const GroupWatcher&) = delete;

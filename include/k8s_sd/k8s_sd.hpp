@@ -1,7 +1,15 @@
 #pragma once
 
+/// \file
 /// Discovery and the object cache, whole. Relabelling and scraping are in
 /// k8s_sd/scrape/scrape.hpp, the simulated API server is in k8s_sd/sim/.
+
+/// \namespace k8s_sd
+/// Kubernetes service discovery. Begin with Discoverer, DiscoveryConfig and TargetGroupDiff.
+
+/// \namespace k8s_sd::sim
+/// A simulated API server for tests of hosts. Begin with ApiServer.
+
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/cache/object_cache.hpp"

@@ -24,8 +24,10 @@ enum class Kind : std::uint8_t {
     secret,
     configmap,
 };
+/// Number of kinds.
 inline constexpr std::size_t kind_count = 11;
 
+/// The kind of which each object has a target group in that role.
 constexpr Kind main_kind(Role role) noexcept { return static_cast<Kind>(role); }
 
 /// How the API server calls a kind.
@@ -34,9 +36,11 @@ struct Resource {
     std::string_view group;    ///< "" for the core group
     std::string_view version;  ///< "v1"
     std::string_view plural;   ///< "pods"
+    /// Whether objects of this kind are in a namespace.
     bool namespaced = true;
 };
 
+/// All kinds, in the order of Kind.
 inline constexpr std::array<Resource, kind_count> resources{{
     {"Node", "", "v1", "nodes", false},
     {"Pod", "", "v1", "pods", true},
@@ -51,6 +55,7 @@ inline constexpr std::array<Resource, kind_count> resources{{
     {"ConfigMap", "", "v1", "configmaps", true},
 }};
 
+/// How the API server calls that kind.
 constexpr const Resource& resource_of(Kind kind) noexcept {
     return resources[static_cast<std::size_t>(kind)];
 }

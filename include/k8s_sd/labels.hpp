@@ -21,6 +21,7 @@ using LabelMap = std::map<std::string, std::string, std::less<>>;
 /// An empty value means the same as no label (Prometheus' rule); such labels can occur.
 class Labels {
  public:
+    /// Name and value, valid as long as the Labels.
     using value_type = std::pair<std::string_view, std::string_view>;
 
     class iterator {
@@ -89,13 +90,19 @@ class Labels {
         bool on_present_ = false;
     };
 
+    /// No labels.
     Labels() = default;
+    /// Of the library itself.
     Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
         : first_(first), last_(last) {}
 
+    /// Goes over the labels once.
     iterator begin() const noexcept { return {first_, last_}; }
+    /// Behind the last label.
     iterator end() const noexcept { return {last_, last_}; }
+    /// Whether there is no label.
     bool empty() const noexcept { return size() == 0; }
+    /// Number of labels, also of those with an empty value.
     std::size_t size() const noexcept {
         std::size_t n = 0;
         for (const auto* block = first_; block != last_; ++block) {
@@ -116,6 +123,7 @@ class Labels {
         for (const auto [name, value] : *this) map.emplace(name, value);
         return map;
     }
+    /// Equal for equal Labels; not the same in every version of the library.
     std::size_t hash() const noexcept {
         std::size_t sum = 0;
         for (const auto* block = first_; block != last_; ++block) {

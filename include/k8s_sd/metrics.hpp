@@ -27,25 +27,34 @@ struct MetricDescription {
 /// Counters of one execution context. Cheap to update; may be read from any thread at any time.
 /// A Counter has counted since the start, a Gauge says how many there are now.
 struct Metrics {
+    /// Only grows.
     using Counter = std::atomic<std::uint64_t>;
+    /// What there is now.
     using Gauge = std::atomic<std::int64_t>;
 
+    /// What concerns one kind of objects.
     struct PerKind {
-        Counter lists{0};    ///< complete LISTs
-        Counter watches{0};  ///< WATCH requests that were accepted
-        Counter events{0};   ///< ADDED, MODIFIED and DELETED events
-        Counter bookmarks{0};
-        Counter added{0}, updated{0}, removed{0};  ///< true changes of objects
-        Counter bad_objects{0};                    ///< objects of the wrong shape, skipped
-        Counter expired{0};                        ///< 410 answers and events
-        Counter unauthorized{0}, forbidden{0}, not_found{0}, too_many_requests{0};
-        Counter server_errors{0};   ///< 5xx answers
-        Counter malformed{0};       ///< bodies that are not what was asked for
-        Counter network_errors{0};  ///< no connection, broken connections, timeouts
-        Counter other_errors{0};
-        Counter bytes_received{0};  ///< bodies, as they came
-        Gauge objects{0};
-        Gauge watchers{0}, synced_watchers{0};
+        Counter lists{0};              ///< complete LISTs
+        Counter watches{0};            ///< WATCH requests that were accepted
+        Counter events{0};             ///< ADDED, MODIFIED and DELETED events
+        Counter bookmarks{0};          ///< BOOKMARK events
+        Counter added{0};              ///< objects that came
+        Counter updated{0};            ///< objects of which something that reaches a label changed
+        Counter removed{0};            ///< objects that are gone
+        Counter bad_objects{0};        ///< objects of the wrong shape, skipped
+        Counter expired{0};            ///< 410 answers and events
+        Counter unauthorized{0};       ///< 401 answers
+        Counter forbidden{0};          ///< 403 answers
+        Counter not_found{0};          ///< 404 answers
+        Counter too_many_requests{0};  ///< 429 answers
+        Counter server_errors{0};      ///< 5xx answers
+        Counter malformed{0};          ///< bodies that are not what was asked for
+        Counter network_errors{0};     ///< no connection, broken connections, timeouts
+        Counter other_errors{0};       ///< any other failure of a request
+        Counter bytes_received{0};     ///< bodies, as they came
+        Gauge objects{0};              ///< objects that are kept
+        Gauge watchers{0};             ///< URLs that are watched
+        Gauge synced_watchers{0};      ///< those of them that have been listed
     };
 
     std::array<PerKind, kind_count> kinds;  ///< indexed by Kind
@@ -57,14 +66,16 @@ struct Metrics {
     Gauge providers{0};                     ///< distinct configurations that these jobs have
 
     // Of all ObjectCaches.
-    Gauge cache_references{0};
+    Gauge cache_references{0};    ///< references and subscriptions of hosts
     Gauge cached_objects{0};      ///< names that are referred to
     Gauge cache_watches{0};       ///< connections: of single objects, and of collections
     Counter cache_idle_stops{0};  ///< objects whose watch was stopped because nobody read them
     Counter cache_revivals{0};    ///< and that were read again
     Counter cache_collection_switches{0};  ///< of namespaces, to a collection watch and back
 
+    /// The metrics of one kind.
     PerKind& of(Kind kind) noexcept { return kinds[static_cast<std::size_t>(kind)]; }
+    /// The metrics of one kind.
     const PerKind& of(Kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
 
     /// Calls `visitor(name, resource, value)` for every value; `resource` is empty where the value

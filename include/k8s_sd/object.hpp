@@ -22,8 +22,11 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     Object& operator=(const Object&) = delete;
     virtual ~Object() = default;
 
+    /// What the object is.
     Kind kind() const noexcept { return kind_; }
+    /// Its namespace; empty for kinds without namespaces.
     std::string_view ns() const noexcept { return ns_; }
+    /// Its name.
     std::string_view name() const noexcept { return name_; }
     /// All that the object itself contributes to labels: its name, addresses, labels, annotations
     /// and so on; not what differs from target to target, such as ports.
@@ -44,8 +47,10 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     /// Appends the blocks behind labels(); null blocks count as empty.
     virtual void collect(std::vector<detail::LabelBlockPtr>& /*blocks*/) const {}
 
+    /// The derived class calls set_key() as well.
     Object(Kind kind, std::string_view uid) noexcept
         : kind_(kind), uid_hash_(std::hash<std::string_view>{}(uid)) {}
+    /// Texts that live as long as the object.
     void set_key(std::string_view ns, std::string_view name) noexcept {
         ns_ = ns;
         name_ = name;
@@ -58,12 +63,14 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     std::string_view name_;
 };
 
+/// Shared ownership of an object.
 using ObjectPtr = boost::intrusive_ptr<const Object>;
 
 /// One true change. `before` or `after` is null where the object is absent. If both are there
 /// with different UIDs, the object was deleted and another one of its name was added.
 struct ObjectChange {
-    ObjectPtr before, after;
+    ObjectPtr before;  ///< null: the object was absent
+    ObjectPtr after;   ///< null: the object is gone
 };
 
 }  // namespace k8s_sd::inline v0

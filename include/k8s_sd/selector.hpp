@@ -18,10 +18,12 @@ namespace k8s_sd::inline v0 {
 /// Immutable after parse(); const members may be called from any thread.
 class K8S_SD_EXPORT LabelSelector {
  public:
+    /// What a requirement asks of the value.
     enum class Operator : std::uint8_t { in, not_in, exists, does_not_exist, greater, less };
+    /// One condition; all of them have to hold.
     struct Requirement {
-        std::string key;
-        Operator op = Operator::exists;
+        std::string key;                  ///< name of the label
+        Operator op = Operator::exists;   ///< how it is compared
         std::vector<std::string> values;  ///< sorted, unique; "a=b" is "a in (b)"
         bool operator==(const Requirement&) const = default;
     };
@@ -29,7 +31,9 @@ class K8S_SD_EXPORT LabelSelector {
     /// \throws ConfigError whose problem is "... at character N: ..." (N counts bytes from 1)
     static LabelSelector parse(std::string_view text);
 
+    /// Whether it selects everything.
     bool empty() const noexcept { return requirements_.empty(); }
+    /// In the order of the text.
     const std::vector<Requirement>& requirements() const noexcept { return requirements_; }
 
     /// \param get  get(std::string_view key) -> std::optional<std::string_view>, nullopt where the
@@ -79,9 +83,10 @@ class K8S_SD_EXPORT LabelSelector {
 /// Immutable after parse(); const members may be called from any thread.
 class K8S_SD_EXPORT FieldSelector {
  public:
+    /// One condition; all of them have to hold.
     struct Requirement {
-        std::string path;
-        std::string value;
+        std::string path;   ///< such as "spec.nodeName"
+        std::string value;  ///< without escapes
         bool equal = true;  ///< false: the path must not have the value
         bool operator==(const Requirement&) const = default;
     };
@@ -89,7 +94,9 @@ class K8S_SD_EXPORT FieldSelector {
     /// \throws ConfigError whose problem is "... at character N: ..." (N counts bytes from 1)
     static FieldSelector parse(std::string_view text);
 
+    /// Whether it selects everything.
     bool empty() const noexcept { return requirements_.empty(); }
+    /// In the order of the text.
     const std::vector<Requirement>& requirements() const noexcept { return requirements_; }
 
     /// \param get  get(std::string_view path) -> std::optional<std::string_view>. A field that the

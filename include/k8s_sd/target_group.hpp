@@ -62,7 +62,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     ~TargetGroup() { std::destroy_n(blocks(), ends()[targets_]); }
     TargetGroup(const TargetGroup&) = delete;
     TargetGroup& operator=(const TargetGroup&) = delete;
-    // The allocation is larger than the class, so it must not be freed by the class's size.
+    /// The allocation is larger than the class, so it must not be freed by the class's size.
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
  private:
@@ -92,6 +92,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
 
 static_assert(sizeof(TargetGroup) % alignof(detail::LabelBlockPtr) == 0);
 
+/// Shared ownership of a target group.
 using TargetGroupPtr = boost::intrusive_ptr<const TargetGroup>;
 
 /// How the targets of one group changed. A target is known by its own labels (not the group's).
@@ -113,6 +114,7 @@ struct GroupChange {
     /// of `previous` lives on.
     bool replaced = false;
 
+    /// Which targets were added, removed and kept.
     TargetChanges targets() const { return compare_targets(replaced ? nullptr : previous, group); }
 };
 
@@ -122,6 +124,7 @@ struct TargetGroupDiff {
     bool full = false;                    ///< the complete state: forget everything else
     std::vector<GroupChange> updated;     ///< added or changed
     std::vector<TargetGroupPtr> removed;  ///< as the host had them
+    /// Whether there is nothing to tell.
     bool empty() const noexcept { return !full && updated.empty() && removed.empty(); }
 };
 

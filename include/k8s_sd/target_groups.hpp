@@ -11,6 +11,7 @@ namespace k8s_sd::inline v0 {
 /// What a host that applies every diff has: all target groups, by source. Not thread-safe.
 class TargetGroups {
  public:
+    /// Makes the state that follows after the diff.
     void apply(const TargetGroupDiff& diff) {
         if (diff.full) clear();
         for (const GroupChange& change : diff.updated) put(change.group);
@@ -26,13 +27,16 @@ class TargetGroups {
         const auto it = groups_.find(source);
         return it == groups_.end() ? nullptr : it->second;
     }
+    /// Number of groups.
     std::size_t group_count() const noexcept { return groups_.size(); }
+    /// Number of targets of all groups.
     std::size_t target_count() const noexcept { return targets_; }
     /// In no particular order.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
         for (const auto& [source, group] : groups_) visit(group);
     }
+    /// Forgets everything.
     void clear() noexcept {
         groups_.clear();
         targets_ = 0;

@@ -58,14 +58,19 @@ class K8S_SD_EXPORT URLWatcher {
     /// Stops; the observer is not called again.
     ~URLWatcher();
 
+    /// Begins to list. Further calls do nothing.
     void start();
+    /// Whether the first list is complete.
     bool synced() const noexcept;
+    /// A copy of the present status.
     WatchStatus status() const;
     /// The object of that name, or null. `ns` is empty for kinds without namespaces.
     const Object* find(std::string_view ns, std::string_view name) const;
+    /// Number of objects.
     std::size_t size() const noexcept;
     /// Drops an object that is no longer wanted; not reported.
     void forget(std::string_view ns, std::string_view name);
+    /// Calls the function for each object, in no particular order.
     void for_each(const std::function<void(const ObjectPtr&)>&) const;
 
  private:

@@ -8,10 +8,10 @@ namespace k8s_sd::inline v0 {
 
 /// Which collection to watch; together with the server it makes the URL.
 struct WatchQuery {
-    Kind kind = Kind::pod;
+    Kind kind = Kind::pod;       ///< of the objects
     std::string ns;              ///< empty: all namespaces
     std::string label_selector;  ///< empty: no filter
-    std::string field_selector;
+    std::string field_selector;  ///< empty: no filter
 };
 
 }  // namespace k8s_sd::inline v0

@@ -32,9 +32,13 @@ class ObjectCacheImpl;
 
 /// What to keep, and from which server. The way to the server is that of DiscoveryConfig.
 struct ObjectCacheConfig {
+    /// Of the objects that the cache keeps; one kind a cache.
     Kind kind = Kind::secret;
+    /// As DiscoveryConfig::api_server.
     ApiServerConfig api_server{};
+    /// As DiscoveryConfig::kubeconfig_file.
     std::string kubeconfig_file{};
+    /// As DiscoveryConfig::kubeconfig_context.
     std::string kubeconfig_context{};
     /// How long async_get() waits for an object that has not been read from the server yet.
     Duration get_timeout = std::chrono::seconds(1);
@@ -86,6 +90,7 @@ class K8S_SD_EXPORT ObjectCache {
     ObjectCache& operator=(ObjectCache&&) noexcept;
     ~ObjectCache();
 
+    /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
     /// Refers to an object, whether it exists or not. Never blocks. The first reference to an object
@@ -109,6 +114,7 @@ class K8S_SD_EXPORT ObjectCache {
         return asio::async_initiate<CompletionToken, void(error_code, ObjectPtr)>(
             InitiateGet(impl_), token, std::string(ns), std::string(name));
     }
+    /// The same for the object of a reference.
     template <class CompletionToken = asio::deferred_t>
     auto async_get(const Reference& reference, CompletionToken&& token = CompletionToken{});
 
@@ -132,6 +138,7 @@ class K8S_SD_EXPORT ObjectCache {
     /// Copies of the present status, which may lag behind the calls of the host. The objects are
     /// those that somebody refers to.
     ObjectCacheStatus status() const;
+    /// The status of one object; nullopt if nobody refers to it.
     std::optional<CachedObjectStatus> status(std::string_view ns, std::string_view name) const;
 
  private:
@@ -166,9 +173,12 @@ class K8S_SD_EXPORT ObjectCache::Reference {
     Reference(Reference&&) noexcept = default;
     Reference& operator=(Reference&&) noexcept;
     ~Reference() { reset(); }
+    /// Refers to nothing from now on.
     void reset() noexcept;
 
+    /// Namespace of the object.
     const std::string& ns() const noexcept { return ns_; }
+    /// Name of the object.
     const std::string& name() const noexcept { return name_; }
 
  private:
@@ -189,6 +199,7 @@ class K8S_SD_EXPORT ObjectCache::Subscription {
     Subscription(Subscription&&) noexcept = default;
     Subscription& operator=(Subscription&&) noexcept;
     ~Subscription() { reset(); }
+    /// Ends the subscription. A call that had begun may still be running.
     void reset() noexcept;
 
  private:

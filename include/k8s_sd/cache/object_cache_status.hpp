@@ -19,6 +19,7 @@ enum class CachedState : std::uint8_t {
     idle,       ///< no longer watched, because nobody reads it
 };
 
+/// "unsynced" and so on.
 constexpr std::string_view to_string(CachedState state) noexcept {
     switch (state) {
         case CachedState::unsynced: return "unsynced";
@@ -32,16 +33,17 @@ constexpr std::string_view to_string(CachedState state) noexcept {
 
 /// How one object of an ObjectCache is doing.
 struct CachedObjectStatus {
-    std::string ns, name;
-    std::size_t references = 0;
-    CachedState state = CachedState::unsynced;
+    std::string ns;                             ///< namespace
+    std::string name;                           ///< of the object
+    std::size_t references = 0;                 ///< and subscriptions
+    CachedState state = CachedState::unsynced;  ///< what is known
     error_code error;     ///< of the watch that serves it; what is known of the object stays
     std::string message;  ///< the error in words, see WatchStatus::message
 };
 
 /// How the objects of one namespace are watched.
 struct CachedNamespaceStatus {
-    std::string ns;
+    std::string ns;                  ///< namespace
     std::size_t objects = 0;         ///< that somebody refers to
     std::size_t single_watches = 0;  ///< of one object each
     bool collection_watch = false;   ///< there is a watch of the collection that serves objects

@@ -14,8 +14,8 @@ namespace k8s_sd::inline v0 {
 
 /// The name of an object in its namespace.
 struct ObjectName {
-    std::string ns{};  ///< empty for kinds without namespaces
-    std::string name{};
+    std::string ns{};    ///< empty for kinds without namespaces
+    std::string name{};  ///< of the object
     auto operator<=>(const ObjectName&) const = default;
 };
 

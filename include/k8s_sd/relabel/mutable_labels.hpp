@@ -27,9 +27,10 @@ class MutableLabels {
     MutableLabels(MutableLabels&&) noexcept = default;
     MutableLabels& operator=(MutableLabels&&) noexcept = default;
 
+    /// A name and its value.
     struct Label {
-        std::string_view name;
-        std::string_view value;
+        std::string_view name;   ///< unique in a label set
+        std::string_view value;  ///< empty: as if absent
         friend bool operator==(const Label&, const Label&) = default;
     };
 
@@ -40,6 +41,7 @@ class MutableLabels {
         return it == labels.end() ? nullptr : &*it;
     }
 
+    /// Forgets all labels and texts; keeps the memory.
     void clear() noexcept {
         labels_.clear();
         texts_in_use_ = 0;
@@ -73,6 +75,7 @@ class MutableLabels {
     }
     /// Copies the text; the result is valid until clear().
     std::string_view copy(std::string_view text) { return new_text().assign(text); }
+    /// Erases a label with its place; does nothing if there is none.
     void erase(std::string_view name) {
         const std::size_t i = index_of(name);
         if (i < labels_.size()) labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -82,6 +85,7 @@ class MutableLabels {
     void erase_if(Predicate&& predicate) {
         std::erase_if(labels_, [&](const Label& label) { return predicate(label.name); });
     }
+    /// Sorts by name.
     void sort() {
         std::sort(labels_.begin(), labels_.end(),
                   [](const Label& a, const Label& b) { return a.name < b.name; });
@@ -89,7 +93,9 @@ class MutableLabels {
 
     /// With the blanks, as size() and empty().
     std::span<const Label> labels() const noexcept { return labels_; }
+    /// Number of labels and blanks.
     std::size_t size() const noexcept { return labels_.size(); }
+    /// Whether there is neither a label nor a blank.
     bool empty() const noexcept { return labels_.empty(); }
     /// Without the blanks.
     LabelMap to_map() const {

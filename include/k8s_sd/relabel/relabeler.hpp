@@ -38,17 +38,18 @@ enum class RelabelAction : std::uint8_t {
     drop_if_contains,  ///< drop the target if the target label contains each source label
 };
 
+/// As in `action`: "replace" and so on.
 K8S_SD_EXPORT std::string_view to_string(RelabelAction) noexcept;
 
 /// One entry of `relabel_configs`. Which fields an action uses is in docs/relabelling.md.
 struct RelabelRule {
-    RelabelAction action = RelabelAction::replace;
-    std::vector<std::string> source_labels{};
-    std::string separator = ";";
-    std::string regex = "(.*)";  ///< Go's dialect (RE2); has to match from begin to end
-    std::string target_label{};
-    std::string replacement = "$1";
-    std::uint64_t modulus = 0;
+    RelabelAction action = RelabelAction::replace;  ///< what the rule does
+    std::vector<std::string> source_labels{};       ///< names; their values make V
+    std::string separator = ";";                    ///< between these values
+    std::string regex = "(.*)";      ///< Go's dialect (RE2); has to match from begin to end
+    std::string target_label{};      ///< the label that the rule sets or compares
+    std::string replacement = "$1";  ///< a template: `$1` and `${name}` are groups of the regex
+    std::uint64_t modulus = 0;       ///< of hashmod
     /// vmagent's `if`: series selectors, e.g. `{app="web",tier!~"a|b"}`; the rule is for label sets
     /// that one of them matches. Where none does, `keep` drops the target, other rules do nothing.
     std::vector<std::string> if_{};
@@ -61,8 +62,9 @@ enum class NameValidation : std::uint8_t {
     legacy,  ///< [a-zA-Z_][a-zA-Z0-9_]*
 };
 
+/// How to read and apply rules.
 struct RelabelOptions {
-    NameValidation names = NameValidation::utf8;
+    NameValidation names = NameValidation::utf8;  ///< which names rules may make
     /// LabelDialect::victoriametrics: `hashmod` uses XXH64, and `{{label}}` in a replacement stands
     /// for the value of that label.
     LabelDialect dialect = LabelDialect::prometheus;
@@ -71,16 +73,17 @@ struct RelabelOptions {
 
 /// One step of Relabeler::explain().
 struct RelabelStep {
+    /// One label that the step changed.
     struct Change {
-        std::string label;
+        std::string label;   ///< name
         std::string before;  ///< empty: was not there
         std::string after;   ///< empty: is gone
         friend bool operator==(const Change&, const Change&) = default;
     };
-    std::size_t rule = 0;  ///< index
-    std::string reason;    ///< in words: what was compared with what, and what came of it
-    std::vector<Change> changes;
-    bool dropped = false;
+    std::size_t rule = 0;         ///< index
+    std::string reason;           ///< in words: what was compared with what, and what came of it
+    std::vector<Change> changes;  ///< empty: the step changed nothing
+    bool dropped = false;         ///< the target is gone; no step follows
 };
 
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
@@ -99,7 +102,9 @@ class K8S_SD_EXPORT Relabeler {
     /// The same, step by step, and slower; ends with the step that drops the target.
     std::vector<RelabelStep> explain(MutableLabels&) const;
 
+    /// The rules as they were given.
     const std::vector<RelabelRule>& rules() const noexcept;
+    /// Whether there are no rules.
     bool empty() const noexcept { return rules().empty(); }
 
  private:

@@ -17,21 +17,23 @@ namespace k8s_sd::inline v0 {
 /// How to make scrape targets of the target groups of one job: what an entry of `scrape_configs`
 /// says about targets. Defaults are Prometheus'.
 struct ScrapeConfig {
-    std::string job_name{};
-    std::string scheme = "http";  ///< "http" or "https"
-    std::string metrics_path = "/metrics";
-    std::map<std::string, std::vector<std::string>> params{};  ///< of the URL's query
-    std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);
+    std::string job_name{};                 ///< not empty; becomes the label `job`
+    std::string scheme = "http";            ///< "http" or "https"
+    std::string metrics_path = "/metrics";  ///< of the URL
+    std::map<std::string, std::vector<std::string>> params{};             ///< of the URL's query
+    std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);  ///< above 0
+    /// Above 0 and not longer than the interval.
     std::chrono::milliseconds scrape_timeout = std::chrono::seconds(10);
-    bool convert_classic_histograms_to_nhcb = false;
-    bool always_scrape_classic_histograms = false;
-    bool scrape_native_histograms = false;
-    std::vector<RelabelRule> relabel_configs{};
+    bool convert_classic_histograms_to_nhcb = false;  ///< becomes a label that steers the scrape
+    bool always_scrape_classic_histograms = false;    ///< the same
+    bool scrape_native_histograms = false;            ///< the same
+    std::vector<RelabelRule> relabel_configs{};       ///< of targets
     /// Of scraped samples. Only checked here: the host applies them, with Relabeler.
     std::vector<RelabelRule> metric_relabel_configs{};
     std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
     std::size_t keep_dropped_targets = 0;  ///< dropped targets whose labels can be seen; 0: all
-    NameValidation metric_name_validation_scheme = NameValidation::utf8;
+    NameValidation metric_name_validation_scheme = NameValidation::utf8;  ///< also of label names
+    /// Whose rules for durations, addresses and hashes apply.
     LabelDialect dialect = LabelDialect::prometheus;
     auto operator<=>(const ScrapeConfig&) const = default;
 };

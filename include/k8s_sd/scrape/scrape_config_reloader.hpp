@@ -18,7 +18,7 @@ namespace k8s_sd::inline v0 {
 struct ScrapeConfigUpdate {
     /// nullopt: see `error`; a host keeps what it has.
     std::optional<ScrapeConfigFile> config;
-    std::optional<ConfigError> error;
+    std::optional<ConfigError> error;  ///< set where `config` is not
 };
 
 /// Follows a configuration file: reads it at once and looks for other content every
@@ -40,6 +40,7 @@ struct ScrapeConfigUpdate {
 /// start(), check() and cancel() may be called from any thread.
 class K8S_SD_EXPORT ScrapeConfigReloader {
  public:
+    /// See Callback above. It must not be empty.
     using Callback = std::function<void(const ScrapeConfigUpdate&)>;
 
     /// \param check_interval  0: only check() looks
@@ -49,10 +50,12 @@ class K8S_SD_EXPORT ScrapeConfigReloader {
     ScrapeConfigReloader& operator=(ScrapeConfigReloader&&) noexcept;
     ~ScrapeConfigReloader();
 
+    /// Reads the file for the first time; further calls do nothing.
     void start();
     /// Looks now, for example because of a SIGHUP, and tells the content of the file even if it is
     /// the same: other files that it names may have changed. Does nothing before start().
     void check();
+    /// Stops; idempotent, prompt.
     void cancel() noexcept;
 
  private:

@@ -22,23 +22,24 @@ struct ScrapeJob {
 /// Something in a file that k8s_sd has no use for, and has ignored.
 struct ConfigNote {
     std::string where;  ///< "file:line: key"
-    std::string text;
+    std::string text;   ///< what is ignored, and why
     auto operator<=>(const ConfigNote&) const = default;
 };
 
 /// What a configuration file of Prometheus or vmagent says about Kubernetes discovery, relabelling
 /// and targets.
 struct K8S_SD_EXPORT ScrapeConfigFile {
-    std::vector<ScrapeJob> jobs;
-    std::vector<ConfigNote> notes;
+    std::vector<ScrapeJob> jobs;    ///< in the order of the file
+    std::vector<ConfigNote> notes;  ///< what was ignored
     auto operator<=>(const ScrapeConfigFile&) const = default;
 
     /// For DiscoveryManager::apply_config().
     std::vector<Job> discovery_jobs() const;
 };
 
+/// How to read a configuration file.
 struct ScrapeConfigOptions {
-    LabelDialect dialect = LabelDialect::prometheus;
+    LabelDialect dialect = LabelDialect::prometheus;  ///< whose file it is
     /// Also what Prometheus and vmagent know and k8s_sd has no use for is an error.
     bool strict = false;
 };

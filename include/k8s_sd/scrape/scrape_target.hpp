@@ -25,6 +25,7 @@ struct PreparedJob;
 /// One place to scrape, after relabelling. Immutable; thread-safe.
 class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<ScrapeTarget> {
  public:
+    /// A name and its value.
     using Label = MutableLabels::Label;
 
     /// All labels but `__meta_*`, sorted by name: those of the series, and those that only steer
@@ -41,7 +42,9 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
 
     /// Where to fetch: scheme, address, path and query, percent-encoded as Go does it.
     const std::string& url() const noexcept { return url_; }
+    /// Time between two scrapes.
     std::chrono::milliseconds scrape_interval() const noexcept { return scrape_interval_; }
+    /// Time for one scrape.
     std::chrono::milliseconds scrape_timeout() const noexcept { return scrape_timeout_; }
     /// Two targets of one job are the same if their labels() and url() are.
     bool same_as(const ScrapeTarget& other) const noexcept {
@@ -73,6 +76,7 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     std::size_t index_ = 0;
 };
 
+/// Shared ownership of a scrape target.
 using ScrapeTargetPtr = boost::intrusive_ptr<const ScrapeTarget>;
 
 }  // namespace k8s_sd::inline v0

@@ -25,10 +25,10 @@ enum class ShardingRule : std::uint8_t {
 /// Several programs with equal configurations share the targets; each discovers all and keeps
 /// those it owns.
 struct ShardingOptions {
-    unsigned members = 1;
-    unsigned member = 0;              ///< this program's number, from 0
-    unsigned replication_factor = 1;  ///< owners of each target
-    ShardingRule rule = ShardingRule::modulo;
+    unsigned members = 1;                      ///< programs that share the targets
+    unsigned member = 0;                       ///< this program's number, from 0
+    unsigned replication_factor = 1;           ///< owners of each target
+    ShardingRule rule = ShardingRule::modulo;  ///< how owners are chosen
     /// Only these labels decide, where a target has any of them; empty: all labels.
     std::vector<std::string> shard_by_labels{};
     /// A label of this name, with the value `member_name`, is added to every target; empty: none.
@@ -49,6 +49,7 @@ class K8S_SD_EXPORT Sharding {
     /// \throws ConfigError where "sharding.<field>"
     explicit Sharding(ShardingOptions);
 
+    /// As they were given.
     const ShardingOptions& options() const noexcept { return options_; }
     /// \param labels  after relabelling, without `__meta_*`. ShardingRule::modulo hashes them in
     ///                this order: vmagent's is that of the names before relabelling, then the labels

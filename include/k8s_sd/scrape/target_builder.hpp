@@ -24,9 +24,10 @@ enum class DropReason : std::uint8_t {
 
 /// A target that cannot be scraped, in words: what is wrong with which label.
 struct TargetError {
-    std::string message;
+    std::string message;  ///< for people
 };
 
+/// What became of a discovered target.
 using BuiltTarget = std::variant<ScrapeTargetPtr, DropReason, TargetError>;
 
 /// Makes scrape targets of discovered ones: job defaults, relabelling, checks, sharding. Rules:
@@ -39,8 +40,11 @@ class K8S_SD_EXPORT TargetBuilder {
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
     explicit TargetBuilder(ScrapeConfig, Sharding = {});
 
+    /// As it was given.
     const ScrapeConfig& config() const noexcept;
+    /// As it was given.
     const Sharding& sharding() const noexcept { return sharding_; }
+    /// Makes the scrape target of one target of a group, or says why there is none.
     BuiltTarget build(const TargetGroupPtr&, std::size_t index);
     /// The labels of a target before relabelling.
     LabelMap discovered(const TargetGroup&, std::size_t index) const;

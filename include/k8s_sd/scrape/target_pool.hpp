@@ -17,25 +17,29 @@ namespace k8s_sd::inline v0 {
 /// is never scraped twice at a time. Must not call back into the pool.
 class TargetHandler {
  public:
+    /// Comes first: the target is gone or has changed. Stop its scrapes.
     virtual void stop(const ScrapeTargetPtr&) = 0;
     /// Goes on as it is, url() and labels() are the same; only discovered_labels() are new.
     virtual void keep(const ScrapeTargetPtr&) = 0;
+    /// Comes last: a new target. Begin to scrape it.
     virtual void start(const ScrapeTargetPtr&) = 0;
 
  protected:
     ~TargetHandler() = default;
 };
 
+/// A target that is not scraped although nothing is wrong with it.
 struct DroppedTarget {
-    std::string source;
-    LabelMap discovered_labels;
-    DropReason reason;
+    std::string source;          ///< TargetGroup::source()
+    LabelMap discovered_labels;  ///< before relabelling
+    DropReason reason;           ///< who dropped it
 };
 
+/// A target that cannot be scraped.
 struct FailedTarget {
-    std::string source;
+    std::string source;     ///< TargetGroup::source()
     std::size_t index = 0;  ///< in its group
-    std::string message;
+    std::string message;    ///< what is wrong with which label
 };
 
 /// The scrape targets of one job: turns diffs into calls of a TargetHandler. Only what a diff
@@ -60,17 +64,18 @@ class K8S_SD_EXPORT TargetPool {
     /// Stops all targets and forgets everything.
     void clear();
 
+    /// The present configuration.
     const ScrapeConfig& config() const noexcept;
-    /// In no particular order.
+    /// The targets to scrape, in no particular order.
     std::vector<ScrapeTargetPtr> active() const;
-    std::size_t active_count() const noexcept;
+    std::size_t active_count() const noexcept;  ///< targets to scrape
     /// Set while there are more active targets than `target_limit`: why every scrape should fail.
     std::optional<std::string> limit_error() const;
     /// At most `keep_dropped_targets`, in no particular order.
     std::vector<DroppedTarget> dropped() const;
     std::size_t dropped_count() const noexcept;  ///< of all
-    std::vector<FailedTarget> failed() const;
-    std::size_t failed_count() const noexcept;
+    std::vector<FailedTarget> failed() const;    ///< in no particular order
+    std::size_t failed_count() const noexcept;   ///< targets that cannot be scraped
 
  private:
     class Impl;

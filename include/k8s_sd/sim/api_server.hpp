@@ -17,6 +17,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
+/// How a simulated server behaves.
 struct ApiServerOptions {
     /// Time between two bookmarks of a watch. A last one is sent two seconds before the end.
     Duration bookmark_interval = std::chrono::seconds(60);
@@ -47,6 +48,7 @@ struct ApiServerOptions {
 /// it; the destructor ends every connection (as soon as the context runs) and does not wait.
 class K8S_SD_EXPORT ApiServer {
  public:
+    /// Empty, and reached through connector() until listen().
     explicit ApiServer(asio::any_io_executor, ApiServerOptions = {});
     ~ApiServer();
     ApiServer(const ApiServer&) = delete;
@@ -94,16 +96,17 @@ class K8S_SD_EXPORT ApiServer {
     /// Asked for every request, on the server's strand; nullopt: the true answer. It must not
     /// call back into the server's fault members. Empty: none.
     using Intercept = std::function<std::optional<Response>(const Request&)>;
-    void set_intercept(Intercept);
+    void set_intercept(Intercept);  ///< replaces the previous one; for requests from now on
     /// Answers the next `times` requests whose path begins with `path` like this. Comes before
     /// the intercept; several calls queue up.
     void fail_next(Response, unsigned times = 1, std::string path = {});
     /// Answers every request of this resource with 403, as missing permissions do. Running
     /// watches go on, as on a real server.
     void deny(std::string_view plural);
-    void allow(std::string_view plural);
-    void set_token(std::string);  ///< see ApiServerOptions::token; for requests from now on
+    void allow(std::string_view plural);  ///< ends deny()
+    void set_token(std::string);          ///< see ApiServerOptions::token; for requests from now on
 
+    /// What happens to a watch after send_to_watches().
     enum class After { go_on, end, drop };
     /// Sends raw bytes on the running watches of a resource, as one chunk of the body: garbage, half
     /// an event, an ERROR event. Then the watch goes on, ends cleanly, or its connection is closed.
@@ -119,9 +122,9 @@ class K8S_SD_EXPORT ApiServer {
 
     // ---- Observation ---------------------------------------------------------------------
     std::vector<RequestRecord> requests() const;  ///< oldest first; the last 10 000
-    void clear_requests();
-    std::size_t open_connections() const;
-    std::size_t open_watches() const;
+    void clear_requests();                        ///< forgets them
+    std::size_t open_connections() const;         ///< of clients, in memory and over TCP
+    std::size_t open_watches() const;             ///< requests whose answer goes on
 
     class Impl;
 

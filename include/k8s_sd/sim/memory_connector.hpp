@@ -11,6 +11,7 @@ namespace k8s_sd::inline v0::sim {
 
 /// What goes wrong on the in-memory transport, seen from the client.
 struct TransportFaults {
+    /// For a fault that does not happen.
     static constexpr std::size_t never = static_cast<std::size_t>(-1);
 
     std::size_t max_read = never;    ///< bytes a read returns at most; 1: every chunk boundary
@@ -35,6 +36,7 @@ class K8S_SD_EXPORT MemoryConnector : public Connector {
     MemoryConnector(asio::any_io_executor server, Accept accept, TransportFaults faults = {});
     ~MemoryConnector() override;
 
+    /// See Connector. The target does not matter.
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override;
 
     std::size_t operations() const;  ///< connects, reads and writes of clients so far

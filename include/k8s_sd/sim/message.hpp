@@ -18,7 +18,7 @@ struct K8S_SD_EXPORT Request {
     std::string target;                        ///< as sent: "/api/v1/pods?limit=500"
     std::string path;                          ///< percent-decoded, without the query
     std::map<std::string, std::string> query;  ///< decoded; of repeated names the first
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::vector<std::pair<std::string, std::string>> headers;  ///< in their order
 
     /// The first header of this name in any case; nullopt without one.
     std::optional<std::string_view> header(std::string_view name) const;
@@ -26,29 +26,31 @@ struct K8S_SD_EXPORT Request {
     std::string_view param(std::string_view name) const;
     /// A boolean parameter, as Go converts them: present without a value means true.
     bool flag(std::string_view name) const;
-    bool is_watch() const { return flag("watch"); }
+    bool is_watch() const { return flag("watch"); }  ///< whether it asks for a watch
 };
 
 /// A request and how it was answered; see ApiServer::requests().
 struct RequestRecord {
-    Request request;
+    Request request;      ///< as it was read
     unsigned status = 0;  ///< HTTP status; 0: not answered (hung or dropped)
 };
 
 /// An answer that a test prescribes instead of the true one.
 struct K8S_SD_EXPORT Response {
+    /// How the end of the body is told.
     enum class Framing {
         content_length,  ///< the default of the server
         chunked,
         until_close,  ///< neither length nor chunks: the end of the connection ends the body
     };
+    /// For a body that is not cut.
     static constexpr std::size_t all = static_cast<std::size_t>(-1);
 
-    unsigned status = 200;
-    std::string body;
-    std::string content_type = "application/json";
+    unsigned status = 200;                                     ///< HTTP status
+    std::string body;                                          ///< as it is sent
+    std::string content_type = "application/json";             ///< of the Content-Type header
     std::vector<std::pair<std::string, std::string>> headers;  ///< besides type and framing
-    Framing framing = Framing::content_length;
+    Framing framing = Framing::content_length;                 ///< how the end of the body is told
     std::size_t cut_after = all;  ///< closes the connection after so many bytes of the body
     bool hang = false;            ///< reads the request and never answers
     bool drop = false;            ///< closes the connection without an answer

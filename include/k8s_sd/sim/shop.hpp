@@ -11,6 +11,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
+/// How a Shop begins.
 struct ShopOptions {
     std::uint64_t seed = 1;  ///< the same seed gives the same cluster and the same changes
     /// Time for creationTimestamp and the like; empty: the system's.
@@ -30,6 +31,7 @@ struct ShopOptions {
 /// Not thread-safe; the server, which must outlive it, is.
 class K8S_SD_EXPORT Shop {
  public:
+    /// Creates the cluster on the server.
     explicit Shop(ApiServer&, ShopOptions = {});
     ~Shop();
     Shop(Shop&&) noexcept;

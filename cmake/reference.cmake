@@ -1,0 +1,13 @@
+# `cmake --build <folder> --target reference` makes pages of the public headers' comments. A name
+# without a comment, or a comment that Doxygen does not understand, is an error.
+find_program(K8S_SD_DOXYGEN doxygen)
+mark_as_advanced(K8S_SD_DOXYGEN)
+if(K8S_SD_DOXYGEN)
+    set(K8S_SD_REFERENCE_DIR ${PROJECT_BINARY_DIR}/reference)
+    configure_file(docs/Doxyfile.in Doxyfile @ONLY)
+    add_custom_target(reference
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${K8S_SD_REFERENCE_DIR}
+        COMMAND ${K8S_SD_DOXYGEN} ${PROJECT_BINARY_DIR}/Doxyfile
+        COMMENT "Reference: ${K8S_SD_REFERENCE_DIR}/index.html"
+        VERBATIM)
+endif()

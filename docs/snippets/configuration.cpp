@@ -1,0 +1,22 @@
+// Snippets of docs/configuration.md.
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/config_yaml.hpp"
+
+namespace snippets {
+
+[[maybe_unused]] static bool configurations() {
+    //[configuration
+    k8s_sd::DiscoveryConfig config{
+        .role = k8s_sd::Role::endpointslice,
+        .namespaces = {"shop", "pay"},
+        .selectors = {{k8s_sd::Role::endpointslice, "app=web", ""}},
+        .attach_metadata = {.node = true},
+    };
+
+    auto same = k8s_sd::load_sd_config("sd.yaml", k8s_sd::LabelDialect::prometheus);
+    //]
+    return config == same;
+}
+
+}  // namespace snippets

@@ -1,0 +1,47 @@
+// Snippets of docs/discovery-manager.md.
+
+//[manager
+#include "k8s_sd/discovery_manager.hpp"
+
+#include "k8s_sd/target_groups.hpp"
+
+//]
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <string>
+
+namespace snippets {
+
+[[maybe_unused]] static void run_jobs(boost::asio::io_context& io) {
+    //[manager
+    // What each job has. Two providers of a job may have groups of the same source.
+    std::map<std::string, std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups>> state;
+
+    k8s_sd::DiscoveryManager manager(io.get_executor(), [&](const k8s_sd::JobDiff& diff) {
+        auto& job = state[std::string(diff.job)];
+        for (const k8s_sd::ProviderDiff& part : diff.providers) {
+            job[part.provider].apply(part.diff);
+            if (part.last) job.erase(part.provider);
+        }
+        if (diff.last) state.erase(std::string(diff.job));
+    });
+
+    k8s_sd::DiscoveryConfig pods;
+    pods.api_server.url = "https://cluster.example.com";
+    k8s_sd::DiscoveryConfig nodes = pods;
+    nodes.role = k8s_sd::Role::node;
+    const auto failures =
+        manager.apply_config({{"web", {pods}}, {"all", {pods, nodes}, std::chrono::seconds(5)}});
+    for (const k8s_sd::ConfigFailure& failure : failures) {
+        std::cerr << failure.job << ": " << failure.message << '\n';
+    }
+
+    manager.async_run(boost::asio::detached);
+    io.run();
+    //]
+}
+
+}  // namespace snippets
