@@ -1,7 +1,9 @@
 #include "k8s_sd/detail/base/percent_encoding.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
@@ -66,7 +68,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
           options_(options),
           observer_(&observer),
           maker_(std::move(maker)),
-          decoder_(query_.kind, *maker_, options.max_object_bytes, *this),
+          reader_(schema_of(query_.kind), options.max_object_bytes, *this),
           machine_(options, api_.next_seed()),
           random_(api_.next_seed()),
           connection_(api_.make_connection()),
@@ -152,7 +154,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         }
         sent_position_ = !list.continue_token.empty() || !list.resource_version.empty();
         watching_ = false;
-        decoder_.expect_list();
+        reader_.expect(Document::list);
         send(path, options_.response_timeout, errc::response_timeout);
     }
 
@@ -176,7 +178,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
         events_ = 0;
         last_bookmark_.reset();
         watch_began_ = now();
-        decoder_.expect_watch();
+        reader_.expect(Document::watch);
         send(path, patience(), errc::idle_timeout);
     }
 
@@ -215,6 +217,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_head(const ResponseHead& head) override {
         head_ = head;
+        if (head.status == 200) reader_.choose_decoder(head.content_type);
         if (!accepted() || !watching_) return;
         metrics_.watches.fetch_add(1, std::memory_order_relaxed);
         if (!status_.error) return;
@@ -223,11 +226,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
             if (auto self = weak.lock()) self->recover();
         });
     }
-    // A body without a type is tried: the parser tells JSON from the rest.
-    bool accepted() const noexcept {
-        return head_.status == 200 &&
-               (head_.content_type == "application/json" || head_.content_type.empty());
-    }
+    bool accepted() const noexcept { return head_.status == 200 && reader_.has_decoder(); }
 
     error_code on_body(std::string_view bytes) override {
         metrics_.bytes_received.fetch_add(bytes.size(), std::memory_order_relaxed);
@@ -238,27 +237,28 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
             return body_.size() < error_body_limit ? error_code() : errc::malformed_response;
         }
         const auto self = shared_from_this();  // an observer may drop the watcher
-        const error_code ec = decoder_.feed(bytes);
+        const error_code ec = reader_.feed(bytes);
         if (stopped_) return asio::error::operation_aborted;
         observer_->on_batch_end();
         if (!ec && event_status_) return errc::server_error;  // nothing follows an ERROR event
         return ec;
     }
 
-    void on_object(EventType type, ObjectPtr object, std::string_view version) override {
+    void on_object(EventType type, const DecodedObject& decoded) override {
         if (stopped_) return;
+        const model::ObjectMeta& meta = decoded.meta;
         if (watching_) {
-            progress(version);
+            progress(meta.resource_version);
             metrics_.events.fetch_add(1, std::memory_order_relaxed);
             if (stopped_) return;
         }
-        if (!observer_->wants(object->ns(), object->name())) return;
-        if (!watching_) return report(store_.put_listed(std::move(object)));
-        report(type == EventType::deleted ? store_.remove(object->ns(), object->name())
-                                          : store_.put(std::move(object)));
+        if (!observer_->wants(meta.ns, meta.name)) return;
+        if (type == EventType::deleted) return report(store_.remove(meta.ns, meta.name));
+        ObjectPtr object = maker_->make(decoded);
+        report(watching_ ? store_.put(std::move(object)) : store_.put_listed(std::move(object)));
     }
 
-    void on_bookmark(std::string_view version, bool) override {
+    void on_bookmark(std::string_view version) override {
         progress(version);
         metrics_.bookmarks.fetch_add(1, std::memory_order_relaxed);
         if (last_bookmark_) {
@@ -310,12 +310,12 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     void on_end(error_code ec, std::string why) {
         if (stopped_) return;
         timer_->cancel();
-        if (ec) decoder_.release();
+        if (ec) reader_.release();
         if (head_.status != 0 && head_.status != 200) return on_refused();
         if (head_.status == 200 && !accepted()) return on_wrong_content();
         if (event_status_) return on_server_error(*event_status_);
-        if (ec && ec.category() == category() && !decoder_.problem().empty())
-            why = decoder_.problem();
+        if (ec && ec.category() == category() && !reader_.problem().empty())
+            why = reader_.problem();
         if (ec == errc::malformed_response && watching_) {
             fail({ec, std::move(why)});
             return perform(machine_.on_malformed());
@@ -363,20 +363,20 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
 
     void on_list_end(error_code ec, std::string why) {
         if (!ec) {
-            ec = decoder_.finish();
-            why = decoder_.problem();
+            ec = reader_.finish();
+            why = reader_.problem();
         }
         if (ec) {
             fail({ec, std::move(why)});
             return perform(machine_.next(WatchMachine::Failed{}));
         }
-        if (is_older(decoder_.resource_version(), machine_.resource_version())) {
+        if (is_older(reader_.resource_version(), machine_.resource_version())) {
             log(LogLevel::warning, "the list is older than what was seen before (" +
-                                       printable(decoder_.resource_version()) + " after " +
+                                       printable(reader_.resource_version()) + " after " +
                                        printable(machine_.resource_version()) +
                                        "); was the cluster restored, or is it another one?");
         }
-        const WatchMachine::PageListed page{decoder_.resource_version(), decoder_.continue_token()};
+        const WatchMachine::PageListed page{reader_.resource_version(), reader_.continue_token()};
         if (page.continue_token.empty()) finish_list();
         perform(machine_.next(page));
     }
@@ -399,7 +399,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     }
 
     void on_watch_end(error_code ec, std::string why) {
-        if (!ec) ec = decoder_.finish();
+        if (!ec) ec = reader_.finish();
         if (ec == errc::idle_timeout) bookmark_interval_.reset();  // it may have been misjudged
         const bool answered = head_.status == 200;
         const bool progressed = events_ > 0 || (answered && now() - watch_began_ >= proven);
@@ -450,7 +450,7 @@ class URLWatcher::State final : public std::enable_shared_from_this<State>,
     WatchObserver* observer_;
     std::shared_ptr<ObjectMaker> maker_;
     ObjectStore store_;
-    JsonDecoder decoder_;
+    ListWatchReader reader_;
     WatchMachine machine_;
     Random random_;
     std::unique_ptr<HttpConnection> connection_;

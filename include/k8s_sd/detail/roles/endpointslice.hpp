@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/roles/role_traits.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
@@ -231,5 +233,15 @@ inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorCon
         g.group.add(row.own());
     });
 }
+
+template <>
+struct RoleTraits<Role::endpointslice> {
+    using MainObject = EndpointSliceObject;
+    static constexpr std::string_view source_prefix = "endpointslice/";
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_behind_service(attach, kinds);
+    }
+    static void generate(const EndpointSliceObject& slice, GeneratorContext& g) { endpointslice_targets(slice, g); }
+};
 
 }  // namespace k8s_sd::inline v0::detail
