@@ -36,7 +36,8 @@ namespace k8s_sd::inline v0 {
     /** Data in a DataObject; reaches no label. */                                            \
     ROW(secret, "Secret", "", "v1", "secrets", true)                                          \
     /** Data in a DataObject; reaches no label. */                                            \
-    ROW(configmap, "ConfigMap", "", "v1", "configmaps", true)
+    ROW(configmap, "ConfigMap", "", "v1", "configmaps", true)                                 \
+    /* A new one goes here, at the end. */
 // clang-format on
 
 #define K8S_SD_ENUMERATOR(name, ...) name,

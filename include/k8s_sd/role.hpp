@@ -25,7 +25,8 @@ namespace k8s_sd::inline v0 {
     /** The same, read from EndpointSlices. */                                                \
     ROW(endpointslice, endpointslice, pod, service, endpointslice)                            \
     /** Each path of an ingress. */                                                           \
-    ROW(ingress, ingress, ingress)
+    ROW(ingress, ingress, ingress)                                                            \
+    /* A new one goes here, at the end. */
 // clang-format on
 
 #define K8S_SD_ENUMERATOR(name, ...) name,

@@ -75,7 +75,7 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
         reader.expect(detail::Document::list);
         reader.choose_decoder("application/json");
         reader.feed(R"({"metadata":{"resourceVersion":"1"},"items":[)" +
-                     boost::json::serialize(object) + "]}");
+                    boost::json::serialize(object) + "]}");
     }
 
     const Object* find(Kind kind, std::string_view ns, std::string_view name) override {

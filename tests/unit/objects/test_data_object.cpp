@@ -112,13 +112,15 @@ TEST_CASE("JsonDecoder: a Secret whose data is not base64 is bad, its neighbours
             Kind::secret, list(bad + "," + object(R"("data":{"k":"QQ=="})"), "SecretList"));
         CHECK_FALSE(decoded.ec);
         CHECK(decoded.calls ==
-              Calls{"bad n/a @7: items.data.key: a string where base64 was expected", "added n/a @7 |  k=A"});
+              Calls{"bad n/a @7: items.data.key: a string where base64 was expected",
+                    "added n/a @7 |  k=A"});
     }
     // A ConfigMap's text is not base64, its binaryData is.
     CHECK(decode_data(Kind::configmap, R"("data":{"a":"?"})")->get("a") == "?");
     const Decoded decoded =
         decode_list(Kind::configmap, list(object(R"("binaryData":{"a":"?"})"), "ConfigMapList"));
-    CHECK(decoded.calls == Calls{"bad n/a @7: items.binaryData.a: a string where base64 was expected"});
+    CHECK(decoded.calls ==
+          Calls{"bad n/a @7: items.binaryData.a: a string where base64 was expected"});
 }
 
 TEST_CASE("JsonDecoder: a Secret is deleted also if its data is not base64") {

@@ -15,8 +15,10 @@
 #define K8S_SD_EACH_ONE_MORE(...) +1
 #define K8S_SD_EACH_NAME(name, ...) (name)
 #define K8S_SD_EACH_COUNT (0 K8S_SD_EACH_ROW(K8S_SD_EACH_ONE_MORE))
+// clang-format off
 #define K8S_SD_EACH_PATH(n) \
     K8S_SD_EACH_FOLDER/BOOST_PP_SEQ_ELEM(n, K8S_SD_EACH_ROW(K8S_SD_EACH_NAME)).hpp
+// clang-format on
 #define K8S_SD_EACH_HEADER(n) BOOST_PP_STRINGIZE(K8S_SD_EACH_PATH(n))
 
 #if K8S_SD_EACH_COUNT > 0

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,13 +132,15 @@ class JsonProjector {
         if (skips()) return skipped_value();
         if (pending_->type != Type::text) return mismatch("a string");
         const Projection& around = *frames_.back().node;
-        const std::string_view value = around.base64 ? decode(whole(rest)) : copy(whole(rest));
+        const std::optional<std::string_view> value =
+            around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
+        if (!value) return mismatch("a string", "base64");
         if (around.type != Type::object && !count_element()) return skipped_value();
         if (around.type == Type::map) {
-            around.add_pair(context(), key_, value);
+            around.add_pair(context(), key_, *value);
         } else {
-            pending_->set_text(context(), value);
+            pending_->set_text(context(), *value);
         }
         after_value();
         return true;
@@ -205,8 +208,9 @@ class JsonProjector {
         return true;
     }
     // The value is not of the wanted type: note it and skip it.
-    bool mismatch(std::string_view found) {
-        note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
+    bool mismatch(std::string_view found) { return mismatch(found, expected(pending_->type)); }
+    bool mismatch(std::string_view found, const std::string& expected) {
+        note_problem(std::string(found) + " where " + expected + " was expected");
         if (found == "an object" || found == "an array") {
             pending_ = nullptr;
             return enter_skipped();
@@ -282,12 +286,13 @@ class JsonProjector {
     std::string_view copy(std::string_view text) {
         return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
     }
-    std::string_view decode(std::string_view base64) {
-        if (!within_limit(base64.size())) return {};
+    // Nothing for what is not base64.
+    std::optional<std::string_view> decode(std::string_view base64) {
+        if (!within_limit(base64.size())) return std::string_view();
         char* const bytes = arena_.room(base64_room(base64.size()));
-        if (const auto size = decode_base64(base64, bytes)) return {bytes, *size};
-        note_problem("a string where base64 was expected");
-        return {};
+        const auto size = decode_base64(base64, bytes);
+        if (!size) return std::nullopt;
+        return std::string_view(bytes, *size);
     }
     // An element of a vector costs memory even if there is no text in it.
     bool count_element() {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/object_members.hpp"
-#include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/codec/target_reference.hpp"
+#include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/objects/model/endpoints.hpp"
 #include "k8s_sd/detail/roles/endpoints.hpp"
 
@@ -39,7 +39,8 @@ struct KindTraits<Kind::endpoints> {
     }
     // clang-format on
 
-    static ObjectPtr make(const Model& endpoints, const RoleOptions& options, LabelFactory& factory) {
+    static ObjectPtr make(const Model& endpoints, const RoleOptions& options,
+                          LabelFactory& factory) {
         return new EndpointsObject(endpoints, options, factory);
     }
 };

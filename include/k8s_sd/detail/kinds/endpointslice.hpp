@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/object_members.hpp"
-#include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/codec/target_reference.hpp"
+#include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
 #include "k8s_sd/detail/roles/endpointslice.hpp"
 

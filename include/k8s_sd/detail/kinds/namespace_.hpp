@@ -11,9 +11,7 @@ template <>
 struct KindTraits<Kind::namespace_> {
     using Model = model::MetadataOnly;
 
-    static Members json_members() {
-        return object_members<Model>({});
-    }
+    static Members json_members() { return object_members<Model>({}); }
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory& factory) {
         return new NamespaceObject(object.meta, factory);
     }

@@ -11,9 +11,7 @@ template <>
 struct KindTraits<Kind::replicaset> {
     using Model = model::MetadataOnly;
 
-    static Members json_members() {
-        return object_members<Model>({}, MetadataFields::owners);
-    }
+    static Members json_members() { return object_members<Model>({}, MetadataFields::owners); }
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
         return new OwnerObject(Kind::replicaset, object.meta);
     }

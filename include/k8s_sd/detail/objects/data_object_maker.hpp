@@ -8,7 +8,9 @@ namespace k8s_sd::inline v0::detail {
 inline ObjectPtr make_data_object(Kind kind, const model::DataMap& object) {
     const auto names = {object.meta.ns, object.meta.name, object.type};
     std::size_t room = 0;
-    const auto count = [&](std::string_view text) { room += PackedTexts::packed_size(text.size()); };
+    const auto count = [&](std::string_view text) {
+        room += PackedTexts::packed_size(text.size());
+    };
     for (const std::string_view text : names) count(text);
     for (const auto& [key, value] : object.data) {
         count(key);

@@ -4,7 +4,9 @@
 #include "k8s_sd/role.hpp"
 
 #define K8S_SD_EACH_ROW K8S_SD_ROLES
+// clang-format off
 #define K8S_SD_EACH_FOLDER k8s_sd/detail/roles
+// clang-format on
 #include "k8s_sd/detail/base/include_each.hpp"
 
 namespace k8s_sd::inline v0::detail {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "k8s_sd/detail/roles/role_traits.hpp"
-#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <optional>
 #include <string>
@@ -241,7 +241,9 @@ struct RoleTraits<Role::endpointslice> {
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_behind_service(attach, kinds);
     }
-    static void generate(const EndpointSliceObject& slice, GeneratorContext& g) { endpointslice_targets(slice, g); }
+    static void generate(const EndpointSliceObject& slice, GeneratorContext& g) {
+        endpointslice_targets(slice, g);
+    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

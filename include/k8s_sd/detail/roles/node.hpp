@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/objects/model/node.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"

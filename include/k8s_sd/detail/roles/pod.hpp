@@ -1,13 +1,13 @@
 #pragma once
 
-#include "k8s_sd/detail/roles/role_traits.hpp"
-#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/objects/model/pod.hpp"
 #include "k8s_sd/detail/roles/node.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/roles/shared/workload.hpp"
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "k8s_sd/detail/roles/role_traits.hpp"
-#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <algorithm>
 #include <string>
@@ -105,7 +105,9 @@ struct RoleTraits<Role::service> {
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_attached_to_objects(attach, kinds);
     }
-    static void generate(const ServiceObject& service, GeneratorContext& g) { service_targets(service, g); }
+    static void generate(const ServiceObject& service, GeneratorContext& g) {
+        service_targets(service, g);
+    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

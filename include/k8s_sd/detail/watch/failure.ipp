@@ -1,9 +1,9 @@
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -40,53 +40,14 @@ std::string advice(const ServerStatus& status, Kind kind) {
     }
 }
 
-std::string text_at(const boost::json::object& object, std::string_view key) {
-    const auto* value = object.if_contains(key);
-    if (value == nullptr || !value->is_string()) return {};
-    return std::string(value->get_string());
-}
-
-unsigned number_at(const boost::json::object& object, std::string_view key) {
-    const auto* value = object.if_contains(key);
-    if (value == nullptr || !value->is_int64()) return 0;
-    return static_cast<unsigned>(std::clamp<std::int64_t>(value->get_int64(), 0, 1'000'000));
-}
-
-bool says_version_too_large(const boost::json::object& status) {
-    constexpr std::string_view text = "Too large resource version";
-    if (text_at(status, "message").find(text) != std::string::npos) return true;
-    const auto* details = status.if_contains("details");
-    if (details == nullptr || !details->is_object()) return false;
-    const auto* causes = details->get_object().if_contains("causes");
-    if (causes == nullptr || !causes->is_array()) return false;
-    return std::any_of(
-        causes->get_array().begin(), causes->get_array().end(), [&](const auto& cause) {
-            if (!cause.is_object()) return false;
-            return text_at(cause.get_object(), "reason") == "ResourceVersionTooLarge" ||
-                   text_at(cause.get_object(), "message").find(text) != std::string::npos;
-        });
-}
-
 }  // namespace
 
 ServerStatus read_status(const ResponseHead& head, std::string_view body) {
-    ServerStatus status;
-    status.code = head.status;
-    error_code ec;
-    const auto value = head.content_type == "application/json" ? boost::json::parse(body, ec)
-                                                               : boost::json::value();
-    if (ec || !value.is_object()) {
-        status.message = body;
-        return status;
-    }
-    const auto& object = value.get_object();
-    status.reason = text_at(object, "reason");
-    status.message = text_at(object, "message");
-    status.version_too_large = says_version_too_large(object);
-    if (const auto* details = object.if_contains("details"); details && details->is_object()) {
-        status.retry_after_seconds = number_at(details->get_object(), "retryAfterSeconds");
-    }
-    return status;
+    std::optional<ServerStatus> status;
+    if (head.content_type == "application/json") status = read_json_status(body);
+    if (!status) status.emplace().message = body;
+    status->code = head.status;
+    return std::move(*status);
 }
 
 Failure describe(const ServerStatus& status, const ResponseHead& head, Kind kind) {
