@@ -21,7 +21,7 @@ void use(std::string_view password);
         const auto secret = k8s_sd::as_data_object(object);
         use(secret->get("password").value_or(""));  // decoded bytes
     });
-    auto subscription = cache.on_change("shop", "db-credentials", [](const auto& object) {
+    auto subscription = cache.subscribe("shop", "db-credentials", [](const auto& object) {
         // The present state, then each later one. Null: the server has no such object.
         if (object) use(k8s_sd::as_data_object(object)->get("password").value_or(""));
     });
@@ -29,8 +29,8 @@ void use(std::string_view password);
 
     //[references
     k8s_sd::ReferenceSets references(cache);
-    references.register_owner("pod-1", {{"shop", "db-credentials"}, {"shop", "registry"}});
-    references.register_owner("pod-1", {{"shop", "db-credentials"}});  // lets go of the second one
+    references.set("pod-1", {{"shop", "db-credentials"}, {"shop", "registry"}});
+    references.set("pod-1", {{"shop", "db-credentials"}});  // lets go of the second one
     //]
 }
 

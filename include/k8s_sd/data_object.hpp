@@ -29,19 +29,12 @@ class PackedTexts {
     /// \param capacity  enough for everything: growing would move what has been read
     explicit PackedTexts(std::size_t capacity) { bytes_.reserve(capacity); }
 
-    void append(std::string_view text) { text.copy(append_room(text.size()), text.size()); }
-    /// Room for a text of at most `size` bytes; trim() says how many it has in the end.
-    char* append_room(std::size_t size) {
+    void append(std::string_view text) {
+        const auto length = static_cast<Length>(text.size());
         const std::size_t start = bytes_.size();
-        bytes_.resize(start + packed_size(size));
-        char* const text = bytes_.data() + start + sizeof(Length);
-        set_length(text, size);
-        return text;
-    }
-    /// \param text  of the last append_room()
-    void trim(char* text, std::size_t size) {
-        set_length(text, size);
-        bytes_.resize(static_cast<std::size_t>(text - bytes_.data()) + size);
+        bytes_.resize(start + packed_size(text.size()));
+        std::memcpy(bytes_.data() + start, &length, sizeof length);
+        text.copy(bytes_.data() + start + sizeof length, text.size());
     }
 
     std::size_t end() const noexcept { return bytes_.size(); }
@@ -56,11 +49,6 @@ class PackedTexts {
     bool operator==(const PackedTexts& other) const noexcept { return bytes_ == other.bytes_; }
 
  private:
-    static void set_length(char* text, std::size_t size) noexcept {
-        const auto length = static_cast<Length>(size);
-        std::memcpy(text - sizeof length, &length, sizeof length);
-    }
-
     CleansedBytes bytes_;
 };
 

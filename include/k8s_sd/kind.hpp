@@ -10,25 +10,46 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What can be watched. The first six are the main kinds of the roles of the same name.
-enum class Kind : std::uint8_t {
-    node,
-    pod,
-    service,
-    endpoints,
-    endpointslice,
-    ingress,
-    namespace_,
-    replicaset,
-    job,
-    secret,
-    configmap,
-};
-/// Number of kinds.
-inline constexpr std::size_t kind_count = 11;
+// clang-format off
+/// The kinds, a row each: the enumerator, then the members of its Resource. This is the only list
+/// of them. How objects of a kind are read and kept stands in detail/kinds/<enumerator>.hpp; a new
+/// kind is a row here and that file.
+#define K8S_SD_KINDS(ROW)                                                                     \
+    /** A machine of the cluster. */                                                          \
+    ROW(node, "Node", "", "v1", "nodes", false)                                               \
+    /** Containers that run together, with one address. */                                    \
+    ROW(pod, "Pod", "", "v1", "pods", true)                                                   \
+    /** A name and an address in front of pods. */                                            \
+    ROW(service, "Service", "", "v1", "services", true)                                       \
+    /** The addresses behind a service, all in one object: up to a thousand of them. */       \
+    ROW(endpoints, "Endpoints", "", "v1", "endpoints", true)                                  \
+    /** Some of the addresses behind a service. */                                            \
+    ROW(endpointslice, "EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", true)     \
+    /** Hosts and paths that are served to the outside. */                                    \
+    ROW(ingress, "Ingress", "networking.k8s.io", "v1", "ingresses", true)                     \
+    /** For its labels and annotations, see AttachMetadata. */                                \
+    ROW(namespace_, "Namespace", "", "v1", "namespaces", false)                               \
+    /** The link between a pod and its Deployment. */                                         \
+    ROW(replicaset, "ReplicaSet", "apps", "v1", "replicasets", true)                          \
+    /** The link between a pod and its CronJob. */                                            \
+    ROW(job, "Job", "batch", "v1", "jobs", true)                                              \
+    /** Data in a DataObject; reaches no label. */                                            \
+    ROW(secret, "Secret", "", "v1", "secrets", true)                                          \
+    /** Data in a DataObject; reaches no label. */                                            \
+    ROW(configmap, "ConfigMap", "", "v1", "configmaps", true)                                 \
+    /* A new one goes here, at the end. */
+// clang-format on
 
-/// The kind of which each object has a target group in that role.
-constexpr Kind main_kind(Role role) noexcept { return static_cast<Kind>(role); }
+#define K8S_SD_ENUMERATOR(name, ...) name,
+#define K8S_SD_RESOURCE(name, ...) Resource{__VA_ARGS__},
+#define K8S_SD_ONE_MORE(...) +1
+#define K8S_SD_MAIN_KIND(name, kind, ...) \
+    case Role::name: return Kind::kind;
+
+/// What can be watched.
+enum class Kind : std::uint8_t { K8S_SD_KINDS(K8S_SD_ENUMERATOR) };
+/// Number of kinds.
+inline constexpr std::size_t kind_count = 0 K8S_SD_KINDS(K8S_SD_ONE_MORE);
 
 /// How the API server calls a kind.
 struct Resource {
@@ -40,20 +61,19 @@ struct Resource {
     bool namespaced = true;
 };
 
-/// All kinds, in the order of Kind.
-inline constexpr std::array<Resource, kind_count> resources{{
-    {"Node", "", "v1", "nodes", false},
-    {"Pod", "", "v1", "pods", true},
-    {"Service", "", "v1", "services", true},
-    {"Endpoints", "", "v1", "endpoints", true},
-    {"EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", true},
-    {"Ingress", "networking.k8s.io", "v1", "ingresses", true},
-    {"Namespace", "", "v1", "namespaces", false},
-    {"ReplicaSet", "apps", "v1", "replicasets", true},
-    {"Job", "batch", "v1", "jobs", true},
-    {"Secret", "", "v1", "secrets", true},
-    {"ConfigMap", "", "v1", "configmaps", true},
-}};
+/// All kinds, indexed by Kind.
+inline constexpr std::array<Resource, kind_count> resources{{K8S_SD_KINDS(K8S_SD_RESOURCE)}};
+
+/// The kind whose objects have the targets of a role.
+constexpr Kind main_kind(Role role) noexcept {
+    switch (role) { K8S_SD_ROLES(K8S_SD_MAIN_KIND) }
+    return {};
+}
+
+#undef K8S_SD_ENUMERATOR
+#undef K8S_SD_RESOURCE
+#undef K8S_SD_ONE_MORE
+#undef K8S_SD_MAIN_KIND
 
 /// How the API server calls that kind.
 constexpr const Resource& resource_of(Kind kind) noexcept {

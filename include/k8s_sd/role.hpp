@@ -1,18 +1,45 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
 
-/// What a discovery configuration discovers: the `role` of `kubernetes_sd_configs`.
-enum class Role : std::uint8_t { node, pod, service, endpoints, endpointslice, ingress };
+// clang-format off
+/// The roles, a row each: the enumerator, which is its name in configurations; the kind whose
+/// objects have the targets; the roles for which a configuration of this role takes selectors.
+/// This is the only list of them. How targets are made stands in detail/roles/<enumerator>.hpp; a
+/// new role is a row here and that file.
+#define K8S_SD_ROLES(ROW)                                                                     \
+    /** Each node: its kubelet. */                                                            \
+    ROW(node, node, node)                                                                     \
+    /** Each port of each container of a pod. */                                              \
+    ROW(pod, pod, pod, node)                                                                  \
+    /** Each port of a service. */                                                            \
+    ROW(service, service, service)                                                            \
+    /** Each address and port behind a service, and the other ports of the pods there. */     \
+    ROW(endpoints, endpoints, pod, service, endpoints)                                        \
+    /** The same, read from EndpointSlices. */                                                \
+    ROW(endpointslice, endpointslice, pod, service, endpointslice)                            \
+    /** Each path of an ingress. */                                                           \
+    ROW(ingress, ingress, ingress)                                                            \
+    /* A new one goes here, at the end. */
+// clang-format on
 
-/// The names in `kubernetes_sd_configs`, in the order of Role.
-inline constexpr std::array<std::string_view, 6> role_names{
-    "node", "pod", "service", "endpoints", "endpointslice", "ingress"};
+#define K8S_SD_ENUMERATOR(name, ...) name,
+#define K8S_SD_NAME(name, ...) std::string_view(#name),
+
+/// What a discovery configuration discovers: the `role` of `kubernetes_sd_configs`.
+enum class Role : std::uint8_t { K8S_SD_ROLES(K8S_SD_ENUMERATOR) };
+
+/// The names in `kubernetes_sd_configs`, indexed by Role.
+inline constexpr std::array role_names{K8S_SD_ROLES(K8S_SD_NAME)};
+
+#undef K8S_SD_ENUMERATOR
+#undef K8S_SD_NAME
 
 /// "node", "pod" and so on.
 constexpr std::string_view to_string(Role role) noexcept {

@@ -42,6 +42,16 @@
 #include "k8s_sd/detail/net/tls.ipp"
 #include "k8s_sd/detail/net/tls_peer.ipp"
 
+// codec
+#include "k8s_sd/detail/codec/json_decoder.ipp"
+#include "k8s_sd/detail/codec/json_status.ipp"
+#include "k8s_sd/detail/codec/list_watch_reader.ipp"
+#include "k8s_sd/detail/codec/make_decoder.ipp"
+
+// kinds
+#include "k8s_sd/detail/kinds/object_maker.ipp"
+#include "k8s_sd/detail/kinds/schema.ipp"
+
 // watch
 #include "k8s_sd/detail/watch/failure.ipp"
 #include "k8s_sd/detail/watch/outcome.ipp"

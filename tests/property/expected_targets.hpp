@@ -1,8 +1,9 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
-#include "k8s_sd/detail/roles/maker.hpp"
 #include "k8s_sd/selector.hpp"
 #include "property/random_cluster.hpp"
 #include "support/host.hpp"
@@ -71,22 +72,24 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
     }
 
     void decode(Kind kind, const boost::json::object& object) {
-        detail::JsonDecoder decoder(kind, maker_, std::size_t{1} << 20, *this);
-        decoder.expect_list();
-        decoder.feed(R"({"metadata":{"resourceVersion":"1"},"items":[)" +
-                     boost::json::serialize(object) + "]}");
+        detail::ListWatchReader reader(detail::schema_of(kind), std::size_t{1} << 20, *this);
+        reader.expect(detail::Document::list);
+        reader.choose_decoder("application/json");
+        reader.feed(R"({"metadata":{"resourceVersion":"1"},"items":[)" +
+                    boost::json::serialize(object) + "]}");
     }
 
     const Object* find(Kind kind, std::string_view ns, std::string_view name) override {
         const auto it = objects_.find(std::tuple(kind, std::string(ns), std::string(name)));
         return it == objects_.end() ? nullptr : it->second.get();
     }
-    void on_object(detail::EventType, ObjectPtr object, std::string_view) override {
+    void on_object(detail::EventType, const detail::DecodedObject& decoded) override {
+        ObjectPtr object = maker_.make(decoded);
         const std::tuple key(object->kind(), std::string(object->ns()),
                              std::string(object->name()));
         objects_.emplace(key, std::move(object));
     }
-    void on_bookmark(std::string_view, bool) override {}
+    void on_bookmark(std::string_view) override {}
     void on_error_event(const detail::ServerStatus&) override {}
     void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
                        std::string_view) override {}

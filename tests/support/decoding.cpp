@@ -1,6 +1,10 @@
 #include "support/decoding.hpp"
 
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/data_object.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
+#include "k8s_sd/detail/roles/generate.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -16,24 +20,32 @@ struct NothingElse final : Lookup {
     const Object* find(Kind, std::string_view, std::string_view) override { return nullptr; }
 };
 
+// The role whose targets the objects of a kind have.
+Role role_of(Kind kind) {
+    for (std::size_t i = 0; i < role_names.size(); ++i) {
+        if (main_kind(static_cast<Role>(i)) == kind) return static_cast<Role>(i);
+    }
+    throw std::logic_error("no role has its targets from this kind");
+}
+
 void append(std::string& out, const LabelMap& labels) {
     for (const auto& [name, value] : labels) out += " " + name + "=" + value;
 }
 
 class Recorder final : public EventSink {
  public:
-    explicit Recorder(const DialectRules& rules) : rules_(rules) {}
+    explicit Recorder(ObjectMaker& maker) : maker_(maker) {}
 
-    void on_object(EventType type, ObjectPtr object, std::string_view version) override {
+    void on_object(EventType type, const DecodedObject& object) override {
         static constexpr const char* names[] = {"added", "modified", "deleted"};
-        decoded.calls.push_back(names[static_cast<int>(type)] +
-                                (" " + key(object->ns(), object->name())) + at(version) +
-                                describe(*object, rules_));
-        decoded.objects.push_back(std::move(object));
+        const model::ObjectMeta& meta = object.meta;
+        decoded.objects.push_back(maker_.make(object));
+        decoded.calls.push_back(names[static_cast<int>(type)] + (" " + key(meta.ns, meta.name)) +
+                                at(meta.resource_version) +
+                                describe(*decoded.objects.back(), *maker_.options.rules));
     }
-    void on_bookmark(std::string_view version, bool initial_events_end) override {
-        decoded.calls.push_back("bookmark" + at(version) +
-                                (initial_events_end ? " initial events end" : ""));
+    void on_bookmark(std::string_view version) override {
+        decoded.calls.push_back("bookmark" + at(version));
     }
     void on_error_event(const ServerStatus& status) override {
         decoded.calls.push_back("error " + std::to_string(status.code) + " " + status.reason +
@@ -55,67 +67,69 @@ class Recorder final : public EventSink {
     }
     static std::string at(std::string_view version) { return " @" + std::string(version); }
 
-    const DialectRules& rules_;
+    ObjectMaker& maker_;
 };
 
-Decoded run(JsonDecoder& decoder, Recorder& recorder, Document document,
-            const std::vector<std::string_view>& chunks) {
-    recorder.decoded = {};
-    document == Document::list ? decoder.expect_list() : decoder.expect_watch();
-    error_code ec;
-    for (const std::string_view chunk : chunks) {
-        const std::vector<char> copy(chunk.begin(), chunk.end());
-        ec = decoder.feed({copy.data(), copy.size()});
-        if (ec) break;
+/// A watcher's reader with what stands around it.
+struct Reading {
+    Reading(Kind kind, ObjectMaker& maker, std::size_t max_object_bytes)
+        : recorder(maker), reader(schema_of(kind), max_object_bytes, recorder) {}
+
+    void begin(Document document) {
+        reader.expect(document);
+        if (!reader.choose_decoder("application/json")) throw std::logic_error("no decoder");
     }
-    if (!ec) ec = decoder.finish();
-    Decoded decoded = std::move(recorder.decoded);
-    decoded.ec = ec;
-    decoded.problem = decoder.problem();
-    if (!ec && document == Document::list) {
-        decoded.resource_version = decoder.resource_version();
-        decoded.continue_token = decoder.continue_token();
+    Decoded run(Document document, const std::vector<std::string_view>& chunks) {
+        recorder.decoded = {};
+        begin(document);
+        error_code ec;
+        for (const std::string_view chunk : chunks) {
+            const std::vector<char> copy(chunk.begin(), chunk.end());
+            ec = reader.feed({copy.data(), copy.size()});
+            if (ec) break;
+        }
+        if (!ec) ec = reader.finish();
+        Decoded decoded = std::move(recorder.decoded);
+        decoded.ec = ec;
+        decoded.problem = reader.problem();
+        if (!ec && document == Document::list) {
+            decoded.resource_version = reader.resource_version();
+            decoded.continue_token = reader.continue_token();
+        }
+        return decoded;
     }
-    return decoded;
-}
+
+    Recorder recorder;
+    ListWatchReader reader;
+};
 
 }  // namespace
 
 Decoded decode(Document document, Kind kind, const std::vector<std::string_view>& chunks,
                DecodeOptions options) {
-    const DialectRules& rules = rules_of(options.dialect);
-    ObjectMaker maker{{&rules, {}, false}, {}};
-    Recorder recorder(rules);
-    JsonDecoder decoder(kind, maker, options.max_object_bytes, recorder);
-    return run(decoder, recorder, document, chunks);
+    ObjectMaker maker{{&rules_of(options.dialect), {}, false}, {}};
+    return Reading(kind, maker, options.max_object_bytes).run(document, chunks);
 }
 
 std::vector<Decoded> decode_in_a_row(Kind kind,
                                      const std::vector<std::pair<Document, std::string>>& bodies,
                                      DecodeOptions options) {
-    const DialectRules& rules = rules_of(options.dialect);
-    ObjectMaker maker{{&rules, {}, false}, {}};
-    Recorder recorder(rules);
-    JsonDecoder decoder(kind, maker, options.max_object_bytes, recorder);
+    ObjectMaker maker{{&rules_of(options.dialect), {}, false}, {}};
+    Reading reading(kind, maker, options.max_object_bytes);
     std::vector<Decoded> all;
-    for (const auto& [document, body] : bodies) {
-        all.push_back(run(decoder, recorder, document, {body}));
-    }
+    for (const auto& [document, body] : bodies) all.push_back(reading.run(document, {body}));
     return all;
 }
 
 ObjectPtr decode_object(Kind kind, ObjectMaker& maker, std::string_view json) {
-    Recorder recorder(*maker.options.rules);
-    JsonDecoder decoder(kind, maker, std::size_t{1} << 20, recorder);
-    decoder.expect_watch();
+    Reading reading(kind, maker, std::size_t{1} << 20);
     const std::string event = R"({"type":"ADDED","object":)" + std::string(json) + "}";
-    error_code ec = decoder.feed(event);
-    if (!ec) ec = decoder.finish();
-    if (ec) throw std::runtime_error(decoder.problem());
-    if (recorder.decoded.objects.size() != 1) {
-        throw std::runtime_error("not one object but: " + recorder.decoded.calls.front());
+    const Decoded decoded = reading.run(Document::watch, {event});
+    if (decoded.ec) throw std::runtime_error(decoded.problem);
+    if (decoded.objects.size() != 1) {
+        throw std::runtime_error("not one object but: " + decoded.calls.front());
     }
-    return recorder.decoded.objects.front();
+    return decoded.objects.front();
 }
 
 std::string describe(const Object& object, const DialectRules& rules) {
@@ -138,7 +152,7 @@ std::string describe(const Object& object, const DialectRules& rules) {
     NothingElse lookup;
     GroupBuilder builder;
     GeneratorContext generation{options, factory, lookup, builder};
-    const TargetGroupPtr group = generate(static_cast<Role>(object.kind()), object, generation);
+    const TargetGroupPtr group = generate(role_of(object.kind()), object, generation);
     for (std::size_t i = 0; group && i < group->size(); ++i) {
         text += " |";
         append(text, (group->labels().to_map()));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 
@@ -15,7 +16,7 @@ struct ObjectMaker;
 
 namespace k8s_sd::test {
 
-/// What a JsonDecoder made of one body.
+/// What a ListWatchReader made of one body of JSON.
 struct Decoded {
     /// One line for each call of the sink: "added default/p @7", with what the object contributes
     /// to labels behind it; "bookmark @8", "error 410 Expired: ...", "bad default/p @9: ...".
@@ -31,7 +32,7 @@ struct Decoded {
     }
 };
 
-enum class Document { list, watch };
+using detail::Document;
 
 struct DecodeOptions {
     std::size_t max_object_bytes = std::size_t{1} << 20;

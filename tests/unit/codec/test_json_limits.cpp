@@ -113,12 +113,12 @@ TEST_CASE("JsonDecoder: labels of replicasets and jobs are not kept") {
 TEST_CASE("TextArena: texts stay where they are until the reset, however large they are") {
     detail::TextArena arena;
     CHECK(arena.size() == 0);
-    CHECK(arena.keep("").empty());
+    CHECK(arena.copy("").empty());
     std::vector<std::string_view> kept;
     std::size_t size = 0;
     for (const std::size_t length :
          {1U, 100U, 16383U, 16384U, 3U, 16385U, 100000U, 0U, 7U, 12000U, 9000U}) {
-        kept.push_back(arena.keep(std::string(length, static_cast<char>('a' + kept.size()))));
+        kept.push_back(arena.copy(std::string(length, static_cast<char>('a' + kept.size()))));
         size += length;
         CHECK(arena.size() == size);
     }
@@ -127,6 +127,6 @@ TEST_CASE("TextArena: texts stay where they are until the reset, however large t
     }
     arena.reset();
     CHECK(arena.size() == 0);
-    CHECK(arena.keep("again") == "again");
+    CHECK(arena.copy("again") == "again");
     CHECK(arena.size() == 5);
 }

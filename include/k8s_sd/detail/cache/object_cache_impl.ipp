@@ -4,8 +4,8 @@
 #include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
-#include "k8s_sd/detail/roles/maker.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,7 +115,7 @@ class JsonProjector {
         const Frame& frame = frames_.back();
         const std::string_view key = whole(rest);
         if (frame.node->type == Type::map) {
-            key_ = keep(key);
+            key_ = copy(key);
             pending_ = &map_value();
         } else {
             pending_ = frame.node->member(key);
@@ -129,14 +131,16 @@ class JsonProjector {
     bool on_string(std::string_view rest, std::size_t, error_code&) {
         if (skips()) return skipped_value();
         if (pending_->type != Type::text) return mismatch("a string");
-        const std::string_view value = keep(whole(rest));
+        const Projection& around = *frames_.back().node;
+        const std::optional<std::string_view> value =
+            around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
-        const Type around = frames_.back().node->type;
-        if (around != Type::object && !count_element()) return skipped_value();
-        if (around == Type::map) {
-            frames_.back().node->add_pair(context(), key_, value);
+        if (!value) return mismatch("a string", "base64");
+        if (around.type != Type::object && !count_element()) return skipped_value();
+        if (around.type == Type::map) {
+            around.add_pair(context(), key_, *value);
         } else {
-            pending_->set_text(context(), value);
+            pending_->set_text(context(), *value);
         }
         after_value();
         return true;
@@ -204,8 +208,9 @@ class JsonProjector {
         return true;
     }
     // The value is not of the wanted type: note it and skip it.
-    bool mismatch(std::string_view found) {
-        note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
+    bool mismatch(std::string_view found) { return mismatch(found, expected(pending_->type)); }
+    bool mismatch(std::string_view found, const std::string& expected) {
+        note_problem(std::string(found) + " where " + expected + " was expected");
         if (found == "an object" || found == "an array") {
             pending_ = nullptr;
             return enter_skipped();
@@ -278,8 +283,16 @@ class JsonProjector {
         append(rest);
         return {text_.data(), text_.size()};
     }
-    std::string_view keep(std::string_view text) {
-        return within_limit(text.size()) ? arena_.keep(text) : std::string_view();
+    std::string_view copy(std::string_view text) {
+        return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
+    }
+    // Nothing for what is not base64.
+    std::optional<std::string_view> decode(std::string_view base64) {
+        if (!within_limit(base64.size())) return std::string_view();
+        char* const bytes = arena_.room(base64_room(base64.size()));
+        const auto size = decode_base64(base64, bytes);
+        if (!size) return std::nullopt;
+        return std::string_view(bytes, *size);
     }
     // An element of a vector costs memory even if there is no text in it.
     bool count_element() {

@@ -25,6 +25,7 @@ struct Projection {
     void (*set_number)(void* around, std::int64_t) = nullptr;
     void (*set_boolean)(void* around, bool) = nullptr;
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
+    bool base64 = false;  ///< map: the values are bytes, which JSON writes in base64
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
     std::vector<Projection> element{};                               // of an array: exactly one
 
@@ -80,6 +81,13 @@ Projection map() {
     node.add_pair = [](void* around, std::string_view key, std::string_view value) {
         field<Pointer>(around).emplace_back(key, value);
     };
+    return node;
+}
+/// An object of byte strings into a vector of pairs.
+template <auto Pointer>
+Projection byte_map() {
+    Projection node = map<Pointer>();
+    node.base64 = true;
     return node;
 }
 /// An object whose members belong to the aggregate around it.

@@ -9,20 +9,25 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Keeps strings at stable addresses until the next reset(), which leaves nothing of them behind.
-/// Its first chunk is reused, so that ordinary objects cost no allocation.
+/// Copies of strings, at stable addresses until the next reset(), which leaves nothing of them
+/// behind. The first chunk is reused, so that ordinary objects cost no allocation.
 class TextArena {
  public:
-    std::string_view keep(std::string_view text) {
-        if (text.size() > left_) grow(text.size());
-        char* to = next_;
+    std::string_view copy(std::string_view text) {
+        char* const to = room(text.size());
         text.copy(to, text.size());
-        next_ += text.size();
-        left_ -= text.size();
-        size_ += text.size();
         return {to, text.size()};
     }
-    /// Bytes kept since the last reset.
+    /// Room for a text of at most `size` bytes.
+    char* room(std::size_t size) {
+        if (size > left_) grow(size);
+        char* const start = next_;
+        next_ += size;
+        left_ -= size;
+        size_ += size;
+        return start;
+    }
+    /// Bytes given out since the last reset.
     std::size_t size() const noexcept { return size_; }
     void reset() {
         size_ = 0;

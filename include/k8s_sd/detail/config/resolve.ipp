@@ -93,13 +93,14 @@ std::vector<std::string> resolve_namespaces(const DiscoveryConfig& config,
 }
 
 bool watches(const DiscoveryConfig& config, Role role) {
-    const bool has_pods = config.role == Role::pod || config.role == Role::endpoints ||
-                          config.role == Role::endpointslice;
-    if (role == Role::node && config.role != Role::node) {
-        return has_pods && config.attach_metadata.node;
-    }
     const std::vector<Role> roles = detail::selector_roles(config.role);
-    return std::find(roles.begin(), roles.end(), role) != roles.end();
+    const auto reads = [&](Role other) {
+        return std::find(roles.begin(), roles.end(), other) != roles.end();
+    };
+    if (role == Role::node && config.role != Role::node) {
+        return reads(Role::pod) && config.attach_metadata.node;
+    }
+    return reads(role);
 }
 
 void append_term(std::string& all, const std::string& term) {

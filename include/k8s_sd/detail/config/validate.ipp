@@ -28,13 +28,12 @@ void check_namespace_name(const std::string& where, std::string_view name) {
 }
 
 std::vector<Role> selector_roles(Role role) {
+    using enum Role;
     switch (role) {
-        case Role::node: return {Role::node};
-        case Role::pod: return {Role::pod, Role::node};
-        case Role::service: return {Role::service};
-        case Role::endpoints: return {Role::pod, Role::service, Role::endpoints};
-        case Role::endpointslice: return {Role::pod, Role::service, Role::endpointslice};
-        case Role::ingress: return {Role::ingress};
+#define K8S_SD_CASE(name, kind, ...) \
+    case name: return {__VA_ARGS__};
+        K8S_SD_ROLES(K8S_SD_CASE)
+#undef K8S_SD_CASE
     }
     return {};
 }

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
-#include "k8s_sd/detail/roles/maker.hpp"
+#include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/url_watcher.hpp"

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <algorithm>
 #include <string>
@@ -208,5 +210,17 @@ inline void endpoints_targets(const EndpointsObject& endpoints, GeneratorContext
         g.group.add(labels.make());
     });
 }
+
+template <>
+struct RoleTraits<Role::endpoints> {
+    using MainObject = EndpointsObject;
+    static constexpr std::string_view source_prefix = "endpoints/";
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_behind_service(attach, kinds);
+    }
+    static void generate(const EndpointsObject& endpoints, GeneratorContext& g) {
+        endpoints_targets(endpoints, g);
+    }
+};
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "k8s_sd/detail/objects/model/ingress.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
@@ -96,5 +98,17 @@ inline void ingress_targets(const IngressObject& ingress, GeneratorContext& g) {
     attach_namespace(g, ingress.ns());
     for (const LabelBlockPtr& path : ingress.paths) g.group.begin_target().add(path);
 }
+
+template <>
+struct RoleTraits<Role::ingress> {
+    using MainObject = IngressObject;
+    static constexpr std::string_view source_prefix = "ingress/";
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_attached_to_objects(attach, kinds);
+    }
+    static void generate(const IngressObject& ingress, GeneratorContext& g) {
+        ingress_targets(ingress, g);
+    }
+};
 
 }  // namespace k8s_sd::inline v0::detail

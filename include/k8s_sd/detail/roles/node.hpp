@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/objects/model/node.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
@@ -97,5 +98,13 @@ inline void attach_node(GeneratorContext& g, std::string_view name) {
         g.group.add(node_name_label(g.factory, name));
     }
 }
+
+template <>
+struct RoleTraits<Role::node> {
+    using MainObject = NodeObject;
+    static constexpr std::string_view source_prefix = "node/";
+    static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&) {}
+    static void generate(const NodeObject& node, GeneratorContext& g) { node_targets(node, g); }
+};
 
 }  // namespace k8s_sd::inline v0::detail

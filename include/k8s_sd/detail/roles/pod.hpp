@@ -2,10 +2,12 @@
 
 #include "k8s_sd/detail/objects/model/pod.hpp"
 #include "k8s_sd/detail/roles/node.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/roles/shared/workload.hpp"
 
 #include <cstdint>
@@ -255,5 +257,15 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
             .add(port.container_id);
     }
 }
+
+template <>
+struct RoleTraits<Role::pod> {
+    using MainObject = PodObject;
+    static constexpr std::string_view source_prefix = "pod/";
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_attached_to_pods(attach, kinds);
+    }
+    static void generate(const PodObject& pod, GeneratorContext& g) { pod_targets(pod, g); }
+};
 
 }  // namespace k8s_sd::inline v0::detail

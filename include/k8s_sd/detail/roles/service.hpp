@@ -1,10 +1,12 @@
 #pragma once
 
 #include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <algorithm>
 #include <string>
@@ -94,5 +96,17 @@ inline void add_service_labels(const ServiceObject& service, GeneratorContext& g
     service.metadata.add_to(g.group);
     if (g.options.rules->endpoints_get_service_type) g.group.add(service.type);
 }
+
+template <>
+struct RoleTraits<Role::service> {
+    using MainObject = ServiceObject;
+    static constexpr std::string_view source_prefix = "svc/";  // not "service/"
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_attached_to_objects(attach, kinds);
+    }
+    static void generate(const ServiceObject& service, GeneratorContext& g) {
+        service_targets(service, g);
+    }
+};
 
 }  // namespace k8s_sd::inline v0::detail

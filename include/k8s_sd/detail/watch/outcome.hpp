@@ -25,13 +25,12 @@ struct Exchange {
     std::string credentials_problem;  ///< why older credentials were sent
 
     ResponseHead head;       ///< status 0: there was no answer
+    bool readable = false;   ///< the body is a list or events, and there is a decoder for it
     std::string error_text;  ///< the begin of the body of an answer other than 200
     std::optional<ServerStatus> error_event;
     std::uint64_t events = 0;  ///< bookmarks too
 
-    /// Whether the body is what was asked for: a list or events.
-    bool accepted() const noexcept;
-    /// Takes a part of a body that is not accepted. \returns an error when it is enough.
+    /// Takes a part of a body that is not readable. \returns an error when it is enough.
     error_code add_error_text(std::string_view bytes);
 };
 

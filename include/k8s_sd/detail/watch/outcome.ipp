@@ -1,10 +1,9 @@
 #include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -15,63 +14,15 @@ constexpr std::size_t error_text_limit = 16 * 1024;
 // A server that asks for more is mistaken, or not to be trusted.
 constexpr Duration longest_retry_after = std::chrono::hours(1);
 
-// --- the Status in the body of a refusal ----------------------------------------------------
-
-std::string_view status_text(const boost::json::object& object, std::string_view key) {
-    const auto* value = object.if_contains(key);
-    if (value == nullptr || !value->is_string()) return {};
-    return {value->get_string().data(), value->get_string().size()};
-}
-
-std::int64_t status_number(const boost::json::object& object, std::string_view key) {
-    const auto* value = object.if_contains(key);
-    return value != nullptr && value->is_int64() ? value->get_int64() : 0;
-}
-
-void add_status_details(const boost::json::object& details, model::Status& status) {
-    status.retry_after_seconds = status_number(details, "retryAfterSeconds");
-    const auto* causes = details.if_contains("causes");
-    if (causes == nullptr || !causes->is_array()) return;
-    for (const boost::json::value& cause : causes->get_array()) {
-        if (!cause.is_object()) continue;
-        status.causes.push_back({status_text(cause.get_object(), "reason"),
-                                 status_text(cause.get_object(), "message")});
-    }
-}
-
-/// Views into `object`.
-model::Status view_of_status(const boost::json::object& object) {
-    model::Status status;
-    status.reason = status_text(object, "reason");
-    status.message = status_text(object, "message");
-    const auto* details = object.if_contains("details");
-    if (details != nullptr && details->is_object())
-        add_status_details(details->get_object(), status);
-    return status;
-}
-
 /// The Status in the body, or what can be said without one. The HTTP status is the one that
 /// counts.
 ServerStatus read_status(const ResponseHead& head, std::string_view body) {
-    ServerStatus status;
-    status.code = head.status;
-    error_code ec;
-    const auto value = head.content_type == "application/json" ? boost::json::parse(body, ec)
-                                                               : boost::json::value();
-    if (ec || !value.is_object()) {
-        status.message = body;
-        return status;
-    }
-    const model::Status said = view_of_status(value.get_object());
-    status.reason = said.reason;
-    status.message = said.message;
-    status.retry_after_seconds =
-        static_cast<unsigned>(std::clamp<std::int64_t>(said.retry_after_seconds, 0, 1'000'000));
-    status.version_too_large = says_version_too_large(said);
-    return status;
+    std::optional<ServerStatus> status;
+    if (head.content_type == "application/json") status = read_json_status(body);
+    if (!status) status.emplace().message = body;
+    status->code = head.status;
+    return std::move(*status);
 }
-
-// --- what it means --------------------------------------------------------------------------
 
 std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus& status) {
     std::optional<Duration> wait = head.retry_after;
@@ -133,12 +84,6 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
 
 }  // namespace
 
-// A body without a type is tried: the parser tells JSON from the rest.
-bool Exchange::accepted() const noexcept {
-    return head.status == 200 &&
-           (head.content_type == "application/json" || head.content_type.empty());
-}
-
 error_code Exchange::add_error_text(std::string_view bytes) {
     // Not an error text; it may be data that has to be cleansed.
     if (head.status == 200) return errc::unexpected_content_type;
@@ -148,7 +93,7 @@ error_code Exchange::add_error_text(std::string_view bytes) {
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     if (exchange.head.status != 0 && exchange.head.status != 200) return judge_refusal(exchange);
-    if (exchange.head.status == 200 && !exchange.accepted())
+    if (exchange.head.status == 200 && !exchange.readable)
         return judge_wrong_content(exchange.head);
     if (exchange.error_event) return judge_server_error(exchange, *exchange.error_event);
     return exchange.watching ? judge_watch(exchange, std::move(end)) : judge_list(std::move(end));

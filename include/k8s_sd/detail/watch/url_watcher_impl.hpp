@@ -1,6 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/bookmark_patience.hpp"
@@ -18,7 +19,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Performs the steps of a WatchMachine: sends requests, feeds the decoder with the answers and
+/// Performs the steps of a WatchMachine: sends requests, feeds the reader with the answers and
 /// the store with what it finds. What an answer means is decided in judge().
 ///
 /// Handlers may outlive the watcher; after stop() they do nothing.
@@ -47,8 +48,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
 
-    void on_object(EventType, ObjectPtr, std::string_view version) override;
-    void on_bookmark(std::string_view version, bool initial_events_end) override;
+    void on_object(EventType, const DecodedObject&) override;
+    void on_bookmark(std::string_view version) override;
     void on_error_event(const ServerStatus&) override;
     void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
                        error_code ec, std::string_view problem) override;
@@ -73,7 +74,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchObserver& observer_;
     std::shared_ptr<ObjectMaker> maker_;
     ObjectStore store_;
-    JsonDecoder decoder_;
+    ListWatchReader reader_;
     WatchMachine machine_;
     Random random_;
     BookmarkPatience patience_;

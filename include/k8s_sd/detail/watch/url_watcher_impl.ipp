@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
 #include <utility>
@@ -14,7 +15,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       options_(options),
       observer_(observer),
       maker_(std::move(maker)),
-      decoder_(query_.kind, *maker_, options.max_object_bytes, *this),
+      reader_(schema_of(query_.kind), options.max_object_bytes, *this),
       machine_(options, api_.next_seed()),
       random_(api_.next_seed()),
       report_(query_, api_.url(), api_.environment.metrics->of(query_.kind),
@@ -53,7 +54,7 @@ void URLWatcherImpl::perform(const WatchMachine::List& list) {
         store_.begin_list();
         report_.begin_list();
     }
-    decoder_.expect_list();
+    reader_.expect(Document::list);
     begin(list_request(query_, options_, list), false);
 }
 
@@ -61,7 +62,7 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     WatchRequest request = watch_request(query_, watch, draw_watch_timeout(options_, random_));
     patience_.begin_watch(request.idle_timeout);
     request.idle_timeout = patience_.allowed();
-    decoder_.expect_watch();
+    reader_.expect(Document::watch);
     begin(std::move(request), true);
 }
 
@@ -110,7 +111,8 @@ void URLWatcherImpl::on_credentials(const Authorization& authorization,
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.head = head;
-    if (!exchange_.accepted() || !exchange_.watching) return;
+    exchange_.readable = head.status == 200 && reader_.choose_decoder(head.content_type);
+    if (!exchange_.readable || !exchange_.watching) return;
     report_.on_watch();
     // Not before it has proven that it lives: the next error may follow the head.
     if (status().error) call_after(proof_of_life, &URLWatcherImpl::recover);
@@ -118,29 +120,31 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
 
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
     report_.on_bytes(bytes.size());
-    if (!exchange_.accepted()) return exchange_.add_error_text(bytes);
+    if (!exchange_.readable) return exchange_.add_error_text(bytes);
     const auto self = shared_from_this();  // an observer may drop the watcher
-    const error_code ec = decoder_.feed(bytes);
+    const error_code ec = reader_.feed(bytes);
     if (stopped_) return asio::error::operation_aborted;
     observer_.on_batch_end();
     if (!ec && exchange_.error_event) return errc::server_error;  // nothing follows an ERROR event
     return ec;
 }
 
-void URLWatcherImpl::on_object(EventType type, ObjectPtr object, std::string_view version) {
+void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     if (stopped_) return;
+    const model::ObjectMeta& meta = decoded.meta;
     if (exchange_.watching) {
-        on_progress(version);
+        on_progress(meta.resource_version);
         report_.on_event();
         if (stopped_) return;
     }
-    if (!observer_.wants(object->ns(), object->name())) return;
-    if (!exchange_.watching) return on_change(store_.put_listed(std::move(object)));
-    on_change(type == EventType::deleted ? store_.remove(object->ns(), object->name())
-                                         : store_.put(std::move(object)));
+    if (!observer_.wants(meta.ns, meta.name)) return;
+    if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
+    ObjectPtr object = maker_->make(decoded);
+    on_change(exchange_.watching ? store_.put(std::move(object))
+                                 : store_.put_listed(std::move(object)));
 }
 
-void URLWatcherImpl::on_bookmark(std::string_view version, bool) {
+void URLWatcherImpl::on_bookmark(std::string_view version) {
     on_progress(version);
     report_.on_bookmark();
     if (patience_.on_bookmark(now())) connection_->set_idle_timeout(patience_.allowed());
@@ -182,14 +186,14 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped_) return;
     timer_->cancel();
     if (ec) {
-        decoder_.release();
-    } else if (exchange_.accepted()) {
-        ec = decoder_.finish();
+        reader_.release();
+    } else if (exchange_.readable) {
+        ec = reader_.finish();
     }
-    if (ec && ec.category() == category() && !decoder_.problem().empty()) why = decoder_.problem();
+    if (ec && ec.category() == category() && !reader_.problem().empty()) why = reader_.problem();
     const Verdict verdict =
         judge(exchange_, {{ec, std::move(why)},
-                          {decoder_.resource_version(), decoder_.continue_token()},
+                          {reader_.resource_version(), reader_.continue_token()},
                           now() - sent_at_});
     verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
 }

@@ -4,15 +4,13 @@
 
 namespace k8s_sd::inline v0::detail::model {
 
-/// A Secret or a ConfigMap: named data.
+/// A Secret or a ConfigMap: named bytes.
 struct DataMap {
-    using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
-
     ObjectMeta meta;
     std::string_view type;  ///< of a Secret
     bool immutable = false;
-    Pairs data;         ///< of a Secret base64, of a ConfigMap the text itself
-    Pairs binary_data;  ///< of a ConfigMap: base64
+    /// Of a ConfigMap both `data` and `binaryData`; their keys differ.
+    std::vector<std::pair<std::string_view, std::string_view>> data;
 };
 
 }  // namespace k8s_sd::inline v0::detail::model

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
+#include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <optional>
 #include <string>
@@ -231,5 +233,17 @@ inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorCon
         g.group.add(labels.make());
     });
 }
+
+template <>
+struct RoleTraits<Role::endpointslice> {
+    using MainObject = EndpointSliceObject;
+    static constexpr std::string_view source_prefix = "endpointslice/";
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_behind_service(attach, kinds);
+    }
+    static void generate(const EndpointSliceObject& slice, GeneratorContext& g) {
+        endpointslice_targets(slice, g);
+    }
+};
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,128 @@
+#include "k8s_sd/detail/codec/json_decoder.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+std::string_view without_leading_space(std::string_view bytes) noexcept {
+    const std::size_t start = bytes.find_first_not_of(" \t\r\n");
+    return start == std::string_view::npos ? std::string_view() : bytes.substr(start);
+}
+
+}  // namespace
+
+JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t max_object_bytes,
+                         DocumentSink& sink)
+    : schema_(schema),
+      scratch_(scratch),
+      sink_(sink),
+      // Deeper than any object of Kubernetes, and far from the end of the stack.
+      parser_({.max_depth = 256, .allow_invalid_utf8 = true}, arena_, max_object_bytes,
+              static_cast<RecordSink&>(*this)) {
+    list_.item = event_.object = scratch.model();
+}
+
+void JsonDecoder::begin(Document document) {
+    document_ = document;
+    in_event_ = false;
+    document == Document::list ? begin_list() : begin_event();
+}
+
+void JsonDecoder::begin_list() {
+    list_ = {{}, {}, {}, list_.item};
+    head_ = {};
+    start(schema_.list, &list_, schema_.list.member("items"));
+}
+
+void JsonDecoder::begin_event() {
+    event_.type = {};
+    start(schema_.event, &event_, nullptr);
+}
+
+void JsonDecoder::start(const Projection& root, void* aggregate, const Projection* records) {
+    arena_.reset();
+    scratch_.clear();
+    parser_.reset();
+    parser_.handler().start(root, aggregate, records);
+    refused_ = {};
+    problem_.clear();
+}
+
+void JsonDecoder::release() {
+    arena_.release();
+    parser_.handler().release();
+}
+
+error_code JsonDecoder::fail(errc what, std::string why) {
+    problem_ = std::move(why);
+    return what;
+}
+
+error_code JsonDecoder::feed(std::string_view bytes) {
+    return document_ == Document::list ? feed_list(bytes) : feed_watch(bytes);
+}
+
+error_code JsonDecoder::feed_list(std::string_view bytes) {
+    if (parser_.done() || bytes.empty()) {
+        if (without_leading_space(bytes).empty()) return {};
+        return fail(errc::malformed_response, "the body goes on behind the list");
+    }
+    error_code ec;
+    const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
+    if (ec) return fail(errc::malformed_response, "the body is not JSON: " + ec.message());
+    return used < bytes.size() ? feed_list(bytes.substr(used)) : error_code();
+}
+
+error_code JsonDecoder::feed_watch(std::string_view bytes) {
+    while (true) {
+        if (!in_event_) bytes = without_leading_space(bytes);
+        if (bytes.empty()) {
+            // A watch waits most of the time without this memory.
+            if (!in_event_) release();
+            return {};
+        }
+        if (!in_event_) begin_event();
+        in_event_ = true;
+        error_code ec;
+        const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
+        if (ec) return fail(errc::malformed_response, "the event is not JSON: " + ec.message());
+        if (refused_) return refused_;
+        bytes.remove_prefix(used);
+        in_event_ = !parser_.done();
+    }
+}
+
+error_code JsonDecoder::finish() {
+    release();
+    if (document_ == Document::list) return finish_list();
+    if (in_event_) return fail(errc::truncated_response, "the stream ended in an event");
+    return {};
+}
+
+error_code JsonDecoder::finish_list() {
+    if (!parser_.done()) return fail(errc::truncated_response, "the body ended in the list");
+    const JsonProjector& projector = parser_.handler();
+    if (!projector.document_problem().empty()) {
+        return fail(errc::malformed_response, projector.document_problem());
+    }
+    head_ = {list_.kind, list_.resource_version, list_.continue_token, projector.has_records()};
+    return {};
+}
+
+void JsonDecoder::on_record() {
+    const JsonProjector& projector = parser_.handler();
+    const ObjectProblem problem{projector.problem(), projector.too_large()};
+    if (document_ == Document::list) {
+        sink_.on_item(problem);
+    } else {
+        refused_ = sink_.on_event(event_.type, problem);
+    }
+    scratch_.clear();
+    arena_.reset();
+    parser_.handler().clear_problem();
+}
+
+}  // namespace k8s_sd::inline v0::detail

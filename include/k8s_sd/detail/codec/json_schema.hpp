@@ -1,0 +1,53 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/projection.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A list in JSON, around its items.
+struct JsonList {
+    std::string kind, resource_version, continue_token;
+    void* item = nullptr;  ///< where the items are decoded to, one after the other
+};
+
+/// An event in JSON.
+struct JsonEvent {
+    std::string_view type;
+    void* object = nullptr;  ///< where its object is decoded to
+};
+
+/// What is read of the lists and events of a kind.
+struct JsonSchema {
+    /// \param members  what is read of an object
+    explicit JsonSchema(const Members& members);
+
+    Projection list;   ///< of a JsonList
+    Projection event;  ///< of a JsonEvent
+};
+
+inline JsonSchema::JsonSchema(const Members& members) {
+    using namespace project;
+    Projection items{.type = Projection::Type::array};
+    items.begin = [](void* around) { return static_cast<JsonList*>(around)->item; };
+    items.element.push_back(object(members));
+    list = object({
+        {"kind", text<&JsonList::kind>()},
+        {"metadata", object({
+                         {"resourceVersion", text<&JsonList::resource_version>()},
+                         {"continue", text<&JsonList::continue_token>()},
+                     })},
+        {"items", std::move(items)},
+    });
+    Projection event_object = object(members);
+    event_object.begin = [](void* around) { return static_cast<JsonEvent*>(around)->object; };
+    event = object({
+        {"type", text<&JsonEvent::type>()},
+        {"object", std::move(event_object)},
+    });
+}
+
+}  // namespace k8s_sd::inline v0::detail

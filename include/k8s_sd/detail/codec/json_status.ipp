@@ -1,0 +1,42 @@
+#include "k8s_sd/detail/codec/json_projector.hpp"
+#include "k8s_sd/detail/codec/json_status.hpp"
+#include "k8s_sd/detail/codec/object_members.hpp"
+#include "k8s_sd/detail/codec/text_arena.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <limits>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// The status is taken when all of the body has been read, not at the end of the document.
+struct IgnoredRecords final : RecordSink {
+    void on_record() override {}
+};
+
+bool is_json_space(std::string_view bytes) noexcept {
+    return bytes.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<ServerStatus> read_json_status(std::string_view body) {
+    // The members of a Status are read in every object: it may come in place of one.
+    static const Projection projection =
+        project::object(object_members<model::MetadataOnly>({}, MetadataFields::identity));
+    const std::size_t start = body.find_first_not_of(" \t\r\n");
+    if (start == std::string_view::npos || body[start] != '{') return std::nullopt;
+    TextArena arena;
+    IgnoredRecords records;
+    model::MetadataOnly document;
+    boost::json::basic_parser<JsonProjector> parser(
+        {}, arena, std::numeric_limits<std::size_t>::max(), static_cast<RecordSink&>(records));
+    parser.handler().start(projection, &document, nullptr);
+    error_code ec;
+    const std::size_t used = parser.write_some(false, body.data(), body.size(), ec);
+    if (ec || !is_json_space(body.substr(used))) return std::nullopt;
+    return to_server_status(document.meta.status);
+}
+
+}  // namespace k8s_sd::inline v0::detail

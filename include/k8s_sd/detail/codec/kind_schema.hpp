@@ -1,0 +1,18 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/json_schema.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
+#include "k8s_sd/kind.hpp"
+
+#include <memory>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What reading the objects of a kind takes. One for all watches of the kind, see schema_of().
+struct KindSchema {
+    Kind kind;
+    std::unique_ptr<Scratch> (*make_scratch)();
+    JsonSchema json;
+};
+
+}  // namespace k8s_sd::inline v0::detail

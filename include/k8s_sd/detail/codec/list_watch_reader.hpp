@@ -1,0 +1,68 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/decoder.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
+#include "k8s_sd/detail/codec/kind_schema.hpp"
+#include "k8s_sd/detail/codec/make_decoder.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Knows what lists and events mean, whatever their encoding: types of events, bookmarks, errors,
+/// versions, and what is no usable object. Reads one response body after the other; objects go to
+/// the sink as they are complete, and nothing else of them stays here.
+class ListWatchReader final : private DocumentSink {
+ public:
+    ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes, EventSink& sink,
+                    MakeDecoder make = make_decoder);
+
+    /// Before each request. What is left of the response before is forgotten.
+    void expect(Document);
+    /// When the head of the response is there, and before its body.
+    /// \returns false if there is no decoder for such a body, which then cannot be read
+    bool choose_decoder(std::string_view content_type);
+    bool has_decoder() const noexcept { return chosen_; }
+
+    /// \returns errc::malformed_response if the bytes are no list or no events
+    error_code feed(std::string_view bytes);
+    /// At the end of the body. \returns errc::truncated_response in the middle of a document.
+    error_code finish();
+    /// Gives back, cleansed, the memory for decoding. What was begun is lost.
+    void release() {
+        if (decoder_) decoder_->release();
+    }
+
+    /// Of the list, once finish() has succeeded.
+    const std::string& resource_version() const noexcept { return list_.resource_version; }
+    const std::string& continue_token() const noexcept { return list_.continue_token; }
+    /// What the last error code means, in words.
+    const std::string& problem() const noexcept { return problem_; }
+
+ private:
+    void on_item(const ObjectProblem&) override;
+    error_code on_event(std::string_view type, const ObjectProblem&) override;
+    void report(EventType type, const ObjectProblem& problem);
+    void report_bad(const ObjectProblem& problem, std::string_view text);
+    std::string_view problem_of_object() const;
+    error_code check_list();
+    error_code fail(error_code what, std::string why);
+
+    const KindSchema& schema_;
+    std::size_t max_object_bytes_;
+    EventSink& sink_;
+    MakeDecoder make_;
+    std::unique_ptr<Scratch> scratch_;
+    std::unique_ptr<Decoder> decoder_;
+    std::string content_type_;  // of the decoder
+    Document document_ = Document::list;
+    bool chosen_ = false;
+    ListHead list_;
+    std::string problem_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

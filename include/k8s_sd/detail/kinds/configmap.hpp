@@ -1,0 +1,32 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/object_members.hpp"
+#include "k8s_sd/detail/kinds/kind_traits.hpp"
+#include "k8s_sd/detail/objects/data_object_maker.hpp"
+#include "k8s_sd/detail/objects/model/data_map.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+template <>
+struct KindTraits<Kind::configmap> {
+    using Model = model::DataMap;
+
+    // Laid out by hand: one field a line, as deep as the document.
+    // clang-format off
+    static Members json_members() {
+        using D = Model;
+        using namespace project;
+        return object_members<D>({
+            {"immutable", boolean<&D::immutable>()},
+            {"data", map<&D::data>()},
+            {"binaryData", byte_map<&D::data>()},
+        }, MetadataFields::identity);
+    }
+    // clang-format on
+
+    static ObjectPtr make(const Model& map, const RoleOptions&, LabelFactory&) {
+        return make_data_object(Kind::configmap, map);
+    }
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/decoded_object.hpp"
+#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/object.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+/// Makes the objects that are kept out of decoded ones. Belongs to one strand.
+struct ObjectMaker {
+    RoleOptions options;
+    LabelFactory factory;
+
+    ObjectPtr make(const DecodedObject& object);
+};
+
+}  // namespace k8s_sd::inline v0::detail

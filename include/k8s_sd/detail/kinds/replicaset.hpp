@@ -1,0 +1,20 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/object_members.hpp"
+#include "k8s_sd/detail/kinds/kind_traits.hpp"
+#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/detail/roles/shared/workload.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+template <>
+struct KindTraits<Kind::replicaset> {
+    using Model = model::MetadataOnly;
+
+    static Members json_members() { return object_members<Model>({}, MetadataFields::owners); }
+    static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
+        return new OwnerObject(Kind::replicaset, object.meta);
+    }
+};
+
+}  // namespace k8s_sd::inline v0::detail

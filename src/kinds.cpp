@@ -1,0 +1,2 @@
+#include "k8s_sd/detail/kinds/object_maker.ipp"
+#include "k8s_sd/detail/kinds/schema.ipp"

@@ -1,0 +1,86 @@
+#include "k8s_sd/detail/codec/json_status.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <random>
+#include <string>
+
+using namespace k8s_sd::detail;
+
+TEST_CASE("read_json_status: a Status gives its code, reason, message and time to come back") {
+    const auto status = read_json_status(
+        R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":429,)"
+        R"("reason":"TooManyRequests","message":"slow \u0064own","details":{"retryAfterSeconds":7}})");
+    REQUIRE(status);
+    CHECK(status->code == 429);
+    CHECK(status->reason == "TooManyRequests");
+    CHECK(status->message == "slow down");
+    CHECK(status->retry_after_seconds == 7);
+    CHECK_FALSE(status->version_too_large);
+}
+
+TEST_CASE("read_json_status: a version from the future is recognised in its three shapes") {
+    for (const char* body :
+         {R"({"details":{"causes":[{"reason":"Other"},{"reason":"ResourceVersionTooLarge"}]}})",
+          R"({"details":{"causes":[{"message":"Too large resource version"}]}})",
+          R"({"message":"Timeout: Too large resource version: 9, current: 5"})"}) {
+        CAPTURE(body);
+        const auto status = read_json_status(body);
+        REQUIRE(status);
+        CHECK(status->version_too_large);
+    }
+}
+
+TEST_CASE("read_json_status: what is no JSON object is no Status") {
+    for (const char* body :
+         {"", " ", "x", "<html>", "null", "[]", "[{}]", "1", "\"message\"", "{",
+          "{\"message\":", "{} x", "{}{}", "{\"message\":\"\xFF\"}", "{\"message\":\"a\" \"b\"}"}) {
+        CAPTURE(body);
+        CHECK_FALSE(read_json_status(body));
+    }
+    CHECK_FALSE(read_json_status("{\"a\":" + std::string(100'000, '[')));
+}
+
+TEST_CASE("read_json_status: values of the wrong type are passed over") {
+    for (const char* body :
+         {"{}", " {} \n", R"({"message":7,"reason":[],"code":"x","details":1,"metadata":2})",
+          R"({"details":{"causes":{},"retryAfterSeconds":-1}})",
+          R"({"details":{"causes":[1,"x",null,[]],"retryAfterSeconds":99999999999}})",
+          R"({"details":null,"message":null,"code":-5})", R"({"metadata":{"name":"x"}})"}) {
+        CAPTURE(body);
+        const auto status = read_json_status(body);
+        REQUIRE(status);
+        CHECK(status->code == 0);
+        CHECK(status->message.empty());
+        CHECK(status->reason.empty());
+        CHECK(status->retry_after_seconds == 0);
+    }
+    const auto mixed = read_json_status(R"({"message":"still here","details":[1],"code":503})");
+    REQUIRE(mixed);
+    CHECK(mixed->message == "still here");
+    CHECK(mixed->code == 503);
+}
+
+TEST_CASE("read_json_status: random damage gives a status or none") {
+    const std::string good =
+        R"({"kind":"Status","message":"m\n\u00e9","reason":"r","code":504,"details":{"causes":[)"
+        R"({"reason":"ResourceVersionTooLarge","message":"x"}],"retryAfterSeconds":1}})";
+    std::mt19937 random(5);
+    std::size_t readable = 0;
+    for (int round = 0; round < 2000; ++round) {
+        std::string body = good;
+        for (auto n = 1 + random() % 3; n > 0 && !body.empty(); --n) {
+            const std::size_t at = random() % body.size();
+            switch (random() % 3) {
+                case 0: body[at] = static_cast<char>(random()); break;
+                case 1: body.erase(at, 1 + random() % 20); break;
+                default: body.insert(at, body.substr(random() % body.size(), 10)); break;
+            }
+        }
+        const auto status = read_json_status(body);
+        if (!status) continue;
+        ++readable;
+        CHECK(status->message.size() <= body.size());
+    }
+    CHECK(readable > 0);
+    CHECK(readable < 2000);
+}
