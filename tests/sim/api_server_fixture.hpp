@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/sim/api_server.hpp"
-#include "support/manual_clock.hpp"
 #include "support/settle.hpp"
+#include "support/simulation.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -153,27 +153,11 @@ class RawClient {
     std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-/// A server on a manual clock, and connections to it.
-struct Fixture {
-    asio::io_context context;
-    std::shared_ptr<k8s_sd::test::ManualClock> clock =
-        std::make_shared<k8s_sd::test::ManualClock>();
-    ApiServer server;
+/// A simulation, and connections to its server.
+struct Fixture : k8s_sd::test::Simulation {
+    using Simulation::Simulation;
 
-    explicit Fixture(ApiServerOptions options = {})
-        : server(context.get_executor(), with_clock(std::move(options), clock)) {}
-
-    static ApiServerOptions with_clock(ApiServerOptions options,
-                                       std::shared_ptr<k8s_sd::test::ManualClock> clock) {
-        options.clock = std::move(clock);
-        return options;
-    }
     RawClient client(TransportFaults faults = {}) { return {context, server.connector(faults)}; }
-    void settle() { k8s_sd::test::settle(context); }
-    void advance(k8s_sd::Duration time) {
-        clock->advance(time);
-        settle();
-    }
     /// \returns its resource version
     std::string pod(const std::string& name, const std::string& labels = "{}",
                     const std::string& ns = "default", const std::string& node = "n1") {
