@@ -13,7 +13,7 @@ struct KindTraits<Kind::job> {
 
     static Members json_members() { return object_members<Model>({}, MetadataFields::owners); }
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
-        return new OwnerObject(Kind::job, object.meta);
+        return new WorkloadLink(Kind::job, object.meta);
     }
 };
 

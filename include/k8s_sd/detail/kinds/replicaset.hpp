@@ -13,7 +13,7 @@ struct KindTraits<Kind::replicaset> {
 
     static Members json_members() { return object_members<Model>({}, MetadataFields::owners); }
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
-        return new OwnerObject(Kind::replicaset, object.meta);
+        return new WorkloadLink(Kind::replicaset, object.meta);
     }
 };
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
