@@ -8,7 +8,7 @@ using namespace k8s_sd::detail;
 
 namespace {
 
-struct NoDocuments : DocumentSink {
+struct NoDocuments final : DocumentSink {
     void on_item(const ObjectProblem&) override {}
     error_code on_event(std::string_view, const ObjectProblem&) override { return {}; }
 };
