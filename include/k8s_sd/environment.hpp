@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/clock.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/logger.hpp"
@@ -7,7 +8,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,24 +19,6 @@ namespace k8s_sd::inline v0 {
 namespace asio = boost::asio;
 
 struct Metrics;
-
-/// One wait at a time. After `cancel()`, a new `expires_at()` or the destruction (each on the
-/// executor the timer was made for) the previous handler is not called any more.
-class Timer {
- public:
-    virtual ~Timer() = default;
-    /// Calls `handler` on the timer's executor, as if by post, once `when` is reached.
-    virtual void expires_at(TimePoint when, std::function<void()> handler) = 0;
-    virtual void cancel() noexcept = 0;
-};
-
-/// The only source of time. Tests replace it.
-class Clock {
- public:
-    virtual ~Clock() = default;
-    virtual TimePoint now() const noexcept = 0;
-    virtual std::unique_ptr<Timer> make_timer(asio::any_io_executor) = 0;
-};
 
 /// A connection of bytes: TCP, TLS or in memory. At most one connect or read and one write are
 /// outstanding. Handlers are called on the stream's executor, as if by post. After `close()`
