@@ -6,22 +6,22 @@ using namespace k8s_sd;
 using namespace std::chrono_literals;
 
 TEST_CASE("DueQueue: the earliest is next; of one time, the one that came first") {
-    detail::DueQueue<int> agenda;
+    detail::DueQueue<int> queue;
     int a = 1, b = 2, c = 3;
     const TimePoint start{};
-    agenda.put(start + 2s, a);
-    agenda.put(start + 1s, b);
-    agenda.put(start + 1s, c);
-    CHECK(&agenda.next() == &b);
-    CHECK(agenda.next_time() == start + 1s);
-    agenda.remove(b);
-    CHECK_FALSE(agenda.contains(b));
-    CHECK(&agenda.next() == &c);
-    agenda.remove(c);
-    agenda.remove(c);  // changes nothing
-    CHECK(&agenda.next() == &a);
-    CHECK(agenda.contains(a));
-    agenda.clear();
-    CHECK(agenda.empty());
-    CHECK_FALSE(agenda.contains(a));
+    queue.put(start + 2s, a);
+    queue.put(start + 1s, b);
+    queue.put(start + 1s, c);
+    CHECK(&queue.next() == &b);
+    CHECK(queue.next_time() == start + 1s);
+    queue.remove(b);
+    CHECK_FALSE(queue.contains(b));
+    CHECK(&queue.next() == &c);
+    queue.remove(c);
+    queue.remove(c);  // changes nothing
+    CHECK(&queue.next() == &a);
+    CHECK(queue.contains(a));
+    queue.clear();
+    CHECK(queue.empty());
+    CHECK_FALSE(queue.contains(a));
 }

@@ -41,7 +41,7 @@ ApiServerConfig server_of(const ObjectCacheConfig& config, const InClusterFiles&
     discovery.kubeconfig_file = config.kubeconfig_file;
     discovery.kubeconfig_context = config.kubeconfig_context;
     discovery.watch = config.watch;
-    return resolve(discovery, files).api_server;
+    return resolve(discovery, files).scope.api_server;
 }
 
 CacheNamespace::Settings settings_of(const asio::any_io_executor& executor,

@@ -20,7 +20,7 @@ class DueQueue {
     }
     bool contains(const Item& item) const { return entries_.contains(&item); }
     bool empty() const noexcept { return by_time_.empty(); }
-    /// The two of an agenda that is not empty.
+    /// The two of a queue that is not empty.
     TimePoint next_time() const { return by_time_.begin()->first; }
     Item& next() const { return *by_time_.begin()->second; }
     void clear() noexcept {
