@@ -1,14 +1,16 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache.hpp"
+#include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/cache/cache_namespace.hpp"
 #include "k8s_sd/environment.hpp"
 
-#include <boost/asio/strand.hpp>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -16,6 +18,7 @@ namespace k8s_sd::inline v0 {
 
 /// The state behind a handle. Works on a strand of its own, and calls hosts on another one.
 class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
+                                public detail::Delivery::Source,
                                 public detail::CacheNamespace::Host {
  public:
     using Handler = asio::any_completion_handler<void(error_code, ObjectPtr)>;
@@ -54,15 +57,17 @@ class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
     static void answer(detail::CacheEntry&, const Get&);
     void notify(const Follower&, const ObjectPtr&);
     void forget(const Follower&);
-    void deliver(detail::CacheFollower&);
+    bool tell_next(TimePoint) override;
+    std::optional<TimePoint> next_due(TimePoint) override;
+    Follower take_next(ObjectPtr& newest);
     void update();
     void wake_for_idle();
     void stop();
 
     const executor_type executor_;
-    const asio::strand<executor_type> delivery_;
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
+    detail::Delivery delivery_;
     const Duration get_timeout_;
     detail::CacheNamespace::Settings settings_;
     std::atomic<bool> cancelled_ = false;
@@ -70,6 +75,9 @@ class ObjectCache::Impl final : public std::enable_shared_from_this<Impl>,
     // Changed on the strand only, under the mutex.
     mutable std::mutex mutex_;
     std::map<std::string, detail::CacheNamespace, std::less<>> namespaces_;
+
+    // Under the mutex.
+    std::deque<Follower> queue_;  // who is to be told something
 
     // On the strand.
     std::set<detail::CacheNamespace*, std::less<>> changed_;

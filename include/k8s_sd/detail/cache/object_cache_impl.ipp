@@ -21,6 +21,7 @@ using detail::ContextEnvironment;
 
 namespace {
 
+constexpr int cache_calls_per_turn = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration least_max_idle = std::chrono::minutes(1);
 
@@ -64,9 +65,9 @@ CacheNamespace::Settings settings_of(const asio::any_io_executor& executor,
 
 ObjectCache::Impl::Impl(executor_type executor, const ObjectCacheConfig& config)
     : executor_(std::move(executor)),
-      delivery_(asio::make_strand(executor_)),
       strand_(detail::make_own_strand(executor_)),
       clock_(ContextEnvironment::of(executor_).clock()),
+      delivery_(executor_, strand_, clock_, cache_calls_per_turn),
       get_timeout_(config.get_timeout),
       settings_(settings_of(executor_, strand_, config)) {}
 
@@ -148,6 +149,7 @@ void ObjectCache::Impl::unfollow(std::string ns, std::string name, Follower foll
 
 void ObjectCache::Impl::cancel() noexcept {
     if (cancelled_.exchange(true)) return;
+    delivery_.cancel(shared_from_this());
     on_strand([](Impl& self) { self.stop(); });
 }
 
@@ -164,6 +166,7 @@ void ObjectCache::Impl::stop() {
     }
     std::map<std::string, CacheNamespace, std::less<>> ended;
     const std::lock_guard lock(mutex_);
+    queue_.clear();
     namespaces_.swap(ended);
 }
 
@@ -223,12 +226,11 @@ void ObjectCache::Impl::on_dropped(CacheEntry& entry) {
 // --- telling hosts -------------------------------------------------------------------------------
 
 void ObjectCache::Impl::notify(const Follower& follower, const ObjectPtr& value) {
-    {
-        const std::lock_guard lock(mutex_);
-        follower->newest = value;
-        if (std::exchange(follower->queued, true)) return;
-    }
-    asio::post(delivery_, [self = shared_from_this(), follower] { self->deliver(*follower); });
+    const std::lock_guard lock(mutex_);
+    follower->newest = value;
+    if (std::exchange(follower->queued, true)) return;
+    queue_.push_back(follower);
+    delivery_.wake(shared_from_this());
 }
 
 // A subscription may live on; the data must not.
@@ -237,22 +239,35 @@ void ObjectCache::Impl::forget(const Follower& follower) {
         const std::lock_guard lock(mutex_);
         follower->newest.reset();
     }
-    asio::post(delivery_, [follower] { follower->told.reset(); });
+    asio::post(delivery_.strand(), [follower] { follower->told.reset(); });
 }
 
-// On the delivery strand.
-void ObjectCache::Impl::deliver(CacheFollower& follower) {
+bool ObjectCache::Impl::tell_next(TimePoint) {
     ObjectPtr newest;
-    {
-        const std::lock_guard lock(mutex_);
-        follower.queued = false;
-        newest.swap(follower.newest);
-    }
-    if (follower.cancelled || cancelled_) return;
-    if (follower.has_told && CacheEntry::same(newest, follower.told)) return;
-    follower.has_told = true;
-    follower.told = newest;
-    follower.callback(newest);
+    const Follower follower = take_next(newest);
+    if (!follower || cancelled_) return false;
+    if (follower->cancelled) return true;
+    if (follower->has_told && CacheEntry::same(newest, follower->told)) return true;
+    follower->has_told = true;
+    follower->told = newest;
+    follower->callback(newest);
+    return true;
+}
+
+ObjectCache::Impl::Follower ObjectCache::Impl::take_next(ObjectPtr& newest) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return nullptr;
+    Follower follower = std::move(queue_.front());
+    queue_.pop_front();
+    follower->queued = false;
+    newest.swap(follower->newest);
+    return follower;
+}
+
+std::optional<TimePoint> ObjectCache::Impl::next_due(TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return std::nullopt;
+    return now;
 }
 
 // --- turns of the strand -------------------------------------------------------------------------
