@@ -1,2 +1,5 @@
 #include "k8s_sd/detail/groups/group_registry.ipp"
 #include "k8s_sd/detail/groups/group_watcher.ipp"
+#include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/role_groups.ipp"
+#include "k8s_sd/detail/groups/watch_set.ipp"

@@ -40,7 +40,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     environment.logger.level = options_.log_level;
     k8s_sd::install(io_, environment);
     find_server();
-    const std::string server = resolve(options_.config).api_server.url;
+    const std::string server = resolve(options_.config).scope.api_server.url;
     make_discoverers();
     reporter_ = make_reporter(out, options_, server);
     // The heading for people says it, too.

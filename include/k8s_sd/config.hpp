@@ -133,10 +133,9 @@ struct InClusterFiles {
     std::string directory = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
-/// What two discoverers must have in common to share watches: everything but the role and the
-/// update interval, with the server resolved: `api_server.url` is not empty and in canonical form
-/// (lower-case scheme and host, no default port, no trailing slash), files of credentials and
-/// certificates stay names. Compared by value; never printed.
+/// What is watched: the server, and what it is asked for. `api_server.url` is not empty and in
+/// canonical form (lower-case scheme and host, no default port, no trailing slash); files of
+/// credentials and certificates stay names. Compared by value; never printed.
 struct WatchScope {
     /// The server, resolved.
     ApiServerConfig api_server{};
@@ -144,19 +143,30 @@ struct WatchScope {
     /// Sorted by role, one per role (several are joined with commas in the order of the
     /// configuration), only of roles that the configuration watches.
     std::vector<Selector> selectors{};
-    /// See DiscoveryConfig::attach_metadata.
-    AttachMetadata attach_metadata{};
-    /// See DiscoveryConfig::dialect.
-    LabelDialect dialect = LabelDialect::prometheus;
     /// See DiscoveryConfig::watch.
     WatchOptions watch{};
     auto operator<=>(const WatchScope&) const = default;
+};
+
+/// How it is seen: what decides about labels besides the objects.
+struct GroupView {
+    LabelDialect dialect = LabelDialect::prometheus;
+    AttachMetadata attach_metadata{};
+    auto operator<=>(const GroupView&) const = default;
+};
+
+/// A configuration without the role and the update interval, with the server found: what two
+/// discoverers must have in common to share watches and target groups.
+struct ResolvedConfig {
+    WatchScope scope{};
+    GroupView view{};
+    auto operator<=>(const ResolvedConfig&) const = default;
 };
 
 /// Validates and resolves: reads the kubeconfig or the in-cluster environment
 /// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace. Blocks on files.
 /// Thread-safe as long as nothing changes the process environment.
 /// \throws ConfigError also for files that cannot be read
-K8S_SD_EXPORT WatchScope resolve(const DiscoveryConfig&, const InClusterFiles& = {});
+K8S_SD_EXPORT ResolvedConfig resolve(const DiscoveryConfig&, const InClusterFiles& = {});
 
 }  // namespace k8s_sd::inline v0

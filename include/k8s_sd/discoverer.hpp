@@ -49,7 +49,8 @@ class K8S_SD_EXPORT Discoverer {
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
     /// no network I/O.
-    /// \throws ConfigError naming the field or file and what is allowed
+    /// \throws ConfigError naming the field or file and what is allowed, and for an executor or
+    /// callback that is empty
     Discoverer(executor_type, const DiscoveryConfig&, Callback);
     Discoverer(Discoverer&&) noexcept = default;
     Discoverer& operator=(Discoverer&&) noexcept;
@@ -67,7 +68,8 @@ class K8S_SD_EXPORT Discoverer {
     /// \par Per-operation cancellation  terminal and partial: the same as cancel()
     template <class CompletionToken = asio::deferred_t>
     auto async_run(CompletionToken&& token = CompletionToken{}) {
-        return asio::async_initiate<CompletionToken, void(error_code)>(InitiateRun(impl_), token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            InitiateRun(impl_, get_executor()), token);
     }
 
     /// Stops; idempotent, prompt. A cancelled discoverer cannot be run again.
@@ -80,7 +82,6 @@ class K8S_SD_EXPORT Discoverer {
     class Impl;
     using InitiateRun = detail::RunInitiation<Discoverer, Impl>;
     friend InitiateRun;
-    static executor_type executor_of(const Impl&) noexcept;
     static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
 
     std::shared_ptr<Impl> impl_;

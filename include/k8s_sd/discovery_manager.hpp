@@ -137,6 +137,7 @@ class K8S_SD_EXPORT DiscoveryManager {
     using Callback = std::function<void(const JobDiff&)>;
 
     /// Has no jobs until apply_config().
+    /// \throws ConfigError for an executor or callback that is empty
     DiscoveryManager(executor_type, Callback);
     DiscoveryManager(DiscoveryManager&&) noexcept = default;
     DiscoveryManager& operator=(DiscoveryManager&&) noexcept;
@@ -166,7 +167,8 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// Discovers until it is cancelled. See Discoverer::async_run().
     template <class CompletionToken = asio::deferred_t>
     auto async_run(CompletionToken&& token = CompletionToken{}) {
-        return asio::async_initiate<CompletionToken, void(error_code)>(InitiateRun(impl_), token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            InitiateRun(impl_, get_executor()), token);
     }
 
     /// Stops; idempotent, prompt. A cancelled manager cannot be run again.
@@ -184,7 +186,6 @@ class K8S_SD_EXPORT DiscoveryManager {
     class Impl;
     using InitiateRun = detail::RunInitiation<DiscoveryManager, Impl>;
     friend InitiateRun;
-    static executor_type executor_of(const Impl&) noexcept;
     static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
 
     std::shared_ptr<Impl> impl_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/clock.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
@@ -8,7 +9,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,27 +20,6 @@ namespace k8s_sd::inline v0 {
 namespace asio = boost::asio;
 
 struct Metrics;
-
-/// One wait at a time. After `cancel()`, a new `expires_at()` or the destruction (each on the
-/// executor the timer was made for) the previous handler is not called any more.
-class K8S_SD_EXPORT Timer {
- public:
-    virtual ~Timer() = default;
-    /// Calls `handler` on the timer's executor, as if by post, once `when` is reached.
-    virtual void expires_at(TimePoint when, std::function<void()> handler) = 0;
-    /// Forgets the handler that waits, if any.
-    virtual void cancel() noexcept = 0;
-};
-
-/// The only source of time. Tests replace it.
-class K8S_SD_EXPORT Clock {
- public:
-    virtual ~Clock() = default;
-    /// The present time. May be called from any thread.
-    virtual TimePoint now() const noexcept = 0;
-    /// A timer whose handlers are called on that executor. May be called from any thread.
-    virtual std::unique_ptr<Timer> make_timer(asio::any_io_executor) = 0;
-};
 
 /// A connection of bytes: TCP, TLS or in memory. At most one connect or read and one write are
 /// outstanding. Handlers are called on the stream's executor, as if by post. After `close()`

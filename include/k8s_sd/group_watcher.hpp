@@ -6,41 +6,45 @@
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
 
-/// The URLWatchers that share server, credentials, namespaces, selectors, metadata options and
-/// dialect. Generates each target group once for all subscribers, and again when an object that
-/// reaches its labels has changed: at once, and no other group. A URL is watched as long as a
-/// subscriber's role needs it.
+namespace detail {
+class GroupRegistry;
+class GroupWatcherImpl;
+}  // namespace detail
+
+/// The URLWatchers of a scope (server, credentials, namespaces, selectors), and the target groups
+/// of a view of it (dialect, metadata options). Generates each target group once for all
+/// observers, and again when an object that reaches its labels has changed: at once, and no other
+/// group. A URL is watched as long as an observer's role needs it.
 ///
 /// Discoverer is the comfortable way to use it.
 ///
-/// \par Thread safety  subscribe() and status() may be called from any thread; subscribers are
+/// \par Thread safety  subscribe() and status() may be called from any thread; observers are
 /// called on get_executor().
 class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
  public:
+    /// Who is told of the target groups of one role: the complete state once, then the changes.
     /// Called on the group's strand; must not block.
-    class Subscriber {
+    class Observer {
      public:
-        /// Everything the role needs has been listed: from now on on_group() is called.
-        /// `for_each_group` may be called there and in later calls.
-        virtual void on_ready() = 0;
-        /// A group was added (`previous` null), changed, or removed (`group` null).
-        virtual void on_group(const GroupChange&) = 0;
-        /// All changes that arrived together were reported.
-        virtual void on_batch_end() = 0;
+        /// Everything the role needs has been listed: the complete state, which has `full` set.
+        /// Observers share it. Called once, before any on_changes().
+        virtual void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) = 0;
+        /// What one turn of the strand has changed, at most one change a group. A group was added
+        /// (`previous` null), changed, or removed (`group` null).
+        virtual void on_changes(const std::vector<GroupChange>&) = 0;
 
      protected:
-        ~Subscriber() = default;
+        ~Observer() = default;
     };
 
-    /// Keeps a subscriber subscribed. May be dropped on any thread; the last one of a group stops
-    /// its watchers. The subscriber may still be called until the group's strand has come to it; a
-    /// subscriber that no longer exists is not called.
+    /// Keeps an observer subscribed. May be dropped on any thread; the last one of a group stops
+    /// its watchers. The observer may still be called until the group's strand has come to it; an
+    /// observer that no longer exists is not called.
     class Subscription {
      public:
         Subscription() = default;
@@ -51,43 +55,42 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         void reset() noexcept;
         /// Whether there is a subscription.
         explicit operator bool() const noexcept { return group_ != nullptr; }
-        /// The watcher; null without a subscription.
-        GroupWatcher* operator->() const noexcept { return group_.get(); }
+        /// Of the watchers that the role needs; none without a group.
+        std::vector<WatchStatus> status() const;
 
      private:
         friend class GroupWatcher;
         std::shared_ptr<GroupWatcher> group_;
-        std::weak_ptr<Subscriber> subscriber_;
+        std::weak_ptr<Observer> observer_;
         Role role_ = Role::pod;
     };
 
-    /// The group of that key on the executor's context, a new one if there is none. It works on a
-    /// strand of its own; where `executor` is a strand itself, on the executor underneath.
-    /// \throws ConfigError for a server or namespace that cannot be one
-    static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const WatchScope&);
+    /// The group of that configuration on the executor's context, a new one if there is none. It
+    /// works on a strand of its own; where `executor` is a strand itself, on the executor
+    /// underneath.
+    /// \throws ConfigError for an empty executor, and for a server or namespace that cannot be one
+    static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&,
+                                                 const ResolvedConfig&);
 
     /// Subscribes to the target groups of a role, and starts the watches that it needs.
-    /// The subscriber is not kept alive.
-    Subscription subscribe(Role, std::weak_ptr<Subscriber>);
+    /// The observer is not kept alive.
+    Subscription subscribe(Role, std::weak_ptr<Observer>);
     /// The group's strand.
     asio::any_io_executor get_executor() const;
     /// Of the watchers that `role` needs.
     std::vector<WatchStatus> status(Role) const;
-    /// Every group of `role` that has targets. On the group's strand only.
-    void for_each_group(Role, const std::function<void(const TargetGroupPtr&)>&) const;
     /// That of the execution context.
     const Environment& environment() const;
 
-    /// Of the library itself; hosts call acquire().
-    class Impl;
-    /// Of the library itself; hosts call acquire().
-    explicit GroupWatcher(std::unique_ptr<Impl>);
     GroupWatcher(const GroupWatcher&) = delete;
     GroupWatcher& operator=(const GroupWatcher&) = delete;
     ~GroupWatcher();
 
  private:
-    std::unique_ptr<Impl> impl_;
+    friend class detail::GroupRegistry;
+    explicit GroupWatcher(std::shared_ptr<detail::GroupWatcherImpl>);
+
+    const std::shared_ptr<detail::GroupWatcherImpl> impl_;
 };
 
 }  // namespace k8s_sd::inline v0

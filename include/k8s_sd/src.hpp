@@ -9,6 +9,7 @@
 
 // base
 #include "k8s_sd/detail/base/abi.ipp"
+#include "k8s_sd/detail/base/delivery.ipp"
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
 #include "k8s_sd/detail/base/printable.ipp"
@@ -63,6 +64,9 @@
 // groups
 #include "k8s_sd/detail/groups/group_registry.ipp"
 #include "k8s_sd/detail/groups/group_watcher.ipp"
+#include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/role_groups.ipp"
+#include "k8s_sd/detail/groups/watch_set.ipp"
 
 // discovery
 #include "k8s_sd/detail/discovery/discoverer.ipp"

@@ -27,13 +27,13 @@ std::string url_of(const std::string& path, const std::string& label_selector,
 }
 
 /// The URLs a job needs.
-std::vector<std::string> urls_of(Role role, const WatchScope& key) {
+std::vector<std::string> urls_of(Role role, const ResolvedConfig& resolved) {
     std::vector<std::string> urls;
-    for (const Kind kind : detail::needed_kinds(role, key.attach_metadata)) {
-        std::vector<std::string> namespaces = key.namespaces;
+    for (const Kind kind : detail::needed_kinds(role, resolved.view.attach_metadata)) {
+        std::vector<std::string> namespaces = resolved.scope.namespaces;
         if (namespaces.empty() || !resource_of(kind).namespaced) namespaces = {""};
         Selector selector;
-        for (const Selector& other : key.selectors) {
+        for (const Selector& other : resolved.scope.selectors) {
             if (main_kind(other.role) == kind) selector = other;
         }
         for (const std::string& ns : namespaces) {
@@ -112,14 +112,16 @@ RequestCounts Cluster::requests() const {
 }
 
 RequestCounts Cluster::expected_requests() const {
-    std::map<std::string, std::set<WatchScope>> users;
+    std::map<std::string, std::set<ResolvedConfig>> users;
     for (const auto& job : jobs_) {
-        const WatchScope key = resolve(job->config, {service_account_.path()});
-        for (const std::string& url : urls_of(job->config.role, key)) users[url].insert(key);
+        const ResolvedConfig resolved = resolve(job->config, {service_account_.path()});
+        for (const std::string& url : urls_of(job->config.role, resolved)) {
+            users[url].insert(resolved);
+        }
     }
     RequestCounts counts;
-    for (const auto& [url, keys] : users) {
-        const std::size_t times = keys.size() * (1 + expirations_);
+    for (const auto& [url, users_of_url] : users) {
+        const std::size_t times = users_of_url.size() * (1 + expirations_);
         counts[url] = {times, times};
     }
     return counts;

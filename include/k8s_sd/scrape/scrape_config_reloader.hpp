@@ -44,6 +44,7 @@ class K8S_SD_EXPORT ScrapeConfigReloader {
     using Callback = std::function<void(const ScrapeConfigUpdate&)>;
 
     /// \param check_interval  0: only check() looks
+    /// \throws ConfigError for an executor or callback that is empty
     ScrapeConfigReloader(const asio::any_io_executor&, std::string path, ScrapeConfigOptions,
                          Duration check_interval, Callback);
     ScrapeConfigReloader(ScrapeConfigReloader&&) noexcept = default;

@@ -122,7 +122,7 @@ TEST_CASE("Discoverer: a host that does not come to its callbacks gets one diff 
     CHECK(executor.held() == 1);
     executor.release();
     p.settle();
-    CHECK(busy.take_diffs() == "[~pod/default/p1 ~pod/default/p2]");  // as of when it was posted
+    CHECK(busy.take_diffs() == "[~pod/default/p1 ~pod/default/p2]");  // as of when it was listed
     executor.release();
     p.settle();
     CHECK(busy.take_diffs() == "[-pod/default/p2 ~pod/default/p1]");
@@ -132,6 +132,33 @@ TEST_CASE("Discoverer: a host that does not come to its callbacks gets one diff 
     p.settle();
     CHECK(executor.held() == 0);
     CHECK(busy.diffs == 2);
+}
+
+TEST_CASE("Discoverer: a diff has the newest state of the time when its call begins") {
+    Pods p;
+    Host quick(p.context.get_executor(), p.config());
+    quick.run();
+    const HeldExecutor executor(p.context);
+    Host busy(executor, p.config());
+    busy.run();
+    p.settle();
+    executor.release();
+    p.settle();
+    busy.take_diffs();
+    p.label("p1", "early");
+    p.settle();
+    CHECK(executor.held() == 1);
+    p.label("p1", "late");
+    p.server.remove("pods", "default", "p2");
+    p.settle();
+    executor.release();
+    p.settle();
+    CHECK(busy.take_diffs() == "[-pod/default/p2 ~pod/default/p1]");
+    CHECK(busy.label("pod/default/p1", "__meta_kubernetes_pod_label_v") == "late");
+    executor.release();
+    p.settle();
+    CHECK(executor.held() == 0);
+    CHECK(busy.complaints.empty());
 }
 
 TEST_CASE("Discoverer: what happens between two diffs is in one") {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -64,6 +65,23 @@ struct Cluster : Simulation {
 };
 
 std::string plural(Kind kind) { return std::string(to_string(kind)); }
+
+/// Writes down what it is told.
+struct Recorder final : GroupWatcher::Observer {
+    void on_ready(const std::shared_ptr<const TargetGroupDiff>& complete) override {
+        told += "ready ";
+        state = complete;
+    }
+    void on_changes(const std::vector<GroupChange>& changes) override {
+        told += "changes" + std::to_string(changes.size()) + " ";
+        newest = changes;
+    }
+    std::string take() { return std::exchange(told, {}); }
+
+    std::string told;
+    std::shared_ptr<const TargetGroupDiff> state;
+    std::vector<GroupChange> newest;
+};
 
 }  // namespace
 
@@ -420,4 +438,74 @@ TEST_CASE("GroupWatcher: a role that comes later gets what is there already") {
     c.server.remove("pods", "default", "p1");
     c.settle();
     CHECK(pods.groups.size() == 1);
+}
+
+// --- observers ------------------------------------------------------------------------------------
+
+TEST_CASE("GroupWatcher: an observer is told the complete state, then what a turn has changed") {
+    Cluster c;
+    const auto group =
+        GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
+    const auto first = std::make_shared<Recorder>();
+    const auto second = std::make_shared<Recorder>();
+    const auto subscription = group->subscribe(Role::pod, first);
+    const auto other = group->subscribe(Role::pod, second);
+    CHECK(first->told.empty());  // nothing from inside of subscribe()
+    c.settle();
+    CHECK(first->take() == "ready ");
+    REQUIRE(first->state);
+    CHECK(first->state->full);
+    CHECK(first->state->updated.size() == 2);
+    CHECK(first->state == second->state);  // one for all of them
+
+    c.server.apply(Cluster::pod_one({{"v", "2"}}));
+    c.server.remove("pods", "default", "p2");
+    c.settle();
+    CHECK(contains(first->told, "changes"));
+    CHECK_FALSE(contains(first->take(), "ready"));
+    c.server.apply(pod({.name = "p3"}));
+    c.settle();
+    CHECK(first->take() == "changes1 ");
+    REQUIRE(first->newest.size() == 1);
+    CHECK(first->newest[0].group->source() == "pod/default/p3");
+    CHECK(first->newest[0].previous == nullptr);
+}
+
+TEST_CASE("GroupWatcher: an observer that comes later is told the state of that time") {
+    Cluster c;
+    const auto group =
+        GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
+    const auto early = std::make_shared<Recorder>();
+    const auto subscription = group->subscribe(Role::pod, early);
+    c.settle();
+    c.server.remove("pods", "default", "p2");
+    c.settle();
+    early->take();
+    const auto late = std::make_shared<Recorder>();
+    auto late_subscription = group->subscribe(Role::pod, late);
+    c.settle();
+    CHECK(late->take() == "ready ");
+    CHECK(late->state->updated.size() == 1);
+    CHECK(early->take().empty());
+
+    late_subscription.reset();
+    CHECK(late_subscription.status().empty());
+    CHECK(subscription.status().size() == 1);
+    c.settle();
+    c.server.remove("pods", "default", "p1");
+    c.settle();
+    CHECK(early->take() == "changes1 ");
+    CHECK(late->take().empty());
+}
+
+TEST_CASE("GroupWatcher: views of one scope are told apart, equal ones are one group") {
+    Cluster c;
+    const auto executor = c.context.get_executor();
+    const ResolvedConfig config = resolve(c.config(Role::pod));
+    const auto group = GroupWatcher::acquire(executor, config);
+    CHECK(GroupWatcher::acquire(executor, config) == group);
+    ResolvedConfig other = config;
+    SECTION("the dialect") { other.view.dialect = LabelDialect::victoriametrics; }
+    SECTION("attached metadata") { other.view.attach_metadata.node = true; }
+    CHECK(GroupWatcher::acquire(executor, other) != group);
 }

@@ -29,7 +29,7 @@ DiscoveryConfig with_url(std::string url = "https://api:6443") {
 std::string resolved_url(const std::string& url, TlsConfig tls = {}) {
     DiscoveryConfig config = with_url(url);
     config.api_server.tls = std::move(tls);
-    return resolve(config).api_server.url;
+    return resolve(config).scope.api_server.url;
 }
 
 /// The files and variables of a pod.
@@ -306,17 +306,17 @@ TEST_CASE("resolve: the server's URL becomes canonical") {
 TEST_CASE("resolve: credentials over plain http are kept") {
     DiscoveryConfig config = with_url("http://h");
     config.api_server.auth.bearer_token = "t";
-    CHECK(resolve(config).api_server.auth.bearer_token == "t");
+    CHECK(resolve(config).scope.api_server.auth.bearer_token == "t");
 }
 
 TEST_CASE("resolve: in-cluster access takes the environment and the service account's files") {
     const Pod pod("fd00::1");
-    const WatchScope key = resolve({}, pod.files);
-    CHECK(key.api_server.url == "https://[fd00::1]");
-    CHECK(key.api_server.auth.bearer_token_file == pod.directory.path("token"));
-    CHECK(key.api_server.auth.bearer_token == "");
-    CHECK(key.api_server.tls.ca_file == pod.directory.path("ca.crt"));
-    CHECK(key.namespaces.empty());
+    const WatchScope scope = resolve({}, pod.files).scope;
+    CHECK(scope.api_server.url == "https://[fd00::1]");
+    CHECK(scope.api_server.auth.bearer_token_file == pod.directory.path("token"));
+    CHECK(scope.api_server.auth.bearer_token == "");
+    CHECK(scope.api_server.tls.ca_file == pod.directory.path("ca.crt"));
+    CHECK(scope.namespaces.empty());
 
     SECTION("without the port's variable") {
         const ScopedVariable port("KUBERNETES_SERVICE_PORT", std::nullopt);
@@ -346,23 +346,23 @@ TEST_CASE("resolve: in-cluster access takes the environment and the service acco
 TEST_CASE("resolve: namespaces are sorted and unique, and an empty one is all of them") {
     DiscoveryConfig config = with_url();
     config.namespaces = {"b", "a", "b"};
-    CHECK(resolve(config).namespaces == std::vector<std::string>{"a", "b"});
+    CHECK(resolve(config).scope.namespaces == std::vector<std::string>{"a", "b"});
     config.namespaces = {"b", ""};
-    CHECK(resolve(config).namespaces.empty());
+    CHECK(resolve(config).scope.namespaces.empty());
 }
 
 TEST_CASE("resolve: own_namespace adds to the names, in vmagent's dialect it replaces none") {
     const Pod pod;
     DiscoveryConfig config;
     config.own_namespace = true;
-    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"shop"});
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"shop"});
     config.namespaces = {"a"};
-    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"a", "shop"});
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"a", "shop"});
     config.dialect = LabelDialect::victoriametrics;
-    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"a"});
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"a"});
     config.namespaces.clear();
     config.api_server.url = "http://elsewhere";
-    CHECK(resolve(config, pod.files).namespaces == std::vector<std::string>{"shop"});
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"shop"});
 }
 
 TEST_CASE("resolve: an own namespace that is missing, empty or no name is an error") {
@@ -388,19 +388,19 @@ TEST_CASE("resolve: selectors of one role are joined in order, those not watched
                         {Role::node, "n", ""},
                         {Role::pod, " a in (b) ", "y=z"}};
     const std::vector<Selector> pods{{Role::pod, "foo,a in (b)", "y=z"}};
-    CHECK(resolve(config).selectors == pods);
+    CHECK(resolve(config).scope.selectors == pods);
     config.attach_metadata.node = true;
-    CHECK(resolve(config).selectors ==
+    CHECK(resolve(config).scope.selectors ==
           std::vector<Selector>{{Role::node, "n", ""}, {Role::pod, "foo,a in (b)", "y=z"}});
     config.role = Role::service;
-    CHECK(resolve(config).selectors.empty());
+    CHECK(resolve(config).scope.selectors.empty());
     config.role = Role::node;
-    CHECK(resolve(config).selectors == std::vector<Selector>{{Role::node, "n", ""}});
+    CHECK(resolve(config).scope.selectors == std::vector<Selector>{{Role::node, "n", ""}});
     config.role = Role::ingress;
-    CHECK(resolve(config).selectors == std::vector<Selector>{{Role::ingress, "x", ""}});
+    CHECK(resolve(config).scope.selectors == std::vector<Selector>{{Role::ingress, "x", ""}});
 }
 
-TEST_CASE("resolve: configurations of one meaning have one key, whatever their role") {
+TEST_CASE("resolve: configurations of one meaning are equal, whatever their role") {
     DiscoveryConfig a = with_url("https://api/");
     a.namespaces = {"x", "y"};
     a.selectors = {{Role::pod, "p", ""}, {Role::service, "", ""}};
@@ -412,6 +412,15 @@ TEST_CASE("resolve: configurations of one meaning have one key, whatever their r
     CHECK(resolve(a) == resolve(b));
     b.selectors[0].label = "q";
     CHECK(resolve(a) != resolve(b));
+}
+
+TEST_CASE("resolve: dialect and metadata options decide about the view, not about the scope") {
+    const DiscoveryConfig a = with_url();
+    DiscoveryConfig b = a;
+    SECTION("dialect") { b.dialect = LabelDialect::victoriametrics; }
+    SECTION("metadata") { b.attach_metadata.node = true; }
+    CHECK(resolve(a).scope == resolve(b).scope);
+    CHECK(resolve(a).view != resolve(b).view);
 }
 
 TEST_CASE("resolve: what validate refuses is refused") {

@@ -242,7 +242,7 @@ TEST_CASE("parse_sd_config: Prometheus wants api_server for options of the HTTP 
 
 TEST_CASE("parse_sd_config: tls_config makes an address without scheme https") {
     const auto url = [](const std::string& lines) {
-        return resolve(parse("role: pod\napi_server: " + lines, V)).api_server.url;
+        return resolve(parse("role: pod\napi_server: " + lines, V)).scope.api_server.url;
     };
     CHECK(url("host:6443") == "http://host:6443");
     CHECK(url("host:6443\ntls_config: {}") == "https://host:6443");
@@ -269,7 +269,7 @@ TEST_CASE("parse_sd_config: vmagent's own_namespace counts only without names") 
     directory.write("namespace", "own\n");
     const InClusterFiles files{directory.path()};
     const auto namespaces = [&](const std::string& lines) {
-        return resolve(parse(with_server(lines), V), files).namespaces;
+        return resolve(parse(with_server(lines), V), files).scope.namespaces;
     };
     CHECK(namespaces("namespaces: {own_namespace: true, names: [a]}") ==
           std::vector<std::string>{"a"});

@@ -16,8 +16,9 @@ class RunInitiation {
  public:
     using executor_type = boost::asio::any_io_executor;
 
-    explicit RunInitiation(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-    executor_type get_executor() const noexcept { return Owner::executor_of(*impl_); }
+    RunInitiation(std::shared_ptr<Impl> impl, executor_type executor)
+        : impl_(std::move(impl)), executor_(std::move(executor)) {}
+    executor_type get_executor() const noexcept { return executor_; }
     template <class Handler>
     void operator()(Handler&& handler) const {
         Owner::run(impl_, boost::asio::any_completion_handler<void(error_code)>(
@@ -26,6 +27,7 @@ class RunInitiation {
 
  private:
     std::shared_ptr<Impl> impl_;
+    executor_type executor_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,14 +1,16 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache.hpp"
+#include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/cache/cache_namespace.hpp"
 #include "k8s_sd/environment.hpp"
 
-#include <boost/asio/strand.hpp>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -16,6 +18,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// The state behind an ObjectCache. Works on a strand of its own, and calls hosts on another one.
 class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImpl>,
+                              public Delivery::Source,
                               public CacheNamespace::Observer {
  public:
     using executor_type = asio::any_io_executor;
@@ -54,14 +57,16 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     static void answer(CacheEntry&, const Get&);
     void notify(const Follower&, const ObjectPtr&);
     void forget(const Follower&);
-    void deliver(CacheFollower&);
+    bool tell_next(TimePoint) override;
+    std::optional<TimePoint> next_due(TimePoint) override;
+    Follower take_next(ObjectPtr& newest);
     void update();
     void wake_for_idle();
     void stop();
 
     const executor_type executor_;
-    const asio::strand<executor_type> delivery_;
     const asio::any_io_executor strand_;
+    Delivery delivery_;
     const Duration get_timeout_;
     const CacheNamespace::Settings settings_;
     std::atomic<bool> cancelled_ = false;
@@ -69,6 +74,9 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     // Changed on the strand only, under the mutex.
     mutable std::mutex mutex_;
     std::map<std::string, CacheNamespace, std::less<>> namespaces_;
+
+    // Under the mutex.
+    std::deque<Follower> queue_;  // who is to be told something
 
     // On the strand.
     std::set<CacheNamespace*, std::less<>> changed_;

@@ -16,6 +16,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+constexpr int cache_calls_per_turn = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration least_max_idle = std::chrono::minutes(1);
 
@@ -36,7 +37,7 @@ ApiServerConfig cache_server_of(const ObjectCacheConfig& config, const InCluster
     discovery.kubeconfig_file = config.kubeconfig_file;
     discovery.kubeconfig_context = config.kubeconfig_context;
     discovery.watch = config.watch;
-    return resolve(discovery, files).api_server;
+    return resolve(discovery, files).scope.api_server;
 }
 
 CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor,
@@ -60,8 +61,9 @@ CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor
 
 ObjectCacheImpl::ObjectCacheImpl(executor_type executor, const ObjectCacheConfig& config)
     : executor_(std::move(executor)),
-      delivery_(asio::make_strand(executor_)),
       strand_(make_own_strand(executor_)),
+      delivery_(executor_, strand_, ContextEnvironment::of(executor_).clock(),
+                cache_calls_per_turn),
       get_timeout_(config.get_timeout),
       settings_(cache_settings_of(executor_, strand_, config)) {}
 
@@ -140,6 +142,7 @@ void ObjectCacheImpl::unfollow(std::string ns, std::string name, Follower follow
 
 void ObjectCacheImpl::cancel() noexcept {
     if (cancelled_.exchange(true)) return;
+    delivery_.cancel(shared_from_this());
     on_strand([](ObjectCacheImpl& self) { self.stop(); });
 }
 
@@ -156,6 +159,7 @@ void ObjectCacheImpl::stop() {
     }
     std::map<std::string, CacheNamespace, std::less<>> ended;
     const std::lock_guard lock(mutex_);
+    queue_.clear();
     namespaces_.swap(ended);
 }
 
@@ -214,12 +218,11 @@ void ObjectCacheImpl::on_dropped(CacheEntry& entry) {
 // --- telling hosts -------------------------------------------------------------------------------
 
 void ObjectCacheImpl::notify(const Follower& follower, const ObjectPtr& value) {
-    {
-        const std::lock_guard lock(mutex_);
-        follower->newest = value;
-        if (std::exchange(follower->queued, true)) return;
-    }
-    asio::post(delivery_, [self = shared_from_this(), follower] { self->deliver(*follower); });
+    const std::lock_guard lock(mutex_);
+    follower->newest = value;
+    if (std::exchange(follower->queued, true)) return;
+    queue_.push_back(follower);
+    delivery_.wake(shared_from_this());
 }
 
 // A subscription may live on; the data must not.
@@ -228,22 +231,35 @@ void ObjectCacheImpl::forget(const Follower& follower) {
         const std::lock_guard lock(mutex_);
         follower->newest.reset();
     }
-    asio::post(delivery_, [follower] { follower->told.reset(); });
+    asio::post(delivery_.strand(), [follower] { follower->told.reset(); });
 }
 
-// On the delivery strand.
-void ObjectCacheImpl::deliver(CacheFollower& follower) {
+bool ObjectCacheImpl::tell_next(TimePoint) {
     ObjectPtr newest;
-    {
-        const std::lock_guard lock(mutex_);
-        follower.queued = false;
-        newest.swap(follower.newest);
-    }
-    if (follower.cancelled || cancelled_) return;
-    if (follower.has_told && CacheEntry::same(newest, follower.told)) return;
-    follower.has_told = true;
-    follower.told = newest;
-    follower.callback(newest);
+    const Follower follower = take_next(newest);
+    if (!follower || cancelled_) return false;
+    if (follower->cancelled) return true;
+    if (follower->has_told && CacheEntry::same(newest, follower->told)) return true;
+    follower->has_told = true;
+    follower->told = newest;
+    follower->callback(newest);
+    return true;
+}
+
+ObjectCacheImpl::Follower ObjectCacheImpl::take_next(ObjectPtr& newest) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return nullptr;
+    Follower follower = std::move(queue_.front());
+    queue_.pop_front();
+    follower->queued = false;
+    newest.swap(follower->newest);
+    return follower;
+}
+
+std::optional<TimePoint> ObjectCacheImpl::next_due(TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return std::nullopt;
+    return now;
 }
 
 // --- turns of the strand -------------------------------------------------------------------------

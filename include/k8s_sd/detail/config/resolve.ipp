@@ -126,16 +126,16 @@ std::vector<Selector> resolve_selectors(const DiscoveryConfig& config) {
 
 }  // namespace
 
-WatchScope resolve(const DiscoveryConfig& config, const InClusterFiles& files) {
+ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& files) {
     validate(config);
-    WatchScope key;
-    key.api_server = resolve_server(config, files);
-    key.namespaces = resolve_namespaces(config, files);
-    key.selectors = resolve_selectors(config);
-    key.attach_metadata = config.attach_metadata;
-    key.dialect = config.dialect;
-    key.watch = config.watch;
-    return key;
+    ResolvedConfig resolved;
+    resolved.scope.api_server = resolve_server(config, files);
+    resolved.scope.namespaces = resolve_namespaces(config, files);
+    resolved.scope.selectors = resolve_selectors(config);
+    resolved.scope.watch = config.watch;
+    resolved.view.dialect = config.dialect;
+    resolved.view.attach_metadata = config.attach_metadata;
+    return resolved;
 }
 
 }  // namespace k8s_sd::inline v0

@@ -1,3 +1,5 @@
+#include "k8s_sd/detail/base/delivery.hpp"
+#include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/discovery/due_queue.hpp"
@@ -9,10 +11,7 @@
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -21,6 +20,7 @@
 
 namespace k8s_sd::inline v0 {
 
+using detail::Delivery;
 using detail::JobState;
 using detail::Provider;
 using detail::ProviderSubscription;
@@ -28,9 +28,8 @@ using detail::RunOperation;
 
 namespace {
 
-// Jobs that are told together have in common what comes next, so a turn of the delivery strand tells
-// several; then other handlers get their turn.
-constexpr int diffs_per_turn = 64;
+// Jobs that are told together have in common what comes next, so a turn tells several.
+constexpr int job_diffs_per_turn = 64;
 
 /// A job whose configurations have been looked at.
 struct ResolvedJob {
@@ -63,6 +62,7 @@ void check_jobs(const std::vector<Job>& jobs) {
 /// The state behind a handle. Lock order: `apply_mutex_`, `mutex_`. The callback is called, and
 /// files are read, without `mutex_`.
 class DiscoveryManager::Impl final : public Provider::Observer,
+                                     public Delivery::Source,
                                      public std::enable_shared_from_this<Impl> {
  public:
     Impl(executor_type executor, Callback callback)
@@ -76,7 +76,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         std::vector<ConfigFailure> failures;
         std::vector<ResolvedJob> prepared = prepare(jobs, failures);
         const std::lock_guard lock(mutex_);
-        if (!cancelled_) commit(std::move(prepared), failures.size());
+        if (!delivery_.cancelled()) commit(std::move(prepared), failures.size());
         return failures;
     }
 
@@ -87,7 +87,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         if (operation_) {
             return RunOperation::complete(std::move(operation), asio::error::already_started);
         }
-        if (cancelled_) {
+        if (delivery_.cancelled()) {
             return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
         }
         operation_ = std::move(operation);
@@ -95,14 +95,12 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
     void cancel() noexcept {
-        if (cancelled_.exchange(true)) return;
+        if (!delivery_.cancel(shared_from_this())) return;
         const std::lock_guard lock(mutex_);
-        agenda_.clear();
+        due_.clear();
         jobs_.clear();
-        streams_.clear();
+        states_.clear();
         count(0);
-        // A timer has to be destroyed where it is used.
-        asio::post(delivery_, [self = shared_from_this()] { self->timer_.reset(); });
         if (operation_) {
             RunOperation::complete(std::move(operation_), asio::error::operation_aborted);
         }
@@ -117,19 +115,19 @@ class DiscoveryManager::Impl final : public Provider::Observer,
 
     std::optional<JobSnapshot> snapshot(std::string_view job) const {
         const std::lock_guard lock(mutex_);
-        const auto stream = streams_.find(job);
-        if (stream == streams_.end() || stream->second.ended()) return std::nullopt;
-        return stream->second.snapshot();
+        const auto state = states_.find(job);
+        if (state == states_.end() || state->second.ended()) return std::nullopt;
+        return state->second.snapshot();
     }
 
  private:
     Impl(const executor_type& executor, const detail::ContextEnvironment& environment,
          Callback callback)
         : executor_(executor),
-          delivery_(asio::make_strand(executor_)),
           clock_(environment.clock()),
           metrics_(environment.metrics()),
           callback_(std::move(callback)),
+          delivery_(executor_, executor_, clock_, job_diffs_per_turn),
           pool_(executor_) {}
 
     // --- applying a configuration -----------------------------------------------------------
@@ -164,34 +162,34 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     void commit(std::vector<ResolvedJob> prepared, std::size_t failures) {
         std::vector<JobState*> jobs;
         for (ResolvedJob& job : prepared) {
-            JobState& stream = streams_.try_emplace(job.name, job.name).first->second;
-            stream.configure(std::move(job.entries), job.interval);
-            jobs.push_back(&stream);
+            JobState& state = states_.try_emplace(job.name, job.name).first->second;
+            state.configure(std::move(job.entries), job.interval);
+            jobs.push_back(&state);
         }
         // Jobs that remain come before those that go: of a job under a new name there is always
         // one. What is there is started before anything of the old configuration is let go.
         jobs_.swap(jobs);
         for (JobState* job : jobs_) start(*job);
         const std::set<JobState*> remaining(jobs_.begin(), jobs_.end());
-        for (auto it = streams_.begin(); it != streams_.end();) {
-            JobState& stream = (it++)->second;
-            if (!remaining.contains(&stream)) end(stream);
+        for (auto it = states_.begin(); it != states_.end();) {
+            JobState& state = (it++)->second;
+            if (!remaining.contains(&state)) end(state);
         }
         count(failures);
     }
 
-    void start(JobState& stream) {
+    void start(JobState& state) {
         if (!operation_) return;
-        for (const auto& part : stream.parts()) part->provider()->start();
-        agenda_.remove(stream);  // the interval may be another one
-        schedule(stream);
+        for (const auto& subscription : state.subscriptions()) subscription->provider()->start();
+        due_.remove(state);  // the interval may be another one
+        schedule(state);
     }
 
-    void end(JobState& stream) {
-        agenda_.remove(stream);
-        stream.end();
-        if (stream.begun()) return schedule(stream);
-        streams_.erase(streams_.find(stream.name()));
+    void end(JobState& state) {
+        due_.remove(state);
+        state.end();
+        if (state.begun()) return schedule(state);
+        states_.erase(states_.find(state.name()));
     }
 
     void count(std::size_t failures) {
@@ -201,108 +199,87 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         counted_jobs_ = jobs_.size();
     }
 
-    // --- what providers find ----------------------------------------------------------------
+    // --- what providers find, under mutex_ --------------------------------------------------
 
-    void on_ready(Provider& provider, const TargetGroupDiff& full) override {
-        const std::lock_guard lock(mutex_);
-        provider.set_ready(full);
-        for (ProviderSubscription* part : provider.parts()) {
-            part->stream().on_ready(provider);
-            schedule(part->stream());
+    std::mutex& mutex() noexcept override { return mutex_; }
+
+    void on_ready(Provider& provider) override {
+        for (ProviderSubscription* subscriber : provider.subscribers()) {
+            subscriber->job().on_ready(provider);
+            schedule(subscriber->job());
         }
     }
 
-    void on_changes(Provider& provider, const std::vector<GroupChange>& changes) override {
-        const std::lock_guard lock(mutex_);
-        provider.apply(changes);
-        for (const ProviderSubscription* part : provider.parts()) schedule(part->stream());
+    void on_changes(Provider& provider) override {
+        for (const ProviderSubscription* subscriber : provider.subscribers()) {
+            schedule(subscriber->job());
+        }
     }
 
     // --- delivery -----------------------------------------------------------------------------
 
-    void schedule(JobState& stream) {
-        if (!operation_ || agenda_.contains(stream) || !stream.has_news()) return;
-        agenda_.put(stream.due(clock_->now()), stream);
-        if (&agenda_.next() == &stream) wake();
+    void schedule(JobState& state) {
+        if (!operation_ || due_.contains(state) || !state.has_news()) return;
+        due_.put(state.due(clock_->now()), state);
+        if (&due_.next() == &state) delivery_.wake(shared_from_this());
     }
 
-    void wake() {
-        if (std::exchange(awake_, true)) return;
-        asio::post(delivery_, [self = shared_from_this()] { self->deliver(); });
-    }
-
-    // On the delivery strand.
-    void deliver() {
-        {
-            const std::lock_guard lock(mutex_);
-            awake_ = false;
-        }
-        for (int diffs = 0; diffs < diffs_per_turn && deliver_one(); ++diffs) {
-        }
-    }
-
-    bool deliver_one() {
+    bool tell_next(TimePoint now) override {
         std::string job;
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
-            diff = take_due(job);
-            wake_for_next();  // before the callback, which may throw
+            diff = take_due(now, job);
         }
-        if (!diff || cancelled_) return false;
+        if (!diff || delivery_.cancelled()) return false;
         diff->job = job;
         metrics_->job_diffs_delivered.fetch_add(1, std::memory_order_relaxed);
         callback_(*diff);
         return true;
     }
 
-    std::optional<JobDiff> take_due(std::string& job) {
-        const TimePoint now = clock_->now();
-        while (!agenda_.empty() && agenda_.next_time() <= now) {
-            JobState& stream = agenda_.next();
-            agenda_.remove(stream);
-            if (!stream.has_news()) continue;  // it has changed back
-            job = stream.name();
-            JobDiff diff = stream.take(now);
-            if (stream.ended()) streams_.erase(streams_.find(job));
+    std::optional<TimePoint> next_due(TimePoint) override {
+        const std::lock_guard lock(mutex_);
+        if (due_.empty()) return std::nullopt;
+        return due_.next_time();
+    }
+
+    std::optional<JobDiff> take_due(TimePoint now, std::string& job) {
+        while (!due_.empty() && due_.next_time() <= now) {
+            JobState& state = due_.next();
+            due_.remove(state);
+            if (!state.has_news()) continue;  // it has changed back
+            job = state.name();
+            JobDiff diff = state.take(now);
+            if (state.ended()) states_.erase(states_.find(job));
             return diff;
         }
         return std::nullopt;
     }
 
-    void wake_for_next() {
-        if (agenda_.empty()) return;
-        if (agenda_.next_time() <= clock_->now()) return wake();
-        if (!timer_) timer_ = clock_->make_timer(delivery_);
-        timer_->expires_at(agenda_.next_time(), [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->deliver();
-        });
-    }
-
     const executor_type executor_;
-    const asio::strand<executor_type> delivery_;
     const std::shared_ptr<Clock> clock_;
     const std::shared_ptr<Metrics> metrics_;
     const Callback callback_;
-    std::atomic<bool> cancelled_ = false;
+    Delivery delivery_;
 
     std::mutex apply_mutex_;
     detail::ProviderPool pool_;  // guarded by it
 
-    mutable std::mutex mutex_;  // guards what follows, and all streams, parts and providers
+    mutable std::mutex mutex_;  // guards what follows, and what it refers to
     std::unique_ptr<RunOperation> operation_;
-    std::map<std::string, JobState, std::less<>> streams_;  // also of jobs whose end is due
-    std::vector<JobState*> jobs_;                           // in the order of the configuration
-    detail::DueQueue<JobState> agenda_;
-    bool awake_ = false;  // deliver() has been posted
+    std::map<std::string, JobState, std::less<>> states_;  // also of jobs whose end is due
+    std::vector<JobState*> jobs_;                          // in the order of the configuration
+    detail::DueQueue<JobState> due_;
     std::size_t counted_failures_ = 0;
     std::size_t counted_jobs_ = 0;
-
-    std::unique_ptr<Timer> timer_;  // of the delivery strand
 };
 
-DiscoveryManager::DiscoveryManager(executor_type executor, Callback callback)
-    : impl_(std::make_shared<Impl>(std::move(executor), std::move(callback))) {}
+DiscoveryManager::DiscoveryManager(executor_type executor, Callback callback) {
+    detail::check_host_executor(executor, "DiscoveryManager");
+    detail::check_callback(callback, "DiscoveryManager");
+    impl_ = std::make_shared<Impl>(std::move(executor), std::move(callback));
+}
 
 DiscoveryManager& DiscoveryManager::operator=(DiscoveryManager&& other) noexcept {
     if (this != &other) {
@@ -316,9 +293,6 @@ DiscoveryManager::~DiscoveryManager() { cancel(); }
 
 DiscoveryManager::executor_type DiscoveryManager::get_executor() const noexcept {
     return impl_->executor();
-}
-DiscoveryManager::executor_type DiscoveryManager::executor_of(const Impl& impl) noexcept {
-    return impl.executor();
 }
 
 std::vector<ConfigFailure> DiscoveryManager::apply_config(const std::vector<Job>& jobs) {

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,15 +24,15 @@ class ProviderSubscription {
         going        ///< gone, but the host has not been told yet
     };
 
-    ProviderSubscription(JobState& stream, std::shared_ptr<Provider> provider)
-        : stream_(stream), provider_(std::move(provider)) {
+    ProviderSubscription(JobState& job, std::shared_ptr<Provider> provider)
+        : job_(job), provider_(std::move(provider)) {
         provider_->add(*this);
     }
     ~ProviderSubscription() { provider_->remove(*this); }
     ProviderSubscription(const ProviderSubscription&) = delete;
     ProviderSubscription& operator=(const ProviderSubscription&) = delete;
 
-    JobState& stream() const noexcept { return stream_; }
+    JobState& job() const noexcept { return job_; }
     const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
@@ -49,7 +49,7 @@ class ProviderSubscription {
     Standing standing = Standing::wanted;
 
  private:
-    JobState& stream_;
+    JobState& job_;
     const std::shared_ptr<Provider> provider_;
     std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
 };
@@ -69,8 +69,8 @@ class JobState {
 
     explicit JobState(std::string name) : name_(std::move(name)) {}
     const std::string& name() const noexcept { return name_; }
-    const std::vector<std::unique_ptr<ProviderSubscription>>& parts() const noexcept {
-        return parts_;
+    const std::vector<std::unique_ptr<ProviderSubscription>>& subscriptions() const noexcept {
+        return subscriptions_;
     }
 
     /// Makes these the configurations.
@@ -79,9 +79,9 @@ class JobState {
     void end();
     bool ended() const noexcept { return ended_; }
     /// Whether the host has heard of it.
-    bool begun() const noexcept { return last_delivery_.has_value(); }
+    bool begun() const noexcept { return pace_.begun(); }
 
-    /// A provider of a part has become ready.
+    /// A provider of a subscription has become ready.
     void on_ready(const Provider&);
 
     bool has_news() const;
@@ -95,16 +95,16 @@ class JobState {
 
  private:
     bool uses(const Provider&) const;
+    bool subscribes_to(const Provider&) const;
     const Entry* find_same(const Entry&) const;
     bool adopt(std::vector<Entry>&) const;
     void release_superseded();
 
     const std::string name_;
     std::vector<Entry> entries_;
-    std::vector<std::unique_ptr<ProviderSubscription>> parts_;
-    Duration interval_{0};
+    std::vector<std::unique_ptr<ProviderSubscription>> subscriptions_;
+    Pace pace_;
     bool ended_ = false;
-    std::optional<TimePoint> last_delivery_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,11 +1,11 @@
-#include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/job_state.hpp"
+#include "k8s_sd/detail/groups/full_diff.hpp"
 
 #include <algorithm>
 
 namespace k8s_sd::inline v0::detail {
 
-// --- part ----------------------------------------------------------------------------------------
+// --- subscription --------------------------------------------------------------------------------
 
 ProviderDiff ProviderSubscription::take() {
     ProviderDiff news;
@@ -15,15 +15,7 @@ ProviderDiff ProviderSubscription::take() {
         news.diff = pending_->get_removal(provider_->targets());
         return news;
     }
-    if (pending_) {
-        news.diff = pending_->get();
-    } else {
-        news.diff.full = true;
-        news.diff.updated.reserve(provider_->targets().group_count());
-        provider_->targets().for_each_group([&](const TargetGroupPtr& group) {
-            news.diff.updated.push_back({group, nullptr, false});
-        });
-    }
+    news.diff = pending_ ? pending_->get() : full_diff(provider_->targets());
     pending_ = provider_->changes_from_now();
     return news;
 }
@@ -33,20 +25,20 @@ ProviderDiff ProviderSubscription::take() {
 void JobState::configure(std::vector<Entry> entries, Duration interval) {
     const bool added = adopt(entries);
     entries_ = std::move(entries);
-    interval_ = interval;
+    pace_.set_interval(interval);
     ended_ = false;
-    for (const auto& part : parts_) {
+    for (const auto& subscription : subscriptions_) {
         using enum ProviderSubscription::Standing;
-        if (uses(*part->provider())) {
-            part->standing = wanted;
-        } else if (part->standing == wanted) {
-            part->standing = added && part->provider()->ready() ? superseded : going;
+        if (uses(*subscription->provider())) {
+            subscription->standing = wanted;
+        } else if (subscription->standing == wanted) {
+            subscription->standing =
+                added && subscription->provider()->ready() ? superseded : going;
         }
     }
     for (const Entry& entry : entries_) {
-        const auto has_part = [&](const auto& part) { return part->provider() == entry.provider; };
-        if (!entry.provider || std::any_of(parts_.begin(), parts_.end(), has_part)) continue;
-        parts_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
+        if (!entry.provider || subscribes_to(*entry.provider)) continue;
+        subscriptions_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
     }
     release_superseded();
 }
@@ -76,6 +68,12 @@ bool JobState::uses(const Provider& provider) const {
                        [&](const Entry& entry) { return entry.provider.get() == &provider; });
 }
 
+bool JobState::subscribes_to(const Provider& provider) const {
+    return std::any_of(subscriptions_.begin(), subscriptions_.end(), [&](const auto& subscription) {
+        return subscription->provider().get() == &provider;
+    });
+}
+
 void JobState::on_ready(const Provider& provider) {
     for (Entry& entry : entries_) {
         if (entry.provider.get() == &provider) entry.awaited = false;
@@ -85,22 +83,26 @@ void JobState::on_ready(const Provider& provider) {
 
 void JobState::release_superseded() {
     using enum ProviderSubscription::Standing;
-    const auto is_superseded = [](const auto& part) { return part->standing == superseded; };
+    const auto is_superseded = [](const auto& subscription) {
+        return subscription->standing == superseded;
+    };
     const auto is_awaited = [](const Entry& entry) { return entry.awaited; };
-    if (std::none_of(parts_.begin(), parts_.end(), is_superseded)) {
+    if (std::none_of(subscriptions_.begin(), subscriptions_.end(), is_superseded)) {
         for (Entry& entry : entries_) entry.awaited = false;
     } else if (std::none_of(entries_.begin(), entries_.end(), is_awaited)) {
-        for (const auto& part : parts_) {
-            if (is_superseded(part)) part->standing = going;
+        for (const auto& subscription : subscriptions_) {
+            if (is_superseded(subscription)) subscription->standing = going;
         }
     }
-    std::erase_if(parts_, [](const auto& part) { return part->idle(); });
+    std::erase_if(subscriptions_, [](const auto& subscription) { return subscription->idle(); });
 }
 
 void JobState::end() {
     entries_.clear();
-    for (const auto& part : parts_) part->standing = ProviderSubscription::Standing::going;
-    std::erase_if(parts_, [](const auto& part) { return part->idle(); });
+    for (const auto& subscription : subscriptions_) {
+        subscription->standing = ProviderSubscription::Standing::going;
+    }
+    std::erase_if(subscriptions_, [](const auto& subscription) { return subscription->idle(); });
     ended_ = true;
 }
 
@@ -111,26 +113,23 @@ bool JobState::has_news() const {
     const auto usable = [](const Entry& entry) { return entry.provider != nullptr; };
     // One that cannot have any targets begins with an empty state.
     if (!begun() && std::none_of(entries_.begin(), entries_.end(), usable)) return true;
-    return std::any_of(parts_.begin(), parts_.end(),
-                       [](const auto& part) { return part->has_news(); });
+    return std::any_of(subscriptions_.begin(), subscriptions_.end(),
+                       [](const auto& subscription) { return subscription->has_news(); });
 }
 
-TimePoint JobState::due(TimePoint now) const {
-    if (ended_ || !last_delivery_) return now;
-    return std::max(now, due_after(*last_delivery_, interval_));
-}
+TimePoint JobState::due(TimePoint now) const { return ended_ ? now : pace_.due(now); }
 
 JobDiff JobState::take(TimePoint now) {
     JobDiff diff;
     diff.full = !begun();
     diff.last = ended_;
-    for (const auto& part : parts_) {
-        if (part->has_news()) diff.providers.push_back(part->take());
+    for (const auto& subscription : subscriptions_) {
+        if (subscription->has_news()) diff.providers.push_back(subscription->take());
     }
-    std::erase_if(parts_, [](const auto& part) {
-        return part->standing == ProviderSubscription::Standing::going;
+    std::erase_if(subscriptions_, [](const auto& subscription) {
+        return subscription->standing == ProviderSubscription::Standing::going;
     });
-    last_delivery_ = now;
+    pace_.called(now);
     return diff;
 }
 
@@ -151,22 +150,24 @@ JobStatus JobState::status() const {
             config.status.message = entry.problem;
         }
     }
-    for (const auto& part : parts_) {
-        if (!part->counts()) continue;
-        status.groups += part->provider()->targets().group_count();
-        status.targets += part->provider()->targets().target_count();
-        if (part->standing == ProviderSubscription::Standing::superseded) ++status.superseded;
+    for (const auto& subscription : subscriptions_) {
+        if (!subscription->counts()) continue;
+        status.groups += subscription->provider()->targets().group_count();
+        status.targets += subscription->provider()->targets().target_count();
+        const bool superseded =
+            subscription->standing == ProviderSubscription::Standing::superseded;
+        if (superseded) ++status.superseded;
     }
     return status;
 }
 
 JobSnapshot JobState::snapshot() const {
     JobSnapshot snapshot;
-    for (const auto& part : parts_) {
-        if (!part->counts()) continue;
+    for (const auto& subscription : subscriptions_) {
+        if (!subscription->counts()) continue;
         JobSnapshot::Provider& provider = snapshot.providers.emplace_back();
-        provider.provider = part->provider()->id();
-        part->provider()->targets().for_each_group(
+        provider.provider = subscription->provider()->id();
+        subscription->provider()->targets().for_each_group(
             [&](const TargetGroupPtr& group) { provider.groups.push_back(group); });
     }
     return snapshot;

@@ -8,6 +8,7 @@
 #include "k8s_sd/target_groups.hpp"
 
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -16,18 +17,18 @@ namespace k8s_sd::inline v0::detail {
 class ProviderSubscription;
 
 /// One discovery configuration that a DiscoveryManager runs for any number of jobs, with the
-/// targets it has found. Its parts are those of the jobs.
+/// targets it has found. The jobs own it through their subscriptions.
 ///
-/// Guarded by the manager's mutex, but the members of Subscriber, which collect what happens in
-/// one turn of the group's strand and hand it over once.
-class Provider final : public GroupWatcher::Subscriber,
+/// Guarded by the mutex of its observer, which the group's strand locks once a turn.
+class Provider final : public GroupWatcher::Observer,
                        public std::enable_shared_from_this<Provider> {
  public:
-    /// Called on the group's strand, without the manager's mutex.
+    /// Who is told that a provider has changed. Called under the mutex.
     class Observer {
      public:
-        virtual void on_ready(Provider&, const TargetGroupDiff& full) = 0;
-        virtual void on_changes(Provider&, const std::vector<GroupChange>&) = 0;
+        virtual std::mutex& mutex() noexcept = 0;
+        virtual void on_ready(Provider&) = 0;
+        virtual void on_changes(Provider&) = 0;
 
      protected:
         ~Observer() = default;
@@ -46,26 +47,11 @@ class Provider final : public GroupWatcher::Subscriber,
     void start() {
         if (!subscription_) subscription_ = group_->subscribe(role_, weak_from_this());
     }
-    DiscovererStatus status() const {
-        return discoverer_status(subscription_ ? group_->status(role_)
-                                               : std::vector<WatchStatus>());
-    }
+    DiscovererStatus status() const { return discoverer_status(subscription_.status()); }
 
     bool ready() const noexcept { return ready_; }
     const TargetGroups& targets() const noexcept { return targets_; }
-    void set_ready(const TargetGroupDiff& full) {
-        targets_.apply(full);
-        ready_ = true;
-    }
-    void apply(const std::vector<GroupChange>& changes) {
-        for (const GroupChange& change : changes) targets_.apply(change);
-        std::erase_if(pending_, [](const auto& pending) { return pending.expired(); });
-        for (const auto& weak : pending_) {
-            const auto pending = weak.lock();
-            for (const GroupChange& change : changes) pending->add(change);
-        }
-    }
-    /// What will change from now on. Parts that were told the same have it in common: a change is
+    /// What will change from now on. Subscribers that were told the same share it: a change is
     /// written down once for all of them, not once for each job.
     std::shared_ptr<const PendingChanges> changes_from_now() {
         if (!pending_.empty()) {
@@ -76,26 +62,33 @@ class Provider final : public GroupWatcher::Subscriber,
         return pending;
     }
 
-    const std::vector<ProviderSubscription*>& parts() const noexcept { return parts_; }
-    void add(ProviderSubscription& part) { parts_.push_back(&part); }
-    void remove(ProviderSubscription& part) { std::erase(parts_, &part); }
+    const std::vector<ProviderSubscription*>& subscribers() const noexcept { return subscribers_; }
+    void add(ProviderSubscription& subscriber) { subscribers_.push_back(&subscriber); }
+    void remove(ProviderSubscription& subscriber) { std::erase(subscribers_, &subscriber); }
 
  private:
-    void on_ready() override {
+    void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) override {
         const auto observer = observer_.lock();
         if (!observer) return;
-        TargetGroupDiff full;
-        full.full = true;
-        group_->for_each_group(role_, [&](const TargetGroupPtr& group) {
-            full.updated.push_back({group, nullptr, false});
-        });
-        observer->on_ready(*this, full);
+        const std::lock_guard lock(observer->mutex());
+        targets_.apply(*state);
+        ready_ = true;
+        observer->on_ready(*this);
     }
-    void on_group(const GroupChange& change) override { changes_.push_back(change); }
-    void on_batch_end() override {
-        const auto changes = std::exchange(changes_, {});
+    void on_changes(const std::vector<GroupChange>& changes) override {
         const auto observer = observer_.lock();
-        if (observer && !changes.empty()) observer->on_changes(*this, changes);
+        if (!observer) return;
+        const std::lock_guard lock(observer->mutex());
+        apply(changes);
+        observer->on_changes(*this);
+    }
+    void apply(const std::vector<GroupChange>& changes) {
+        for (const GroupChange& change : changes) targets_.apply(change);
+        std::erase_if(pending_, [](const auto& pending) { return pending.expired(); });
+        for (const auto& weak : pending_) {
+            const auto pending = weak.lock();
+            for (const GroupChange& change : changes) pending->add(change);
+        }
     }
 
     const ProviderId id_;
@@ -106,8 +99,7 @@ class Provider final : public GroupWatcher::Subscriber,
     bool ready_ = false;
     TargetGroups targets_;
     std::vector<std::weak_ptr<PendingChanges>> pending_;
-    std::vector<ProviderSubscription*> parts_;
-    std::vector<GroupChange> changes_;  // of the strand
+    std::vector<ProviderSubscription*> subscribers_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

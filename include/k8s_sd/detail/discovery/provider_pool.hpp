@@ -11,8 +11,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The providers of a manager: one for each distinct configuration. They belong to the parts of
-/// the jobs. Reads files; not thread-safe.
+/// The providers of a manager: one for each distinct configuration. They belong to the
+/// subscriptions of the jobs. Reads files; not thread-safe.
 class ProviderPool {
  public:
     explicit ProviderPool(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -45,7 +45,7 @@ class ProviderPool {
     }
 
     const asio::any_io_executor executor_;
-    std::map<std::pair<WatchScope, Role>, std::weak_ptr<Provider>> providers_;
+    std::map<std::pair<ResolvedConfig, Role>, std::weak_ptr<Provider>> providers_;
     ProviderId last_id_ = 0;
 };
 

@@ -9,20 +9,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The groups of one execution context. It holds them weakly: they belong to their subscribers.
+/// The groups of one execution context. It holds them weakly: they belong to their observers.
 class GroupRegistry final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
 
     explicit GroupRegistry(asio::execution_context& context)
         : asio::execution_context::service(context) {}
-    std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const WatchScope&);
+    std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
 
  private:
     void shutdown() override;
 
     std::mutex mutex_;
-    std::map<WatchScope, std::weak_ptr<GroupWatcher>> groups_;
+    std::map<ResolvedConfig, std::weak_ptr<GroupWatcher>> groups_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

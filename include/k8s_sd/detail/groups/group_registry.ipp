@@ -11,14 +11,14 @@ namespace k8s_sd::inline v0::detail {
 asio::execution_context::id GroupRegistry::id;
 
 std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor& executor,
-                                                     const WatchScope& scope) {
+                                                     const ResolvedConfig& config) {
     const std::lock_guard lock(mutex_);
     std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
-    auto& known = groups_[scope];
+    auto& known = groups_[config];
     if (auto group = known.lock()) return group;
     const asio::any_io_executor strand = make_own_strand(executor);
-    auto impl = std::make_unique<GroupWatcher::Impl>(
-        strand, scope, ContextEnvironment::of(executor).with_new_seed());
+    auto impl = std::make_shared<GroupWatcherImpl>(
+        strand, config, ContextEnvironment::of(executor).with_new_seed());
     // Watchers own sockets and timers of the strand, so they are destroyed there, whoever drops
     // the last reference.
     std::shared_ptr<GroupWatcher> group(

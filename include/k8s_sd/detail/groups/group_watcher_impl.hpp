@@ -1,112 +1,71 @@
 #pragma once
 
-#include "k8s_sd/detail/groups/dependency_graph.hpp"
-#include "k8s_sd/detail/kinds/object_maker.hpp"
-#include "k8s_sd/detail/objects/object_store.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/groups/role_groups.hpp"
+#include "k8s_sd/detail/groups/watch_set.hpp"
 #include "k8s_sd/group_watcher.hpp"
-#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <array>
 #include <atomic>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <utility>
 #include <vector>
 
-namespace k8s_sd::inline v0 {
+namespace k8s_sd::inline v0::detail {
 
-/// Confined to its strand, except status() and where noted.
-class GroupWatcher::Impl final : private WatchObserver, private detail::Lookup {
+/// One scope and one view of it: starts the watches that roles with observers need, and tells the
+/// observers what their objects mean. A second view of the scope would have a maker and roles of
+/// its own here, and the same watches; today it cannot, because the objects that the watches keep
+/// are made with the labels of the view.
+///
+/// Strand-confined, except where noted.
+class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherImpl>,
+                               private WatchObserver {
  public:
-    Impl(asio::any_io_executor ex, WatchScope key, const Environment& env);
-    ~Impl();
+    using Observer = GroupWatcher::Observer;
 
-    void subscribe(Role, std::weak_ptr<Subscriber>);
-    void unsubscribe(Role, const std::weak_ptr<Subscriber>&);
-    void deactivate_unused();
+    GroupWatcherImpl(asio::any_io_executor strand, const ResolvedConfig&, const Environment&);
+
+    /// An observer is on its way to the strand. Any thread.
+    void expect_observer() noexcept { ++expected_; }
+    /// The observer has come.
+    void subscribe(Role, const std::weak_ptr<Observer>&);
+    void unsubscribe(Role, const std::weak_ptr<Observer>&);
+
+    // Any thread.
     std::vector<WatchStatus> status(Role) const;
-    void for_each_group(Role, const std::function<void(const TargetGroupPtr&)>&) const;
-
-    asio::any_io_executor strand;
-    Environment environment;
-    std::weak_ptr<GroupWatcher> owner;
-    /// Subscribers on their way to the strand. Any thread.
-    std::atomic<int> coming = 0;
+    const asio::any_io_executor& strand() const noexcept { return strand_; }
+    const Environment& environment() const noexcept { return environment_; }
 
  private:
-    struct Entry;
-    using Graph = detail::DependencyGraph<Entry>;
-
-    /// A main object of a role, and the group made of it.
-    struct Entry {
-        ObjectPtr object;
-        TargetGroupPtr group;
-        std::unique_ptr<Graph::Dependencies> dependencies;  // null: none
-        Role role;
-        bool dirty = false;
-        bool gone = false;
-        bool replaced = false;  // by an object of the same name
-
-        std::string_view ns() const noexcept { return object->ns(); }
-        std::string_view name() const noexcept { return object->name(); }
-    };
-
+    /// A role, and who is told of its groups.
     struct RoleState {
-        std::vector<std::weak_ptr<Subscriber>> subscribers;
-        std::vector<Kind> needed;  // empty: the role is not active
-        boost::unordered_flat_set<std::unique_ptr<Entry>, detail::KeyHash, detail::KeyEqual>
-            entries;
-        std::vector<Entry*> dirty;
-        bool ready = false;
+        std::vector<std::weak_ptr<Observer>> observers;
+        std::vector<Kind> needed;            // empty: the role is not active
+        std::unique_ptr<RoleGroups> groups;  // null: the role is not active
+        bool ready = false;                  // observers have the complete state
     };
 
     void on_change(const ObjectChange&) override;
     void on_synced() override {}
     void on_batch_end() override;
     void on_status() override;
-    const Object* find(Kind, std::string_view ns, std::string_view name) override;
 
     RoleState& state_of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
-    const RoleState& state_of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
     void activate(Role);
-    void deactivate(Role);
-    void start_watchers(Kind);
-    void stop_unneeded_watchers();
-    bool synced(Kind) const;
-    bool all_synced(const RoleState&) const;
-
-    void warn_of_over_capacity(const ObjectChange&) const;
-    void track(RoleState&, Role, const ObjectChange&);
-    void mark(RoleState&, Entry&);
+    void deactivate_unused();
+    std::vector<Kind> needed_by_active_roles() const;
     void update();
-    void update(Role);
-    void regenerate(RoleState&, Entry&);
-    TargetGroupPtr generate(Entry&);
-    void notify(RoleState&, const GroupChange&);
-    template <class Call>
-    void for_each_subscriber(RoleState&, Call);
-    void publish_status();
-    void publish_counts();
+    void update(RoleState&);
+    void update_soon();
 
-    WatchScope key_;
-    std::shared_ptr<ApiClient> client_;
-    std::shared_ptr<detail::ObjectMaker> maker_;
+    const asio::any_io_executor strand_;
+    const Environment environment_;
+    const GroupView view_;
+    const std::shared_ptr<ObjectMaker> maker_;
+    WatchSet watches_;
     std::array<RoleState, role_names.size()> roles_;
-    /// By namespace; one with the key "" where all namespaces are watched together.
-    std::array<std::map<std::string, std::unique_ptr<URLWatcher>, std::less<>>, kind_count>
-        watchers_;
-    Graph graph_;
-    Graph::Dependencies asked_;
-    detail::GroupBuilder builder_;
     bool update_posted_ = false;
-
-    mutable std::mutex status_mutex_;
-    std::vector<WatchStatus> status_;
+    std::atomic<int> expected_ = 0;
 };
 
-}  // namespace k8s_sd::inline v0
+}  // namespace k8s_sd::inline v0::detail

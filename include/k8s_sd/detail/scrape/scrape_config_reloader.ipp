@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
@@ -97,9 +98,12 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
                                            ScrapeConfigOptions options, Duration check_interval,
-                                           Callback callback)
-    : impl_(std::make_shared<Impl>(executor, std::move(path), options, check_interval,
-                                   std::move(callback))) {}
+                                           Callback callback) {
+    detail::check_host_executor(executor, "ScrapeConfigReloader");
+    detail::check_callback(callback, "ScrapeConfigReloader");
+    impl_ = std::make_shared<Impl>(executor, std::move(path), options, check_interval,
+                                   std::move(callback));
+}
 
 ScrapeConfigReloader& ScrapeConfigReloader::operator=(ScrapeConfigReloader&& other) noexcept {
     if (this != &other) {

@@ -1,0 +1,153 @@
+#include "k8s_sd/detail/groups/full_diff.hpp"
+#include "k8s_sd/detail/groups/group_watcher_impl.hpp"
+#include "k8s_sd/detail/roles/generate.hpp"
+
+#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+// Groups made in one turn of the strand, so that other handlers get theirs.
+constexpr std::size_t groups_per_turn = 1024;
+
+std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
+    auto maker = std::make_shared<ObjectMaker>();
+    maker->options.dialect = config.view.dialect;
+    maker->options.attach = config.view.attach_metadata;
+    maker->options.by_namespace = !config.scope.namespaces.empty();
+    maker->options.max_targets = config.scope.watch.max_targets_per_object;
+    return maker;
+}
+
+std::shared_ptr<const TargetGroupDiff> state_of_groups(const RoleGroups& groups) {
+    return std::make_shared<const TargetGroupDiff>(full_diff(groups));
+}
+
+template <class Call>
+void for_each_alive(const std::vector<std::weak_ptr<GroupWatcher::Observer>>& observers,
+                    Call call) {
+    for (const auto& observer : observers) {
+        if (const auto alive = observer.lock()) call(*alive);
+    }
+}
+
+}  // namespace
+
+GroupWatcherImpl::GroupWatcherImpl(asio::any_io_executor strand, const ResolvedConfig& config,
+                                   const Environment& environment)
+    : strand_(std::move(strand)),
+      environment_(environment),
+      view_(config.view),
+      maker_(make_object_maker(config)),
+      watches_(strand_, config.scope, environment_, maker_, *this) {}
+
+// --- observers -----------------------------------------------------------------------------------
+
+void GroupWatcherImpl::subscribe(Role role, const std::weak_ptr<Observer>& observer) {
+    --expected_;
+    RoleState& state = state_of(role);
+    state.observers.push_back(observer);
+    if (!state.groups) {
+        activate(role);
+    } else if (state.ready) {
+        if (const auto alive = observer.lock()) alive->on_ready(state_of_groups(*state.groups));
+    }
+    deactivate_unused();
+}
+
+void GroupWatcherImpl::unsubscribe(Role role, const std::weak_ptr<Observer>& observer) {
+    auto& observers = state_of(role).observers;
+    const auto same = [&](const std::weak_ptr<Observer>& other) {
+        return !other.owner_before(observer) && !observer.owner_before(other);
+    };
+    const auto it = std::find_if(observers.begin(), observers.end(), same);
+    if (it == observers.end()) return;
+    observers.erase(it);
+    deactivate_unused();
+}
+
+void GroupWatcherImpl::activate(Role role) {
+    RoleState& state = state_of(role);
+    state.needed = needed_kinds(role, view_.attach_metadata);
+    state.groups = std::make_unique<RoleGroups>(role, watches_, *maker_, environment_);
+    watches_.start(state.needed);
+    update();
+}
+
+// Not while an observer is on its way, who may need the same watchers.
+void GroupWatcherImpl::deactivate_unused() {
+    if (expected_ != 0) return;
+    bool any = false;
+    for (RoleState& state : roles_) {
+        if (!state.groups || !state.observers.empty()) continue;
+        state = {};
+        any = true;
+    }
+    if (any) watches_.stop_all_but(needed_by_active_roles());
+}
+
+std::vector<Kind> GroupWatcherImpl::needed_by_active_roles() const {
+    std::vector<Kind> needed;
+    for (const RoleState& state : roles_) {
+        needed.insert(needed.end(), state.needed.begin(), state.needed.end());
+    }
+    return needed;
+}
+
+// --- from objects to groups ----------------------------------------------------------------------
+
+void GroupWatcherImpl::on_change(const ObjectChange& change) {
+    for (const RoleState& state : roles_) {
+        if (state.groups) state.groups->on_change(change);
+    }
+}
+
+void GroupWatcherImpl::on_batch_end() {
+    watches_.publish_counts();
+    update();
+}
+
+void GroupWatcherImpl::on_status() { watches_.publish_status(); }
+
+void GroupWatcherImpl::update() {
+    for (RoleState& state : roles_) {
+        if (state.groups) update(state);
+    }
+}
+
+void GroupWatcherImpl::update(RoleState& state) {
+    RoleGroups& groups = *state.groups;
+    if (!watches_.synced(state.needed)) return;
+    if (state.ready && !groups.dirty()) return;
+    const std::vector<GroupChange> changes = groups.update(groups_per_turn);
+    if (groups.dirty()) update_soon();
+    if (state.ready) {
+        if (changes.empty()) return;
+        for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
+    } else if (!groups.dirty()) {
+        state.ready = true;
+        const auto complete = state_of_groups(groups);
+        for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
+    }
+}
+
+void GroupWatcherImpl::update_soon() {
+    if (std::exchange(update_posted_, true)) return;
+    asio::post(strand_, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->update_posted_ = false;
+        self->update();
+    });
+}
+
+// --- status --------------------------------------------------------------------------------------
+
+std::vector<WatchStatus> GroupWatcherImpl::status(Role role) const {
+    return watches_.status(needed_kinds(role, view_.attach_metadata));
+}
+
+}  // namespace k8s_sd::inline v0::detail
