@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/url_watcher.hpp"
+#include "support/contains.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 #include "support/slow_source.hpp"

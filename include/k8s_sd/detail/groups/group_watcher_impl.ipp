@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
@@ -15,7 +16,7 @@ constexpr std::size_t groups_per_turn = 1024;
 
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
-    maker->options.dialect = config.view.dialect;
+    maker->options.rules = &rules_of(config.view.dialect);
     maker->options.attach = config.view.attach_metadata;
     maker->options.by_namespace = !config.scope.namespaces.empty();
     maker->options.max_targets = config.scope.watch.max_targets_per_object;
