@@ -111,16 +111,14 @@ TEST_CASE("JsonDecoder: a Secret whose data is not base64 is bad, its neighbours
         const Decoded decoded = decode_list(
             Kind::secret, list(bad + "," + object(R"("data":{"k":"QQ=="})"), "SecretList"));
         CHECK_FALSE(decoded.ec);
-        CHECK(decoded.calls ==
-              Calls{"bad n/a @7: items.data.key: a string where base64 was expected",
-                    "added n/a @7 |  k=A"});
+        CHECK(decoded.calls == Calls{"bad n/a @7: items.data.key: a string that is not base64",
+                                     "added n/a @7 |  k=A"});
     }
     // A ConfigMap's text is not base64, its binaryData is.
     CHECK(decode_data(Kind::configmap, R"("data":{"a":"?"})")->get("a") == "?");
     const Decoded decoded =
         decode_list(Kind::configmap, list(object(R"("binaryData":{"a":"?"})"), "ConfigMapList"));
-    CHECK(decoded.calls ==
-          Calls{"bad n/a @7: items.binaryData.a: a string where base64 was expected"});
+    CHECK(decoded.calls == Calls{"bad n/a @7: items.binaryData.a: a string that is not base64"});
 }
 
 TEST_CASE("JsonDecoder: a Secret is deleted also if its data is not base64") {
@@ -143,7 +141,7 @@ TEST_CASE("JsonDecoder: a Secret of the wrong shape is bad, and the reason holds
              {R"("data":{"k":true})", "data.k: a boolean where a string was expected"},
              {R"("immutable":"hunter2")", "immutable: a string where a boolean was expected"},
              {R"("type":{"hunter2":1})", "type: an object where a string was expected"},
-             {R"("data":{"k":"aHVudGVyMg"})", "data.k: a string where base64 was expected"}}) {
+             {R"("data":{"k":"aHVudGVyMg"})", "data.k: a string that is not base64"}}) {
         CAPTURE(row.members);
         const Decoded decoded = decode_watch(Kind::secret, event("ADDED", object(row.members)));
         REQUIRE(decoded.calls.size() == 1);

@@ -135,7 +135,7 @@ class JsonProjector {
         const std::optional<std::string_view> value =
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
-        if (!value) return mismatch("a string", "base64");
+        if (!value) return not_base64();
         if (around.type != Type::object && !count_element()) return skipped_value();
         if (around.type == Type::map) {
             around.add_pair(context(), key_, *value);
@@ -208,13 +208,17 @@ class JsonProjector {
         return true;
     }
     // The value is not of the wanted type: note it and skip it.
-    bool mismatch(std::string_view found) { return mismatch(found, expected(pending_->type)); }
-    bool mismatch(std::string_view found, const std::string& expected) {
-        note_problem(std::string(found) + " where " + expected + " was expected");
+    bool mismatch(std::string_view found) {
+        note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
         if (found == "an object" || found == "an array") {
             pending_ = nullptr;
             return enter_skipped();
         }
+        after_value();
+        return true;
+    }
+    bool not_base64() {
+        note_problem("a string that is not base64");
         after_value();
         return true;
     }
