@@ -20,6 +20,7 @@ class K8S_SD_EXPORT ApiClient {
  public:
     /// No I/O happens here. \throws ConfigError for a URL that is not one.
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
+    /// Of the library itself.
     explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);
     ApiClient(const ApiClient&) = delete;
     ApiClient& operator=(const ApiClient&) = delete;

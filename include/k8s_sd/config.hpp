@@ -150,16 +150,16 @@ struct WatchScope {
 
 /// How it is seen: what decides about labels besides the objects.
 struct GroupView {
-    LabelDialect dialect = LabelDialect::prometheus;
-    AttachMetadata attach_metadata{};
+    LabelDialect dialect = LabelDialect::prometheus;  ///< see DiscoveryConfig::dialect
+    AttachMetadata attach_metadata{};                 ///< see DiscoveryConfig::attach_metadata
     auto operator<=>(const GroupView&) const = default;
 };
 
 /// A configuration without the role and the update interval, with the server found: what two
 /// discoverers must have in common to share watches and target groups.
 struct ResolvedConfig {
-    WatchScope scope{};
-    GroupView view{};
+    WatchScope scope{};  ///< what is watched
+    GroupView view{};    ///< how it is seen
     auto operator<=>(const ResolvedConfig&) const = default;
 };
 

@@ -11,8 +11,10 @@
 
 namespace k8s_sd::inline v0 {
 
+/// As Prometheus has it: a counter only grows, a gauge says how many there are now.
 enum class MetricType : std::uint8_t { counter, gauge };
 
+/// "counter" or "gauge".
 constexpr std::string_view to_string(MetricType type) noexcept {
     return type == MetricType::counter ? "counter" : "gauge";
 }
@@ -20,7 +22,7 @@ constexpr std::string_view to_string(MetricType type) noexcept {
 /// A metric as the lines HELP and TYPE of Prometheus' text format present it.
 struct MetricDescription {
     std::string_view name;  ///< follows Prometheus' conventions
-    MetricType type;
+    MetricType type;        ///< how its values are to be read
     std::string_view help;  ///< one line
 };
 
@@ -93,20 +95,23 @@ struct Metrics {
 template <class Owner>
 class MetricField {
  public:
+    /// Describes a counter.
     consteval MetricField(std::string_view name, Metrics::Counter Owner::*counter,
                           std::string_view help)
         : description{name, MetricType::counter, help}, counter_(counter) {}
+    /// Describes a gauge.
     consteval MetricField(std::string_view name, Metrics::Gauge Owner::*gauge,
                           std::string_view help)
         : description{name, MetricType::gauge, help}, gauge_(gauge) {}
 
+    /// The present value.
     std::int64_t value(const Owner& owner) const noexcept {
         return counter_
                    ? static_cast<std::int64_t>((owner.*counter_).load(std::memory_order_relaxed))
                    : (owner.*gauge_).load(std::memory_order_relaxed);
     }
 
-    MetricDescription description;
+    MetricDescription description;  ///< the same for all owners
 
  private:
     Metrics::Counter Owner::*counter_ = nullptr;
