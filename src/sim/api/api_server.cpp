@@ -1,0 +1,149 @@
+#include "k8s_sd/sim/api_server.hpp"
+
+#include "sim/api/api_server_impl.hpp"
+#include "sim/store/json_access.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/json/parse.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace k8s_sd::inline v0::sim {
+namespace json = boost::json;
+namespace {
+
+json::object parse_object(std::string_view text) {
+    json::value value = json::parse(text);
+    if (!value.is_object()) throw std::invalid_argument("not a JSON object");
+    return std::move(value.get_object());
+}
+
+const ResourceType& type_of_kind(std::string_view api_version, std::string_view kind) {
+    const ResourceType* type = find_by_kind(api_version, kind);
+    if (!type) {
+        throw std::invalid_argument("unknown kind \"" + std::string(kind) + "\" of \"" +
+                                    std::string(api_version) + "\"");
+    }
+    return *type;
+}
+
+const ResourceType& type_of_name(std::string_view name) {
+    const ResourceType* type = find_by_name(name);
+    if (!type) throw std::invalid_argument("unknown resource \"" + std::string(name) + "\"");
+    return *type;
+}
+
+std::uint64_t version_or_zero(const json::object& object) {
+    return text_at(object, "metadata.resourceVersion").empty() ? 0 : version_of(object);
+}
+
+}  // namespace
+
+ApiServer::ApiServer(asio::any_io_executor executor, ApiServerOptions options)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(options))) {}
+
+ApiServer::~ApiServer() {
+    const auto strand = impl_->strand();
+    asio::post(strand, [impl = std::move(impl_)] { impl->shutdown(); });
+}
+
+unsigned short ApiServer::listen(unsigned short port) { return impl_->listen(port); }
+std::string ApiServer::url() const { return impl_->url(); }
+std::shared_ptr<MemoryConnector> ApiServer::connector(TransportFaults faults) {
+    return impl_->connector(faults);
+}
+
+std::string ApiServer::apply(json::object object) {
+    const ResourceType& type = type_of_kind(text_at(object, "apiVersion"), text_at(object, "kind"));
+    const auto [version, changed] = impl_->store().apply(type, std::move(object));
+    if (changed) impl_->wake(type);
+    return std::to_string(version);
+}
+
+std::string ApiServer::apply(std::string_view json) { return apply(parse_object(json)); }
+
+bool ApiServer::remove(std::string_view resource, std::string_view ns, std::string_view name) {
+    const ResourceType& type = type_of_name(resource);
+    const bool removed = impl_->store().remove(type, key_of(type, ns, name));
+    if (removed) impl_->wake(type);
+    return removed;
+}
+
+void ApiServer::load(std::string_view list_json) {
+    const json::object list = parse_object(list_json);
+    std::string_view kind = text_at(list, "kind");
+    if (!kind.ends_with("List")) throw std::invalid_argument("not a List");
+    kind.remove_suffix(4);
+    const ResourceType& type = type_of_kind(text_at(list, "apiVersion"), kind);
+    const json::value* items = list.if_contains("items");
+    impl_->store().load(type, version_of(list),
+                        items && items->is_array() ? items->get_array() : json::array());
+    impl_->wake(type);
+}
+
+void ApiServer::replay(std::string_view resource, std::string_view event_json) {
+    const ResourceType& type = type_of_name(resource);
+    json::object event = parse_object(event_json);
+    const json::value* value = event.if_contains("object");
+    if (!value || !value->is_object()) throw std::invalid_argument("not a watch event");
+    const std::string_view name = text_at(event, "type");
+    std::string line(event_json);
+    if (!line.ends_with('\n')) line += '\n';
+    if (name == "ERROR") {
+        send_to_watches(type.plural, std::move(line), After::end);
+        return;
+    }
+    if (name == "BOOKMARK") {
+        impl_->store().append_raw(type, version_or_zero(value->get_object()), std::move(line));
+    } else if (name == "ADDED" || name == "MODIFIED" || name == "DELETED") {
+        impl_->store().replay(type, value->get_object(), name == "DELETED");
+    } else {
+        throw std::invalid_argument("unknown event type \"" + std::string(name) + "\"");
+    }
+    impl_->wake(type);
+}
+
+void ApiServer::compact() { impl_->store().compact(); }
+std::string ApiServer::resource_version() const { return std::to_string(impl_->store().version()); }
+
+std::optional<json::object> ApiServer::get(std::string_view resource, std::string_view ns,
+                                           std::string_view name) const {
+    const ResourceType& type = type_of_name(resource);
+    const ObjectPtr object = impl_->store().get(type, key_of(type, ns, name));
+    if (!object) return std::nullopt;
+    return parse_object(render_object(*object, Form::object));
+}
+
+std::size_t ApiServer::count(std::string_view resource) const {
+    return impl_->store().count(type_of_name(resource));
+}
+
+void ApiServer::set_intercept(Intercept intercept) { impl_->set_intercept(std::move(intercept)); }
+void ApiServer::fail_next(Response response, unsigned times, std::string path) {
+    impl_->fail_next(std::move(response), times, std::move(path));
+}
+void ApiServer::deny(std::string_view plural) { impl_->set_denied(plural, true); }
+void ApiServer::allow(std::string_view plural) { impl_->set_denied(plural, false); }
+void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
+
+void ApiServer::send_to_watches(std::string_view plural, std::string bytes, After after) {
+    const ResourceType& type = type_of_name(plural);
+    impl_->for_each_connection([&type, bytes = std::move(bytes), after](Connection& connection) {
+        connection.inject(type, bytes, after);
+    });
+}
+
+void ApiServer::end_watches() {
+    impl_->for_each_connection([](Connection& connection) { connection.end_watch(); });
+}
+void ApiServer::disconnect_all() {
+    impl_->for_each_connection([](Connection& connection) { connection.close(); });
+}
+void ApiServer::accept_connections(bool accept) { impl_->accept_connections(accept); }
+
+std::vector<RequestRecord> ApiServer::requests() const { return impl_->requests(); }
+void ApiServer::clear_requests() { impl_->clear_requests(); }
+std::size_t ApiServer::open_connections() const { return impl_->open_connections(); }
+std::size_t ApiServer::open_watches() const { return impl_->open_watches(); }
+
+}  // namespace k8s_sd::inline v0::sim

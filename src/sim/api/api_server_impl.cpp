@@ -1,0 +1,271 @@
+#include "sim/api/api_server_impl.hpp"
+
+#include "sim/api/discovery_documents.hpp"
+#include "sim/api/list.hpp"
+#include "sim/api/status.hpp"
+
+#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::sim {
+namespace {
+
+constexpr std::size_t max_records = 10'000;
+
+std::string_view verb_of(const Request& request, const Route& route) {
+    if (request.is_watch()) return "watch";
+    return route.name.empty() ? "list" : "get";
+}
+
+Response plain_text(unsigned status, std::string body) {
+    Response response;
+    response.status = status;
+    response.content_type = "text/plain; charset=utf-8";
+    response.body = std::move(body);
+    return response;
+}
+
+Response json_body(std::string body) {
+    constexpr std::size_t chunk_threshold = 64 * 1024;
+    Response response;
+    if (body.size() > chunk_threshold) response.framing = Response::Framing::chunked;
+    response.body = std::move(body);
+    return response;
+}
+
+}  // namespace
+
+ApiServer::Impl::Impl(const asio::any_io_executor& executor, ApiServerOptions options)
+    : strand_(asio::make_strand(executor)),
+      options_(std::move(options)),
+      clock_(options_.clock ? options_.clock : system_clock()),
+      store_(options_.history),
+      wake_pending_(resource_types().size()),
+      token_(options_.token) {}
+
+std::string ApiServer::Impl::url() const {
+    const std::lock_guard lock(mutex_);
+    const std::string scheme = options_.tls_certificate.empty() ? "http://" : "https://";
+    const std::string authority =
+        listener_ ? "127.0.0.1:" + std::to_string(listener_->port()) : "sim.invalid";
+    return scheme + authority + options_.path_prefix;
+}
+
+std::shared_ptr<MemoryConnector> ApiServer::Impl::connector(TransportFaults faults) {
+    auto accept = [weak = weak_from_this()](std::unique_ptr<ByteStream> stream) {
+        const auto self = weak.lock();
+        if (!self || !self->accepting_) return false;
+        asio::post(self->strand_, [self, stream = std::move(stream)]() mutable {
+            self->add_connection(std::move(stream));
+        });
+        return true;
+    };
+    return std::make_shared<MemoryConnector>(strand_, std::move(accept), faults);
+}
+
+void ApiServer::Impl::accept_connections(bool accept) {
+    accepting_ = accept;
+    asio::post(strand_, [self = shared_from_this(), accept] {
+        const std::lock_guard lock(self->mutex_);
+        if (!self->listener_ || self->shut_down_) return;
+        accept ? self->listener_->restart() : self->listener_->stop();
+    });
+}
+
+void ApiServer::Impl::shutdown() {
+    shut_down_ = true;
+    accepting_ = false;
+    {
+        const std::lock_guard lock(mutex_);
+        if (listener_) listener_->stop();
+    }
+    const auto connections = connections_;
+    for (const auto& connection : connections) connection->close();
+}
+
+void ApiServer::Impl::add_connection(std::unique_ptr<ByteStream> stream) {
+    if (shut_down_ || connections_.size() >= options_.max_open_connections) return;
+    auto connection = std::make_shared<Connection>(*this, strand_, std::move(stream), options_);
+    connections_.insert(connection);
+    ++open_connections_;
+    connection->start();
+}
+
+void ApiServer::Impl::closed(Connection& connection) {
+    --open_connections_;
+    connections_.erase(connection.shared_from_this());
+}
+
+void ApiServer::Impl::wake(const ResourceType& type) {
+    if (wake_pending_[index_of(type)].exchange(true)) return;
+    asio::post(strand_, [self = shared_from_this(), &type] {
+        self->wake_pending_[index_of(type)] = false;
+        const auto connections = self->connections_;
+        for (const auto& connection : connections) connection->wake(type);
+    });
+}
+
+void ApiServer::Impl::for_each_connection(std::function<void(Connection&)> act) {
+    asio::post(strand_, [self = shared_from_this(), act = std::move(act)] {
+        const auto connections = self->connections_;
+        for (const auto& connection : connections) act(*connection);
+    });
+}
+
+// ---- requests ----------------------------------------------------------------------------------
+
+void ApiServer::Impl::serve(Connection& connection, Request request) {
+    if (const auto response = prescribed(request)) {
+        answer(connection, std::move(request), *response);
+        return;
+    }
+    try {
+        check_credentials(request);
+        answer_truly(connection, request);
+    } catch (const StatusError& error) {
+        answer(connection, std::move(request), to_response(error));
+    }
+}
+
+std::optional<Response> ApiServer::Impl::prescribed(const Request& request) {
+    Intercept intercept;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto planned = std::find_if(planned_.begin(), planned_.end(), [&](const auto& p) {
+            return request.path.starts_with(p.path);
+        });
+        if (planned != planned_.end()) {
+            Response response = planned->response;
+            if (--planned->times == 0) planned_.erase(planned);
+            return response;
+        }
+        intercept = intercept_;
+    }
+    return intercept ? intercept(request) : std::nullopt;
+}
+
+void ApiServer::Impl::answer(Connection& connection, Request request, const Response& response) {
+    record(std::move(request), response.hang || response.drop ? 0 : response.status);
+    if (response.drop) {
+        connection.close();
+    } else if (!response.hang) {
+        connection.answer(response);
+    }
+}
+
+void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
+    if (!request.path.starts_with(options_.path_prefix)) {
+        answer(connection, std::move(request), plain_text(404, "404 page not found\n"));
+        return;
+    }
+    const std::string path = request.path.substr(options_.path_prefix.size());
+    const std::optional<Route> route = parse_route(path);
+    if (!route) {
+        Response response = document(path);
+        answer(connection, std::move(request), response);
+        return;
+    }
+    if (request.method != "GET") {
+        fail(405, "MethodNotAllowed",
+             "the server does not allow this method on the requested resource");
+    }
+    check_permission(request, *route);
+    if (request.is_watch()) {
+        watch(connection, std::move(request), *route);
+        return;
+    }
+    const Response response = resource(request, *route);
+    answer(connection, std::move(request), response);
+}
+
+Response ApiServer::Impl::document(const std::string& path) const {
+    if (path == "/healthz" || path == "/livez" || path == "/readyz") return plain_text(200, "ok");
+    if (auto text = discovery_document(path)) return json_body(std::move(*text));
+    if (path.starts_with("/api/") || path.starts_with("/apis/")) {
+        fail(404, "NotFound", "the server could not find the requested resource");
+    }
+    return plain_text(404, "404 page not found\n");
+}
+
+Response ApiServer::Impl::resource(const Request& request, const Route& route) const {
+    const Form form = negotiate(request);
+    if (route.name.empty()) {
+        return json_body(list(store_, route, parse_list_options(request, *route.type), form));
+    }
+    const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
+    if (!object) throw not_found(*route.type, route.name);
+    return json_body(render_object(*object, form) + "\n");
+}
+
+void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
+    const Form form = negotiate(request);
+    ListOptions options = parse_list_options(request, *route.type);
+    if (options.initial_events && !options_.initial_events) {
+        fail_option("sendInitialEvents",
+                    "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
+                    "is enabled");
+    }
+    options.bookmarks = options.bookmarks && options_.bookmarks;
+    ++open_watches_;
+    record(std::move(request), 200);
+    connection.start_watch(
+        std::make_unique<Watch>(store_, *route.type, route.ns, std::move(options), form));
+}
+
+void ApiServer::Impl::check_credentials(const Request& request) const {
+    const std::lock_guard lock(mutex_);
+    if (token_.empty() || request.header("Authorization") == "Bearer " + token_) return;
+    fail(401, "Unauthorized", "Unauthorized");
+}
+
+void ApiServer::Impl::check_permission(const Request& request, const Route& route) const {
+    const std::lock_guard lock(mutex_);
+    if (!denied_.contains(route.type->plural)) return;
+    throw forbidden(*route.type, verb_of(request, route), route.ns, route.name);
+}
+
+void ApiServer::Impl::record(Request request, unsigned status) {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back({std::move(request), status});
+    if (requests_.size() > max_records) requests_.pop_front();
+}
+
+// ---- what tests set and see -------------------------------------------------------------------
+
+void ApiServer::Impl::set_intercept(Intercept intercept) {
+    const std::lock_guard lock(mutex_);
+    intercept_ = std::move(intercept);
+}
+
+void ApiServer::Impl::fail_next(Response response, unsigned times, std::string path) {
+    if (times == 0) return;
+    const std::lock_guard lock(mutex_);
+    planned_.push_back({std::move(response), times, std::move(path)});
+}
+
+void ApiServer::Impl::set_denied(std::string_view plural, bool denied) {
+    const std::lock_guard lock(mutex_);
+    if (denied) {
+        denied_.emplace(plural);
+    } else {
+        denied_.erase(std::string(plural));
+    }
+}
+
+void ApiServer::Impl::set_token(std::string token) {
+    const std::lock_guard lock(mutex_);
+    token_ = std::move(token);
+}
+
+std::vector<RequestRecord> ApiServer::Impl::requests() const {
+    const std::lock_guard lock(mutex_);
+    return {requests_.begin(), requests_.end()};
+}
+
+void ApiServer::Impl::clear_requests() {
+    const std::lock_guard lock(mutex_);
+    requests_.clear();
+}
+
+}  // namespace k8s_sd::inline v0::sim

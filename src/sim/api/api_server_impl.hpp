@@ -1,0 +1,95 @@
+#pragma once
+
+#include "k8s_sd/sim/api_server.hpp"
+#include "sim/api/route.hpp"
+#include "sim/http/connection.hpp"
+#include "sim/http/listener.hpp"
+#include "sim/store/store.hpp"
+
+#include <boost/asio/strand.hpp>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::sim {
+
+/// The server behind ApiServer. Connections live on the strand; the content is the Store's and
+/// has its own lock; what tests set from any thread is under `mutex_`.
+class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public Connection::Server {
+ public:
+    Impl(const asio::any_io_executor&, ApiServerOptions);
+
+    const ApiServerOptions& options() const { return options_; }
+    const asio::strand<asio::any_io_executor>& strand() const { return strand_; }
+    Store& store() { return store_; }
+
+    unsigned short listen(unsigned short port);
+    std::string url() const;
+    std::shared_ptr<MemoryConnector> connector(TransportFaults);
+    void accept_connections(bool);
+    void shutdown();  ///< on the strand
+
+    /// Tells the running watches of a resource that there is something new.
+    void wake(const ResourceType&);
+    /// Does something to all connections, on the strand.
+    void for_each_connection(std::function<void(Connection&)>);
+
+    void set_intercept(Intercept);
+    void fail_next(Response, unsigned times, std::string path);
+    void set_denied(std::string_view plural, bool denied);
+    void set_token(std::string);
+
+    std::vector<RequestRecord> requests() const;
+    void clear_requests();
+    std::size_t open_connections() const { return open_connections_; }
+    std::size_t open_watches() const { return open_watches_; }
+
+ private:
+    struct PlannedFailure {
+        Response response;
+        unsigned times = 1;
+        std::string path;
+    };
+
+    void serve(Connection&, Request) override;
+    void closed(Connection&) override;
+    void watch_ended() override { --open_watches_; }
+    Clock& clock() override { return *clock_; }
+
+    void add_connection(std::unique_ptr<ByteStream>);
+    std::optional<Response> prescribed(const Request&);
+    void answer(Connection&, Request, const Response&);
+    void answer_truly(Connection&, Request);
+    Response document(const std::string& path) const;
+    Response resource(const Request&, const Route&) const;
+    void watch(Connection&, Request, const Route&);
+    void check_credentials(const Request&) const;
+    void check_permission(const Request&, const Route&) const;
+    void record(Request, unsigned status);
+
+    const asio::strand<asio::any_io_executor> strand_;
+    const ApiServerOptions options_;
+    const std::shared_ptr<Clock> clock_;
+    Store store_;
+
+    std::set<std::shared_ptr<Connection>> connections_;  // on the strand
+    bool shut_down_ = false;                             // on the strand
+    std::atomic<std::size_t> open_connections_{0};
+    std::atomic<std::size_t> open_watches_{0};
+    std::atomic<bool> accepting_{true};
+    std::vector<std::atomic<bool>> wake_pending_;
+
+    mutable std::mutex mutex_;
+    std::shared_ptr<Listener> listener_;
+    Intercept intercept_;
+    std::deque<PlannedFailure> planned_;
+    std::set<std::string, std::less<>> denied_;
+    std::string token_;
+    std::deque<RequestRecord> requests_;
+};
+
+}  // namespace k8s_sd::inline v0::sim

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "sim/api/list_options.hpp"
+#include "sim/api/render.hpp"
+#include "sim/api/route.hpp"
+#include "sim/store/store.hpp"
+
+#include <string>
+
+namespace k8s_sd::inline v0::sim {
+
+/// The body of the answer to a LIST. \throws StatusError
+std::string list(const Store&, const Route&, const ListOptions&, Form);
+
+}  // namespace k8s_sd::inline v0::sim

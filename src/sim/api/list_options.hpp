@@ -1,0 +1,45 @@
+#pragma once
+
+#include "k8s_sd/selector.hpp"
+#include "k8s_sd/sim/message.hpp"
+#include "sim/store/resource_type.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::sim {
+
+/// The query parameters of a LIST or WATCH.
+struct ListOptions {
+    enum class Match { none, not_older_than, exact };
+
+    LabelSelector labels;
+    FieldSelector fields;
+    std::uint64_t limit = 0;
+    std::string continue_token;
+    std::optional<std::uint64_t> version;  ///< nullopt: not given
+    Match match = Match::none;
+    bool watch = false;
+    bool bookmarks = false;
+    std::optional<bool> initial_events;
+    std::optional<std::chrono::seconds> timeout;
+};
+
+/// \throws StatusError 400 for values that cannot be parsed, 422 for combinations that are not
+/// allowed
+ListOptions parse_list_options(const Request&, const ResourceType&);
+
+/// What a continue token says: go on at `start`, in the state of `version`; without a version, in
+/// the newest state.
+struct ContinueToken {
+    std::optional<std::uint64_t> version;
+    std::string start;
+};
+std::string encode(const ContinueToken&);
+/// \throws StatusError 400
+ContinueToken decode_continue_token(std::string_view);
+
+}  // namespace k8s_sd::inline v0::sim

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sim/store/resource_type.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::sim {
+
+/// What a path such as "/apis/apps/v1/namespaces/shop/replicasets/web-1" names.
+struct Route {
+    const ResourceType* type = nullptr;
+    std::string ns;    ///< empty: all
+    std::string name;  ///< empty: the collection
+};
+
+/// nullopt if the path names no resource of this server.
+std::optional<Route> parse_route(std::string_view path);
+
+}  // namespace k8s_sd::inline v0::sim

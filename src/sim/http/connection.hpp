@@ -1,0 +1,76 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "sim/http/http.hpp"
+#include "sim/store/watch.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace k8s_sd::inline v0::sim {
+
+/// One HTTP/1.1 connection of the server: requests one after the other, a watch in between. All
+/// members are called on the server's strand.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+    /// What a connection needs from its server, which outlives it.
+    class Server {
+     public:
+        virtual ~Server() = default;
+        /// Answers with answer(), start_watch(), or not at all.
+        virtual void serve(Connection&, Request) = 0;
+        virtual void closed(Connection&) = 0;
+        virtual void watch_ended() = 0;
+        virtual Clock& clock() = 0;
+    };
+
+    Connection(Server&, asio::any_io_executor strand, std::unique_ptr<ByteStream>,
+               const ApiServerOptions&);
+    void start();
+    /// Closes at once; the server forgets the connection.
+    void close();
+
+    void answer(const Response&);
+    void start_watch(std::unique_ptr<Watch>);
+
+    /// Sends what a running watch of this resource has to say.
+    void wake(const ResourceType&);
+    void inject(const ResourceType&, const std::string& bytes, ApiServer::After);
+    void end_watch();
+
+ private:
+    void read();
+    void on_read(error_code, std::size_t);
+    void next_request();
+    void pump();
+    void write(std::string);
+    void on_written(error_code);
+    void schedule_bookmark(TimePoint now);
+    void arm_timer();
+    void on_timer();
+
+    Server& server_;
+    const ApiServerOptions& options_;
+    std::unique_ptr<ByteStream> stream_;
+    using Input = std::array<char, 4 * 1024>;
+    /// Handlers share it: a stream may use the memory until they are called, longer than the
+    /// connection lives. The same goes for the bytes of a write.
+    std::shared_ptr<Input> input_ = std::make_shared<Input>();
+    RequestReader reader_;
+    bool client_closes_ = false;  ///< "Connection: close", or no more bytes will come
+    bool busy_ = false;           ///< a request is being answered
+    bool writing_ = false;
+    bool close_when_written_ = false;
+    bool closed_ = false;
+
+    std::unique_ptr<Watch> watch_;
+    std::string injected_;
+    ApiServer::After after_ = ApiServer::After::go_on;
+    std::unique_ptr<Timer> timer_;
+    TimePoint next_bookmark_{};
+    TimePoint deadline_{};
+};
+
+}  // namespace k8s_sd::inline v0::sim

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "k8s_sd/selector.hpp"
+#include "sim/store/resource_type.hpp"
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::sim {
+
+/// One version of an object: its serialised text, kept once for the store, the history and every
+/// answer, and what selectors look at.
+class Object {
+ public:
+    /// \param value  with or without kind and apiVersion; metadata.resourceVersion is `version`
+    Object(const ResourceType&, boost::json::object value, std::uint64_t version);
+
+    const ResourceType& type() const { return *type_; }
+    /// "namespace/name", or "name" without namespaces: the order of keys is that of lists.
+    std::string_view key() const { return key_; }
+    std::string_view ns() const;
+    std::string_view name() const;
+    std::uint64_t version() const { return version_; }
+    /// Compact JSON without kind and apiVersion, as in the items of a list.
+    const std::string& text() const { return text_; }
+    boost::json::object value() const;
+
+    bool matches(const LabelSelector&, const FieldSelector&) const;
+
+ private:
+    std::optional<std::string_view> label(std::string_view key) const;
+    std::optional<std::string_view> field(std::string_view path) const;
+
+    const ResourceType* type_;
+    std::string key_;
+    std::size_t name_begin_ = 0;
+    std::uint64_t version_;
+    std::string text_;
+    std::vector<std::pair<std::string, std::string>> labels_;
+    std::vector<std::string> fields_;  ///< values of type().fields, in their order
+};
+
+using ObjectPtr = std::shared_ptr<const Object>;
+
+/// \throws std::invalid_argument if metadata or the name is missing, or (for kinds that live in
+/// namespaces) the namespace; nothing in them may contain '/'
+std::string key_of(const ResourceType&, const boost::json::object&);
+std::string key_of(const ResourceType&, std::string_view ns, std::string_view name);
+
+/// metadata.resourceVersion as a number. \throws std::invalid_argument
+std::uint64_t version_of(const boost::json::object&);
+
+/// The content under another version: a DELETED event shows the last state with the version of
+/// the deletion.
+ObjectPtr with_version(const Object&, std::uint64_t version);
+
+}  // namespace k8s_sd::inline v0::sim

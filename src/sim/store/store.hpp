@@ -1,0 +1,117 @@
+#pragma once
+
+#include "sim/store/object.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::sim {
+
+/// A change in the history of a resource.
+struct Change {
+    std::uint64_t version = 0;
+    ObjectPtr object;    ///< null: deleted
+    ObjectPtr previous;  ///< null: created
+    ObjectPtr deleted;   ///< of a deletion: the last state with the version of the deletion
+    std::string raw;     ///< not a change but bytes for running watches that allow bookmarks
+};
+
+/// Objects of one resource at one version.
+struct Snapshot {
+    std::uint64_t version = 0;
+    std::vector<ObjectPtr> objects;  ///< in the order of keys
+    std::uint64_t next = 0;          ///< position in the history behind this state
+    std::uint64_t epoch = 0;
+};
+
+/// The objects and their history, under one counter of versions. All members are thread-safe.
+class Store {
+ public:
+    explicit Store(std::size_t history) : history_limit_(history) {}
+
+    /// \returns the object's version and whether anything changed
+    std::pair<std::uint64_t, bool> apply(const ResourceType&, boost::json::object);
+    bool remove(const ResourceType&, std::string_view key);
+    /// Like apply or remove with the version that the recorded object carries.
+    void replay(const ResourceType&, boost::json::object, bool deleted);
+    /// Puts bytes into the stream of changes; `version` moves the counter.
+    void append_raw(const ResourceType&, std::uint64_t version, std::string raw);
+    void load(const ResourceType&, std::uint64_t version, const boost::json::array& items);
+    void compact();
+
+    std::uint64_t version() const;
+    /// Versions before this one are compacted.
+    std::uint64_t oldest_version(const ResourceType&) const;
+    ObjectPtr get(const ResourceType&, std::string_view key) const;
+    std::size_t count(const ResourceType&) const;
+
+    /// The newest state; of one namespace if `ns` is not empty.
+    Snapshot newest(const ResourceType&, std::string_view ns) const;
+    /// The state at `version`; nullopt if it is compacted.
+    std::optional<Snapshot> at(const ResourceType&, std::string_view ns,
+                               std::uint64_t version) const;
+
+    /// A place in the history of a resource.
+    struct Position {
+        std::uint64_t next = 0;
+        std::uint64_t epoch = 0;
+    };
+    /// Where a watch from `version` begins; nullopt if it is compacted.
+    std::optional<Position> position_after(const ResourceType&, std::uint64_t version) const;
+
+    enum class ReadResult {
+        more,      ///< `visit` asked to stop before the end
+        end,       ///< all changes were visited; `version` says up to where
+        lost,      ///< changes from this position are forgotten
+        replaced,  ///< the content was loaded anew since the position was taken
+    };
+    /// Calls `visit(change)` for the changes from `position`, which moves on, until it returns
+    /// false. The store is locked meanwhile.
+    ReadResult read(const ResourceType&, Position& position, std::uint64_t& version,
+                    const std::function<bool(const Change&)>& visit) const;
+    /// Changes behind `position`.
+    std::uint64_t unread(const ResourceType&, const Position& position) const;
+
+ private:
+    struct ByKey {
+        using is_transparent = void;
+        static std::string_view key(const ObjectPtr& o) { return o->key(); }
+        static std::string_view key(std::string_view k) { return k; }
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const {
+            return key(a) < key(b);
+        }
+    };
+    using Objects = std::set<ObjectPtr, ByKey>;
+    struct Collection {
+        Objects objects;
+        std::deque<Change> changes;
+        std::uint64_t first = 0;      ///< position of changes.front()
+        std::uint64_t forgotten = 0;  ///< versions before this one are compacted
+        std::uint64_t epoch = 0;      ///< counts load()
+
+        std::uint64_t end() const { return first + changes.size(); }
+    };
+
+    Collection& of(const ResourceType& type);
+    const Collection& of(const ResourceType& type) const;
+    void put(Collection&, ObjectPtr);
+    bool erase(Collection&, std::string_view key, ObjectPtr last_state);
+    void append(Collection&, Change);
+    static Snapshot select(const Collection&, const Objects&, std::string_view ns,
+                           std::uint64_t version);
+
+    mutable std::mutex mutex_;
+    std::size_t history_limit_;
+    std::uint64_t version_ = 1;
+    std::vector<Collection> collections_ = std::vector<Collection>(resource_types().size());
+};
+
+}  // namespace k8s_sd::inline v0::sim
