@@ -18,7 +18,7 @@ class ApiClientImpl;
 /// be a strand or the executor of a context that a single thread runs.
 class K8S_SD_EXPORT ApiClient {
  public:
-    /// No I/O happens here. \throws ConfigError for a URL that is not one.
+    /// No I/O happens here. \throws ConfigError for a URL that is not one, and an empty executor
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
     /// Of the library itself.
     explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);

@@ -1,3 +1,4 @@
+#include "k8s_sd/api_client.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/group_watcher.hpp"
@@ -56,4 +57,9 @@ TEST_CASE("ScrapeConfigReloader: an empty executor or callback is refused") {
     CHECK(config_error([&] {
               ScrapeConfigReloader(context.get_executor(), "f", {}, {}, nullptr);
           }) == std::string("ScrapeConfigReloader") + empty_callback);
+}
+
+TEST_CASE("ApiClient: an empty executor is refused") {
+    CHECK(config_error([&] { ApiClient({}, some_config().api_server); }) ==
+          std::string("ApiClient") + empty_executor);
 }

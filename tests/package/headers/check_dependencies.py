@@ -21,8 +21,9 @@ DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])"
 # Pure storeys, and the pure files of others.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
-    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience)\."
-    r"|cache/collection_policy\.|groups/dependency_graph\.|discovery/(due_queue|pending_changes)\.)")
+    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience|failure"
+    r"|watch_report|resource_version)\."
+    r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 
 
@@ -32,7 +33,7 @@ def dependencies(command, include, header):
         [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
         check=True, capture_output=True, text=True).stdout
     paths = make.replace("\\\n", " ").split()[2:]
-    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|yaml-cpp|re2)/)", "", path) for path in paths]
+    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|yaml-cpp|re2)/|xxhash\.h)", "", path) for path in paths]
 
 
 def denied_to(header):

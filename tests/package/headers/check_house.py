@@ -67,6 +67,15 @@ def table_problems(house):
         seen.add(storey)
 
 
+def permission_problems(house):
+    used = {(house.storey_of(file), house.storey_of(included))
+            for file in house.library_files() for included in house.includes_of(file)}
+    for storey, below in house.allowed.items():
+        for name in sorted(below):
+            if (storey, name) not in used:
+                yield f"storeys.txt: {storey} may include {name}, but does not"
+
+
 def namespace_problems(house):
     for file in house.library_files():
         private = file.startswith("k8s_sd/detail/")
@@ -133,7 +142,7 @@ def body_problems(house):
             yield f"{body}: a using-directive outside of a function reaches other files"
 
 
-CHECKS = (table_problems, namespace_problems, storey_problems, circle_problems, body_problems)
+CHECKS = (table_problems, permission_problems, namespace_problems, storey_problems, circle_problems, body_problems)
 
 
 def draw(house):

@@ -3,11 +3,18 @@
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
+import contextlib
+import io
+import pathlib
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 import check_dependencies
+import check_dialects
 import check_house
+import check_label_names
 
 PROJECT = sys.argv.pop(1)
 
@@ -36,6 +43,10 @@ class HouseTest(unittest.TestCase):
     def test_a_table_that_runs_up_is_found(self):
         self.house.allowed["base"].add("watch")
         self.expect("base names watch, which is not above it")
+
+    def test_a_permission_that_nobody_uses_is_found(self):
+        self.house.allowed["cache"].add("codec")
+        self.expect("cache may include codec, but does not")
 
     def test_a_circle_is_found(self):
         self.house.texts["k8s_sd/detail/base/a.hpp"] = '#include "k8s_sd/detail/base/b.hpp"\n'
@@ -82,7 +93,7 @@ class DependencyTest(unittest.TestCase):
 
     def test_a_public_header_that_brings_an_implementation_is_found(self):
         for path in ("boost/beast/http.hpp", "openssl/ssl.h", "yaml-cpp/yaml.h", "re2/re2.h",
-                     "k8s_sd/detail/watch/backoff.hpp"):
+                     "xxhash.h", "k8s_sd/detail/watch/backoff.hpp"):
             with self.subTest(path):
                 self.assertTrue(check_dependencies.problems_of("k8s_sd/config.hpp", [path]))
 
@@ -93,6 +104,37 @@ class DependencyTest(unittest.TestCase):
     def test_what_is_allowed_is_no_problem(self):
         self.expect("k8s_sd/config.hpp", "k8s_sd/detail/base/abi.hpp", [])
         self.expect("k8s_sd/detail/net/byte_stream.hpp", "boost/asio/post.hpp", [])
+
+
+class TextTest(unittest.TestCase):
+    """Checks that search the text of a folder: each is shown a copy with one more file."""
+
+    def run_check(self, check, text):
+        """The exit status, with a file of that text among those of the library, and what was said."""
+        library = pathlib.Path(PROJECT) / "include"
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(said):
+            folder = pathlib.Path(name) / "include"
+            for header in library.rglob("*.[hi]pp"):
+                copy = folder / header.relative_to(library)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(header.read_bytes())
+            (folder / "k8s_sd/detail/added.hpp").write_text(text, encoding="utf-8")
+            return check.main(str(folder)), said.getvalue()
+
+    def test_the_library_as_it_is_has_no_problem(self):
+        for check in (check_dialects, check_label_names):
+            self.assertEqual(self.run_check(check, ""), (0, unittest.mock.ANY))
+
+    def test_a_question_for_a_dialect_is_found(self):
+        status, said = self.run_check(check_dialects, "if (d == LabelDialect::prometheus) {}")
+        self.assertEqual(status, 1)
+        self.assertIn("added.hpp:1: asks for a dialect", said)
+
+    def test_a_label_name_on_a_second_line_is_found(self):
+        status, said = self.run_check(check_label_names, 'f("__meta_kubernetes_pod_phase");')
+        self.assertEqual(status, 1)
+        self.assertIn("__meta_kubernetes_pod_phase is written on several lines", said)
 
 
 if __name__ == "__main__":

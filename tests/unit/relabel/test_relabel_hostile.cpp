@@ -4,7 +4,6 @@
 #include "support/relabelling.hpp"
 
 #include <random>
-#include <thread>
 
 using namespace k8s_sd;
 using k8s_sd::test::config_error;
@@ -73,30 +72,6 @@ TEST_CASE("Relabelling: the memory of a label set is used again") {
               "a text that is too long to stand in place " + std::string(i == 1 ? "1" : "2") + ";");
         CHECK(labels.size() == 2);
     }
-}
-
-TEST_CASE("Relabelling: several threads may use one Relabeler") {
-    const Relabeler relabeler(
-        {{.source_labels = {"a"},
-          .regex = "(x+)(y*)z?",
-          .target_label = "t",
-          .replacement = "$2$1"},
-         {.action = Action::hashmod, .source_labels = {"t"}, .target_label = "h", .modulus = 1000},
-         {.action = Action::keep, .if_ = {"{t=~\"y+x+\"}"}}});
-    const auto work = [&](bool& good) {
-        MutableLabels labels;
-        for (int i = 0; i < 2'000 && good; ++i) {
-            labels.clear();
-            labels.set("a", "xxyyy");
-            good = relabeler.apply(labels) && labels.get("t") == "yyyxx";
-        }
-    };
-    bool first = true, second = true;
-    std::thread other([&] { work(second); });
-    work(first);
-    other.join();
-    CHECK(first);
-    CHECK(second);
 }
 
 TEST_CASE("parse_relabel_configs: hostile documents end in an error or in rules") {

@@ -1,6 +1,4 @@
 #include "k8s_sd/detail/base/due_time.hpp"
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
@@ -81,11 +79,8 @@ void ObjectCacheImpl::check_name(std::string_view ns, std::string_view name) con
     if (!resource.namespaced && !ns.empty()) {
         throw ConfigError("namespace", plural + " have no namespaces; leave it empty");
     }
-    if (resource.namespaced) detail::check_namespace_name("namespace", ns);
-    if (!detail::is_dns_subdomain(name)) {
-        throw ConfigError("name", "\"" + detail::printable(name) + "\" is not a name of " + plural +
-                                      ": lower-case letters, digits, '-' and '.' are allowed");
-    }
+    if (resource.namespaced) check_namespace_name("namespace", ns);
+    check_object_name("name", name, plural);
 }
 
 void ObjectCacheImpl::add_reference(std::string ns, std::string name) {

@@ -15,6 +15,9 @@ bool is_header_text(std::string_view) noexcept;
 /// \throws ConfigError for a text that no namespace can have as its name, the empty one included
 void check_namespace_name(const std::string& where, std::string_view name);
 
+/// \throws ConfigError for a text that no object of a resource can have as its name
+void check_object_name(const std::string& where, std::string_view name, std::string_view resource);
+
 /// The roles whose kinds a configuration of this role may filter. Prometheus 3.5 refuses the node
 /// selector of role pod; newer ones take it.
 std::vector<Role> selector_roles(Role);

@@ -27,6 +27,13 @@ void check_namespace_name(const std::string& where, std::string_view name) {
                                  "0-9 and '-', and neither starts nor ends with '-'");
 }
 
+void check_object_name(const std::string& where, std::string_view name, std::string_view resource) {
+    if (is_dns_subdomain(name)) return;
+    throw ConfigError(where, in_quotes(printable(name)) + " is not a name of " +
+                                 std::string(resource) +
+                                 ": lower-case letters, digits, '-' and '.' are allowed");
+}
+
 std::vector<Role> selector_roles(Role role) {
     using enum Role;
     switch (role) {
