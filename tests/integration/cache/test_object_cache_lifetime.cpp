@@ -219,6 +219,28 @@ TEST_CASE("ObjectCache: after cancel() a subscription that is left keeps no data
     CHECK(held->use_count() == 1);
 }
 
+TEST_CASE("ObjectCache: what a callback holds may ask for the status when cancel() ends it") {
+    struct Asks {
+        ObjectCache& cache;
+        ~Asks() { cache.status(); }
+    };
+    CachedCluster c;
+    c.put("db", "1");
+    auto asks = std::make_shared<Asks>(*c.cache);
+    const std::weak_ptr<Asks> watched = asks;
+    bool told = false;
+    auto subscription = c.cache->subscribe(
+        "shop", "db", [&told, held = std::move(asks)](const ObjectPtr&) { told = true; });
+    // Until the value is known, and the host is about to be told.
+    for (int turn = 0; turn < 1'000 && c.state("db") != "present"; ++turn) c.context.run_one();
+    REQUIRE(c.state("db") == "present");
+    subscription.reset();
+    c.cache->cancel();
+    c.settle();
+    CHECK(watched.expired());
+    CHECK_FALSE(told);
+}
+
 TEST_CASE("ObjectCache: a get may wait for as long as there are durations") {
     CachedCluster c({.get_timeout = Duration::max()});
     c.server.set_intercept([](const sim::Request&) { return sim::Response::never(); });

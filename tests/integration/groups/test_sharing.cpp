@@ -170,6 +170,13 @@ TEST_CASE("Sharing: replacing a discoverer by an equal one costs no request") {
         s.settle();
         host = std::move(next);
     }
+    SECTION("cancelled a turn before the next one is there") {
+        host->discoverer->cancel();
+        std::unique_ptr<Host> next;
+        asio::post(s.context, [&] { next = s.host(s.config(Role::endpointslice)); });
+        s.settle();
+        host = std::move(next);
+    }
     SECTION("in a callback") {
         std::unique_ptr<Host> next;
         host->after_diff = [&](const auto&) {

@@ -152,9 +152,11 @@ void ObjectCacheImpl::stop() {
             for (const Follower& follower : entry.followers) forget(follower);
         });
     }
+    // Callbacks of the host go with them, which must not happen under the mutex.
     std::map<std::string, CacheNamespace, std::less<>> ended;
+    std::deque<Follower> untold;
     const std::lock_guard lock(mutex_);
-    queue_.clear();
+    queue_.swap(untold);
     namespaces_.swap(ended);
 }
 

@@ -9,6 +9,7 @@
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,14 +64,25 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
     }
 
     void cancel() noexcept {
-        if (!delivery_.cancel(shared_from_this())) return;
-        const std::lock_guard lock(mutex_);
-        subscription_.reset();
-        group_.reset();
-        state_.reset();
-        pending_.clear();
-        if (operation_) {
-            RunOperation::complete(std::move(operation_), asio::error::operation_aborted);
+        const auto self = shared_from_this();
+        if (!delivery_.cancel(self)) return;
+        std::unique_ptr<RunOperation> operation;
+        {
+            const std::lock_guard lock(mutex_);
+            // By post: a discoverer that takes the place of this one may run a turn later, and is
+            // to find the watches.
+            asio::post(group_->get_executor(), [subscription = std::move(subscription_)]() mutable {
+                subscription.reset();
+            });
+            group_.reset();
+            state_.reset();
+            pending_.clear();
+            operation = std::move(operation_);
+        }
+        // Without the mutex: a context that ends destroys the handler at once, and with it perhaps
+        // what calls this object.
+        if (operation) {
+            RunOperation::complete(std::move(operation), asio::error::operation_aborted);
         }
     }
 
@@ -92,8 +104,10 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
     void on_changes(const std::vector<GroupChange>& changes) override {
         const std::lock_guard lock(mutex_);
         if (delivery_.cancelled()) return;
+        const bool had_news = has_news();
         for (const GroupChange& change : changes) pending_.add(change);
-        if (has_news()) delivery_.wake(shared_from_this());
+        // With news already, the call is on its way or waits for its time.
+        if (!had_news && has_news()) delivery_.wake(shared_from_this());
     }
 
     // --- delivery ---------------------------------------------------------------------------

@@ -95,14 +95,20 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
     void cancel() noexcept {
-        if (!delivery_.cancel(shared_from_this())) return;
-        const std::lock_guard lock(mutex_);
-        due_.clear();
-        jobs_.clear();
-        states_.clear();
-        count(0);
-        if (operation_) {
-            RunOperation::complete(std::move(operation_), asio::error::operation_aborted);
+        const auto self = shared_from_this();
+        if (!delivery_.cancel(self)) return;
+        std::unique_ptr<RunOperation> operation;
+        {
+            const std::lock_guard lock(mutex_);
+            due_.clear();
+            jobs_.clear();
+            states_.clear();
+            count(0);
+            operation = std::move(operation_);
+        }
+        // Without the mutex, see Discoverer.
+        if (operation) {
+            RunOperation::complete(std::move(operation), asio::error::operation_aborted);
         }
     }
 

@@ -167,7 +167,7 @@ void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
 void URLWatcherImpl::on_progress(std::string_view version) {
     ++exchange_.events;
     machine_.on_progress(version);
-    recover();
+    if (status().error) recover();
 }
 
 void URLWatcherImpl::recover() {
