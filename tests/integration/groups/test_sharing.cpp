@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
