@@ -22,9 +22,9 @@ namespace snippets {
 
     k8s_sd::DiscoveryManager manager(io.get_executor(), [&](const k8s_sd::JobDiff& diff) {
         auto& job = state[std::string(diff.job)];
-        for (const k8s_sd::ProviderDiff& part : diff.providers) {
-            job[part.provider].apply(part.diff);
-            if (part.last) job.erase(part.provider);
+        for (const k8s_sd::ProviderDiff& provider : diff.providers) {
+            job[provider.provider].apply(provider.diff);
+            if (provider.last) job.erase(provider.provider);
         }
         if (diff.last) state.erase(std::string(diff.job));
     });

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 namespace snippets {
 
@@ -26,12 +27,18 @@ void write_to_the_hosts_log(std::string_view text);
 
 [[maybe_unused]] static void print_metrics(boost::asio::io_context& io, std::ostream& out) {
     //[metrics
-    k8s_sd::metrics_of(io)->visit(
-        [&](std::string_view name, std::string_view resource, std::int64_t value) {
-            out << name;
-            if (!resource.empty()) out << "{resource=\"" << resource << "\"}";
-            out << ' ' << value << '\n';
-        });
+    std::string_view previous;
+    const auto print = [&](const k8s_sd::MetricDescription& metric, std::string_view resource,
+                           std::int64_t value) {
+        if (std::exchange(previous, metric.name) != metric.name) {
+            out << "# HELP " << metric.name << ' ' << metric.help << '\n'
+                << "# TYPE " << metric.name << ' ' << to_string(metric.type) << '\n';
+        }
+        out << metric.name;
+        if (!resource.empty()) out << "{resource=\"" << resource << "\"}";
+        out << ' ' << value << '\n';
+    };
+    k8s_sd::metrics_of(io)->visit_described(print);
     //]
 }
 

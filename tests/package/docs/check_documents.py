@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents: that links and paths lead to files, that each C++ block is compiled, and
-that lines fit a terminal.
+"""Checks the documents: that links and paths lead to files, that the answers of "Where is …?" are
+true, that each C++ block is compiled, and that lines fit a terminal.
 
 usage: check_documents.py PROJECT_DIRECTORY
 """
@@ -16,6 +16,55 @@ REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
 COLUMNS = 100
 README_LINES = 150
+# The questions of "Where is …?" in docs/architecture.md: the files that answer each, and a text that
+# shows that they do. Paths are below include/k8s_sd/; of the files of a pattern one has the text.
+WHERE_IS = {
+    "Who sets `__meta_kubernetes_pod_phase`?":
+        {"detail/roles/pod.hpp": '"__meta_kubernetes_pod_phase"'},
+    "What happens on 410?":
+        {"detail/watch/outcome.ipp": "status.code == 410"},
+    "Which header authenticates?":
+        {"detail/net/api_client_impl.ipp": '"Authorization: "'},
+    "What is the longest backoff?":
+        {"config.hpp": "Duration backoff_max = "},
+    "Why does a pod change an EndpointSlice's group?":
+        {"detail/groups/dependency_graph.hpp": "void set_dependencies("},
+    "Which fields of a kind are read? How do I add a kind?":
+        {"detail/kinds/<kind>.hpp": '{"phase", text<&P::phase>()}'},
+    "How do I add a role?":
+        {"detail/roles/<role>.hpp": "static void generate(const PodObject& pod"},
+    "How do I add an encoding, such as protobuf?":
+        {"detail/codec/decoder.hpp": "class Decoder {"},
+    "Where would an HTTP proxy go?":
+        {"detail/net/byte_stream.ipp": "void ConnectOp::connect("},
+    "In what do the dialects differ?":
+        {"detail/base/dialect_rules.hpp": "struct DialectRules {"},
+    "What does an error message say?":
+        {"detail/watch/failure.ipp": "grant the verbs list and watch"},
+    "Who calls the host's callback, and when?":
+        {"detail/base/delivery.ipp": "source->tell_next("},
+    "What does a new configuration of a job keep?":
+        {"detail/discovery/job_state.ipp": "void JobState::configure("},
+    "Which watch serves an object of an `ObjectCache`?":
+        {"detail/cache/served_entries.ipp": "ServedEntries::change_over_if_agreed(",
+         "detail/cache/collection_policy.hpp": "Action::join"},
+    "What does a relabelling rule do?":
+        {"detail/relabel/relabel_rule.ipp": "bool CompiledRule::apply("},
+    "Which fields may a relabelling rule have?":
+        {"detail/relabel/relabel_validate.ipp": ".required = target_label"},
+    "Which patterns need no regular expression?":
+        {"detail/relabel/pattern.ipp": "SimplePattern::parse("},
+    "Which labels has a target before relabelling?":
+        {"detail/scrape/prepared_job.ipp": "void append_discovered("},
+    "How does a discovered target become a scrape target?":
+        {"detail/scrape/target_builder.ipp": "TargetBuilder::build("},
+    "When is a scrape target started or stopped?":
+        {"detail/scrape/target_pool.ipp": "handler_->start("},
+    "Which keys of a scrape configuration are read?":
+        {"detail/scrape/scrape_config_yaml.ipp": '"scrape_interval"'},
+    "Which of its keys are known and ignored?":
+        {"detail/scrape/scrape_config_keys.hpp": '"remote_write"'},
+}
 
 
 def text_of(path):
@@ -65,11 +114,36 @@ def blocks_not_compiled(document, code):
                    "in docs/snippets/ and no example")
 
 
+def files_of(path, root):
+    return list(root.glob(re.sub(r"<\w+>", "*", path).rstrip("/")))
+
+
 def missing_paths(document, root):
     for path in PATH.findall(text_of(document)):
-        pattern = re.sub(r"<\w+>", "*", path).rstrip("/")
-        if not any(root.glob(pattern)):
+        if not files_of(path, root):
             yield f"{document}: {path} does not exist"
+
+
+def answers_of(document):
+    """Each question of "Where is …?" with the paths of its answer."""
+    section = text_of(document).partition("\n## Where is …?\n")[2].partition("\n## ")[0]
+    for item in re.split(r"^\* ", section, flags=re.MULTILINE)[1:]:
+        question, _, answer = " ".join(item.split()).partition(" →")
+        yield question, PATH.findall(answer)
+
+
+def wrong_answers(root):
+    document = root / "docs/architecture.md"
+    answers = dict(answers_of(document))
+    for question in answers.keys() ^ WHERE_IS.keys():
+        yield f"{document}: '{question}' is not both in the page and in WHERE_IS of the check"
+    for question in answers.keys() & WHERE_IS.keys():
+        texts = {f"include/k8s_sd/{path}": text for path, text in WHERE_IS[question].items()}
+        if sorted(answers[question]) != sorted(texts):
+            yield f"{document}: '{question}' names other files than WHERE_IS of the check"
+        for path, text in texts.items():
+            if not any(text in text_of(file) for file in files_of(path, root)):
+                yield f"{document}: '{question}': {path} does not have '{text}'"
 
 
 def readme_problems(root):
@@ -84,7 +158,7 @@ def main(project):
     root = pathlib.Path(project)
     documents = [*sorted(root.glob("*.md")), *sorted(root.glob("docs/*.md"))]
     code = compiled_code(root)
-    problems = list(readme_problems(root))
+    problems = [*readme_problems(root), *wrong_answers(root)]
     for document in documents:
         problems += broken_links(document)
         problems += long_lines(document)
