@@ -18,8 +18,8 @@
 
 namespace k8s_sd::test {
 
-/// What a host with a manager that applies the diffs of each job has. Strict about them: each has to
-/// be exactly what changed.
+/// What a host with a manager that applies the diffs of each job has. Strict about them: each has
+/// to be exactly what changed.
 class JobLedger {
  public:
     /// Source and merged labels of every group, sorted; which provider it is from does not matter.

@@ -440,7 +440,7 @@ TEST_CASE("GroupWatcher: a role that comes later gets what is there already") {
     CHECK(pods.groups.size() == 1);
 }
 
-// --- observers ------------------------------------------------------------------------------------
+// --- observers -----------------------------------------------------------------------------------
 
 TEST_CASE("GroupWatcher: an observer is told the complete state, then what a turn has changed") {
     Cluster c;
