@@ -90,13 +90,15 @@ class Program {
     }
     void on_diff(const k8s_sd::JobDiff& diff) {
         ++diffs_;
-        for (const auto& part : diff.providers) changes_ += part.diff.full ? 0 : count(part.diff);
+        for (const auto& provider : diff.providers) {
+            changes_ += provider.diff.full ? 0 : count(provider.diff);
+        }
         // The last job is told last.
         if (diff.full || diff.last || diff.job != "job-" + std::to_string(jobs_ - 1)) return;
-        for (const auto& part : diff.providers) {
-            burst_done_ =
-                burst_done_ || std::any_of(part.diff.updated.begin(), part.diff.updated.end(),
-                                           [&](const auto& c) { return is_last(*c.group); });
+        for (const auto& provider : diff.providers) {
+            burst_done_ = burst_done_ ||
+                          std::any_of(provider.diff.updated.begin(), provider.diff.updated.end(),
+                                      [&](const auto& c) { return is_last(*c.group); });
         }
     }
     static std::size_t count(const k8s_sd::TargetGroupDiff& diff) { return diff.updated.size(); }

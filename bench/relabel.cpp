@@ -50,7 +50,7 @@ struct Measured {
     std::size_t labels = 0;
 };
 
-/// `prepare` makes a label set of each target, outside of what is measured; `apply` relabels one.
+/// `prepare` makes a label set of each target, outside the measured part; `apply` relabels one.
 template <class LabelSet, class Prepare, class Apply>
 Measured measure(const std::vector<LabelMap>& targets, Prepare prepare, Apply apply) {
     std::vector<LabelSet> sets(targets.size());

@@ -21,9 +21,9 @@ if(K8S_SD_SCRAPE)
     mark_as_advanced(K8S_SD_XXHASH_INCLUDE_DIR)
     if(NOT TARGET re2::re2 OR NOT K8S_SD_XXHASH_INCLUDE_DIR)
         message(FATAL_ERROR
-            "k8s_sd::scrape (relabelling and scrape targets) needs RE2 and xxHash, Debian's packages "
-            "libre2-dev and libxxhash-dev. Install them, or configure with -DK8S_SD_SCRAPE=OFF: "
-            "discovery and the object cache do without.")
+            "k8s_sd::scrape (relabelling and scrape targets) needs RE2 and xxHash, Debian's "
+            "packages libre2-dev and libxxhash-dev. Install them, or configure with "
+            "-DK8S_SD_SCRAPE=OFF: discovery and the object cache do without.")
     endif()
 elseif(K8S_SD_BUILD_TESTS OR K8S_SD_BUILD_BENCH OR K8S_SD_BUILD_FUZZERS)
     message(FATAL_ERROR "K8S_SD_BUILD_TESTS, K8S_SD_BUILD_BENCH and K8S_SD_BUILD_FUZZERS need "

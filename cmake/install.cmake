@@ -8,7 +8,7 @@ install(DIRECTORY include/k8s_sd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# find_package(k8s_sd [COMPONENTS scrape])
+# find_package(k8s_sd [COMPONENTS scrape sim])
 set(k8s_sd_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/k8s_sd)
 install(EXPORT k8s_sdTargets NAMESPACE k8s_sd:: DESTINATION ${k8s_sd_package_dir})
 if(K8S_SD_SCRAPE)

@@ -118,6 +118,6 @@ void run(const support::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return support::run_example("existing_app", "An application that takes discovery in.", argc,
-                                argv, run);
+    return support::run_example("existing_app", "An application that adds discovery.", argc, argv,
+                                run);
 }

@@ -105,12 +105,12 @@ class Host {
         auto& job = jobs_[std::string(diff.job)];
         std::size_t updated = 0;
         std::size_t removed = 0;
-        for (const k8s_sd::ProviderDiff& part : diff.providers) {
+        for (const k8s_sd::ProviderDiff& provider : diff.providers) {
             // Groups of one source can come from two providers, so each has its own state.
-            job[part.provider].apply(part.diff);
-            if (part.last) job.erase(part.provider);
-            updated += part.diff.updated.size();
-            removed += part.diff.removed.size();
+            job[provider.provider].apply(provider.diff);
+            if (provider.last) job.erase(provider.provider);
+            updated += provider.diff.updated.size();
+            removed += provider.diff.removed.size();
         }
         std::size_t targets = 0;
         for (const auto& [provider, groups] : job) targets += groups.target_count();

@@ -1,5 +1,5 @@
-// The lowest layer by itself: LIST+WATCH of one collection, with the true changes of its objects,
-// as a controller or a cache would use it.
+// URLWatcher by itself: LIST+WATCH of one collection, with the true changes of its objects, as a
+// controller or a cache would use it.
 //
 //     watch_url [--diffs N] [URL]      without URL: a simulated cluster
 

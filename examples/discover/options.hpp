@@ -22,8 +22,8 @@ struct Options {
     k8s_sd::LogLevel log_level = k8s_sd::LogLevel::warning;
 };
 
-/// The options of the program, which set these. The file of --sd-config is loaded first, wherever it
-/// stands: the other options add to it.
+/// The options of the program, which set these. The file of --sd-config is loaded first, wherever
+/// it stands: the other options add to it.
 support::CommandLine command_line(Options&);
 
 /// Refuses what does not go together. \throws support::UsageError

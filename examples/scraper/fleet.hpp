@@ -13,8 +13,9 @@
 
 namespace scraper {
 
-/// A simulated cluster whose pods really answer: each is a small HTTP server on 127.0.0.1. It lives:
-/// pods come, go and change, and the token that some of them ask for is rotated. For one thread.
+/// A simulated cluster whose pods really answer: each is a small HTTP server on 127.0.0.1. It
+/// lives: pods come, go and change, and the token that some of them ask for is rotated. For one
+/// thread.
 class Fleet : public std::enable_shared_from_this<Fleet> {
  public:
     explicit Fleet(boost::asio::any_io_executor);

@@ -19,8 +19,8 @@ class TokenStore {
     /// \throws k8s_sd::ConfigError
     TokenStore(boost::asio::any_io_executor, const k8s_sd::DiscoveryConfig&);
 
-    /// Reads the token anew for each scrape, so that a rotated one is used at once. Must not be used
-    /// after the store is gone.
+    /// Reads the token anew for each scrape, so that a rotated one is used at once. Must not be
+    /// used after the store is gone.
     GetToken source(std::string_view secret);
 
  private:

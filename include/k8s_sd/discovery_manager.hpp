@@ -160,8 +160,8 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// Reads the files that configurations name; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.
     /// \returns the configurations that cannot be used; everything else is applied
-    /// \throws ConfigError for a job without a name, two of one name, or a negative interval; nothing
-    /// is applied then
+    /// \throws ConfigError for a job without a name, two of one name, or a negative interval;
+    /// nothing is applied then
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
     /// Discovers until it is cancelled. See Discoverer::async_run().
@@ -178,8 +178,8 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// no jobs.
     std::vector<JobStatus> status() const;
 
-    /// The newest state of a job, which can be ahead of the diffs that were delivered; configurations
-    /// that have not been listed are not in it. nullopt if there is no such job.
+    /// The newest state of a job, which can be ahead of the diffs that were delivered;
+    /// configurations that have not been listed are not in it. nullopt if there is no such job.
     std::optional<JobSnapshot> snapshot(std::string_view job) const;
 
  private:

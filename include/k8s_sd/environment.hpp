@@ -69,7 +69,7 @@ struct Environment {
     std::shared_ptr<Metrics> metrics{};      ///< null: a private instance
     Logger logger{};                         ///< where log lines go
     std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
-    InClusterFiles in_cluster{};             ///< for configurations that name no server
+    InClusterFiles in_cluster{};             ///< where no server is named, see resolve()
 };
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before

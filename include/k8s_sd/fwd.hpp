@@ -11,10 +11,14 @@ enum class LabelDialect : std::uint8_t;
 enum class Role : std::uint8_t;
 
 class ApiClient;
+class Clock;
+class Connector;
 class DataObject;
 class Discoverer;
 class DiscoveryManager;
+class FieldSelector;
 class GroupWatcher;
+class LabelSelector;
 class Labels;
 class Object;
 class ObjectCache;
@@ -28,10 +32,17 @@ struct ApiServerConfig;
 struct DiscoveryConfig;
 struct Environment;
 struct GroupChange;
+struct GroupView;
 struct Job;
 struct JobDiff;
+struct Logger;
 struct Metrics;
 struct ObjectCacheConfig;
+struct ObjectChange;
+struct ResolvedConfig;
 struct TargetGroupDiff;
+struct WatchOptions;
+struct WatchQuery;
+struct WatchScope;
 
 }  // namespace k8s_sd::inline v0

@@ -28,7 +28,7 @@ class GroupWatcherImpl;
 class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
  public:
     /// Who is told of the target groups of one role: the complete state once, then the changes.
-    /// Called on the group's strand; must not block.
+    /// Called on the watcher's strand; must not block.
     class Observer {
      public:
         /// Everything the role needs has been listed: the complete state, which has `full` set.
@@ -42,8 +42,8 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         ~Observer() = default;
     };
 
-    /// Keeps an observer subscribed. May be dropped on any thread; the last one of a group stops
-    /// its watchers. The observer may still be called until the group's strand has come to it; an
+    /// Keeps an observer subscribed. May be dropped on any thread; the last one of a watcher stops
+    /// its watches. The observer may still be called until the watcher's strand has come to it; an
     /// observer that no longer exists is not called.
     class Subscription {
      public:
@@ -54,18 +54,18 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         /// Ends the subscription. See above for what may still be called.
         void reset() noexcept;
         /// Whether there is a subscription.
-        explicit operator bool() const noexcept { return group_ != nullptr; }
-        /// Of the watchers that the role needs; none without a group.
+        explicit operator bool() const noexcept { return watcher_ != nullptr; }
+        /// Of the watches that the role needs; empty without a subscription.
         std::vector<WatchStatus> status() const;
 
      private:
         friend class GroupWatcher;
-        std::shared_ptr<GroupWatcher> group_;
+        std::shared_ptr<GroupWatcher> watcher_;
         std::weak_ptr<Observer> observer_;
         Role role_ = Role::pod;
     };
 
-    /// The group of that configuration on the executor's context, a new one if there is none. It
+    /// The watcher of that scope and view on the executor's context, a new one if there is none. It
     /// works on a strand of its own; where `executor` is a strand itself, on the executor
     /// underneath.
     /// \throws ConfigError for an empty executor, and for a server or namespace that cannot be one
@@ -75,9 +75,9 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
     /// Subscribes to the target groups of a role, and starts the watches that it needs.
     /// The observer is not kept alive.
     Subscription subscribe(Role, std::weak_ptr<Observer>);
-    /// The group's strand.
+    /// The watcher's strand.
     asio::any_io_executor get_executor() const;
-    /// Of the watchers that `role` needs.
+    /// Of the watches that `role` needs.
     std::vector<WatchStatus> status(Role) const;
     /// That of the execution context.
     const Environment& environment() const;

@@ -12,8 +12,8 @@ namespace k8s_sd::inline v0 {
 
 // clang-format off
 /// The kinds, a row each: the enumerator, then the members of its Resource. This is the only list
-/// of them. How objects of a kind are read and kept stands in detail/kinds/<enumerator>.hpp; a new
-/// kind is a row here and that file.
+/// of them. How objects of a kind are read and kept is in detail/kinds/<enumerator>.hpp; a new
+/// kind is a row here and that file. The macro is not for hosts.
 #define K8S_SD_KINDS(ROW)                                                                     \
     /** A machine of the cluster. */                                                          \
     ROW(node, "Node", "", "v1", "nodes", false)                                               \

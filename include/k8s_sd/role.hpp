@@ -11,8 +11,8 @@ namespace k8s_sd::inline v0 {
 // clang-format off
 /// The roles, a row each: the enumerator, which is its name in configurations; the kind whose
 /// objects have the targets; the roles for which a configuration of this role takes selectors.
-/// This is the only list of them. How targets are made stands in detail/roles/<enumerator>.hpp; a
-/// new role is a row here and that file.
+/// This is the only list of them. How targets are made is in detail/roles/<enumerator>.hpp; a
+/// new role is a row here and that file. The macro is not for hosts.
 #define K8S_SD_ROLES(ROW)                                                                     \
     /** Each node: its kubelet. */                                                            \
     ROW(node, node, node)                                                                     \
@@ -46,7 +46,8 @@ constexpr std::string_view to_string(Role role) noexcept {
     return role_names[static_cast<std::size_t>(role)];
 }
 
-/// The role of that name; nullopt if there is none. Exact, lower-case names only; see parse_role() in config_yaml.hpp for vmagent's alias.
+/// The role of that name; nullopt if there is none. Exact, lower-case names only; see parse_role()
+/// in config_yaml.hpp for vmagent's alias.
 constexpr std::optional<Role> role_from_string(std::string_view name) noexcept {
     for (std::size_t i = 0; i < role_names.size(); ++i) {
         if (role_names[i] == name) return static_cast<Role>(i);

@@ -16,8 +16,8 @@
 
 namespace k8s_sd::inline v0 {
 
-/// The targets that come from one Kubernetes object. Immutable; shared by all discoverers of a
-/// group and by every diff that mentions it. Thread-safe.
+/// The targets that come from one Kubernetes object. Immutable; shared by all discoverers of one
+/// scope and view and by every diff that mentions it. Thread-safe.
 class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
  public:
     /// Identity of the object: "pod/<namespace>/<name>", "svc/…", "endpoints/…",

@@ -76,7 +76,8 @@ std::size_t check(const std::string& role, const std::string& yaml,
 
 TEST_CASE("Recipes: the endpoints of the API servers") {
     const std::size_t kept = check("endpoints", R"yaml(
-- source_labels: [__meta_kubernetes_namespace, __meta_kubernetes_service_name, __meta_kubernetes_endpoint_port_name]
+- source_labels: [__meta_kubernetes_namespace, __meta_kubernetes_service_name,
+                  __meta_kubernetes_endpoint_port_name]
   action: keep
   regex: default;kubernetes;https
 )yaml",

@@ -17,8 +17,8 @@ class Promtool {
     static bool is_installed();
 
     /// Relabels targets with the rules, a JSON list of `relabel_configs`, which must not change
-    /// `__address__` but may delete it. Each label set has an address of its own. nullopt: the rules
-    /// are refused. Thread-safe.
+    /// `__address__` but may delete it. Each label set has an address of its own. nullopt: the
+    /// rules are refused. Thread-safe.
     static std::optional<std::vector<Target>> relabel(const std::string& rules,
                                                       const std::vector<LabelMap>& targets);
 };

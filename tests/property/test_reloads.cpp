@@ -130,9 +130,11 @@ class Scenario {
 
     void check(const JobDiff& diff) {
         const std::string name(diff.job);
-        for (const ProviderDiff& part : diff.providers) {
-            if (!part.last && removes_steady_pod(part)) complain(name, "lost the steady pod");
-            if (part.last && configured(name).contains(part.provider)) {
+        for (const ProviderDiff& provider : diff.providers) {
+            if (!provider.last && removes_steady_pod(provider)) {
+                complain(name, "lost the steady pod");
+            }
+            if (provider.last && configured(name).contains(provider.provider)) {
                 complain(name, "lost a configuration that it has");
             }
         }
@@ -145,8 +147,8 @@ class Scenario {
         if (had_steady_pod_ && !has) complain(name, "was without the steady pod for a moment");
         had_steady_pod_ = had_steady_pod_ || has;
     }
-    static bool removes_steady_pod(const ProviderDiff& part) {
-        return std::any_of(part.diff.removed.begin(), part.diff.removed.end(),
+    static bool removes_steady_pod(const ProviderDiff& provider) {
+        return std::any_of(provider.diff.removed.begin(), provider.diff.removed.end(),
                            [](const auto& group) { return group->source() == steady_source; });
     }
     std::set<ProviderId> configured(const std::string& job) const {

@@ -15,27 +15,26 @@
 #include <utility>
 #include <vector>
 
-namespace sim_test {
+namespace k8s_sd::test {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
 using namespace std::chrono_literals;
-using k8s_sd::sim::ApiServer;
-using k8s_sd::sim::ApiServerOptions;
-using k8s_sd::sim::Response;
-using k8s_sd::sim::TransportFaults;
-using k8s_sd::test::settle;
+using sim::ApiServer;
+using sim::ApiServerOptions;
+using sim::Response;
+using sim::TransportFaults;
 
 /// A connection that sends what it is told and keeps what it gets.
 class RawClient {
     struct State;
 
  public:
-    RawClient(asio::io_context& context, std::shared_ptr<k8s_sd::Connector> connector,
-              k8s_sd::ConnectTarget target = {"sim.invalid", "80", {}})
+    RawClient(asio::io_context& context, std::shared_ptr<Connector> connector,
+              ConnectTarget target = {"sim.invalid", "80", {}})
         : context_(context), stream_(connector->make_stream(context.get_executor(), target)) {
         stream_->async_connect(
-            [state = state_](k8s_sd::error_code ec, const std::string&) { state->error = ec; });
+            [state = state_](error_code ec, const std::string&) { state->error = ec; });
         settle(context_);
         if (!state_->error) read(stream_.get(), state_);
         settle(context_);
@@ -49,7 +48,7 @@ class RawClient {
     void send(std::string bytes) {
         state_->out = std::move(bytes);
         stream_->async_write(asio::buffer(state_->out),
-                             [state = state_](k8s_sd::error_code, std::size_t) {});
+                             [state = state_](error_code, std::size_t) {});
         settle(context_);
     }
     void get(const std::string& target, const std::string& headers = {}) {
@@ -69,7 +68,7 @@ class RawClient {
 
     const std::string& received() const { return state_->received; }
     bool closed() const { return state_->closed; }
-    k8s_sd::error_code error() const { return state_->error; }
+    error_code error() const { return state_->error; }
 
     int status() const {
         return state_->received.starts_with("HTTP/1.1 ") ? std::stoi(state_->received.substr(9, 3))
@@ -128,9 +127,9 @@ class RawClient {
         return text;
     }
 
-    static void read(k8s_sd::ByteStream* stream, const std::shared_ptr<State>& state) {
+    static void read(ByteStream* stream, const std::shared_ptr<State>& state) {
         stream->async_read_some(asio::buffer(state->input),
-                                [stream, state](k8s_sd::error_code ec, std::size_t size) {
+                                [stream, state](error_code ec, std::size_t size) {
                                     state->received.append(state->input.data(), size);
                                     state->closed = ec.failed();
                                     if (ec) state->error = ec;
@@ -145,16 +144,16 @@ class RawClient {
         std::string received;
         bool reading = true;
         bool closed = false;
-        k8s_sd::error_code error;
+        error_code error;
     };
 
     asio::io_context& context_;
-    std::unique_ptr<k8s_sd::ByteStream> stream_;
+    std::unique_ptr<ByteStream> stream_;
     std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 /// A simulation, and connections to its server.
-struct Fixture : k8s_sd::test::Simulation {
+struct Fixture : Simulation {
     using Simulation::Simulation;
 
     RawClient client(TransportFaults faults = {}) { return {context, server.connector(faults)}; }
@@ -178,4 +177,4 @@ inline std::vector<std::string> names(const json::object& list) {
     return result;
 }
 
-}  // namespace sim_test
+}  // namespace k8s_sd::test

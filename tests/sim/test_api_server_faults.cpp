@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace sim_test;
+using namespace k8s_sd::test;
 
 TEST_CASE("ApiServer: answers can be prescribed") {
     Fixture f;

@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace sim_test;
+using namespace k8s_sd::test;
 using Strings = std::vector<std::string>;
 
 TEST_CASE("ApiServer: a watch from a version sends the changes after it") {

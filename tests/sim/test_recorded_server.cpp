@@ -12,7 +12,7 @@
 /// The simulated server against recordings of a real one: it is given the state before a step and
 /// what changed, and must stream to every recorded request what the real server did.
 
-using namespace sim_test;
+using namespace k8s_sd::test;
 namespace fs = std::filesystem;
 
 namespace {

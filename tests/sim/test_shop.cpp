@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-using namespace sim_test;
+using namespace k8s_sd::test;
 using k8s_sd::sim::Shop;
 using k8s_sd::sim::ShopOptions;
 

@@ -43,7 +43,7 @@ inline TargetGroupDiff full_diff(const std::vector<TargetGroupPtr>& groups) {
     return diff;
 }
 
-/// A diff in which groups came or changed, and others went.
+/// A diff in which groups came or changed, and others are gone.
 inline TargetGroupDiff change(const std::vector<GroupChange>& updated,
                               const std::vector<TargetGroupPtr>& removed = {}) {
     TargetGroupDiff diff;

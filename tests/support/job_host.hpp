@@ -18,8 +18,8 @@
 
 namespace k8s_sd::test {
 
-/// What a host with a manager that applies the diffs of each job has. Strict about them: each has to
-/// be exactly what changed.
+/// What a host with a manager that applies the diffs of each job has. Strict about them: each has
+/// to be exactly what changed.
 class JobLedger {
  public:
     /// Source and merged labels of every group, sorted; which provider it is from does not matter.
@@ -35,9 +35,9 @@ class JobLedger {
         auto& providers = jobs[name];
         std::set<ProviderId> seen;
         log_ += (log_.empty() ? "" : "; ") + name + marks(diff.full, diff.last) + ':';
-        for (const ProviderDiff& part : diff.providers) {
-            if (!seen.insert(part.provider).second) complain(name, "a provider twice");
-            apply(name, providers, part);
+        for (const ProviderDiff& provider : diff.providers) {
+            if (!seen.insert(provider.provider).second) complain(name, "a provider twice");
+            apply(name, providers, provider);
         }
         if (!diff.last) return;
         if (!providers.empty()) complain(name, "has ended, but not its providers");
@@ -89,19 +89,19 @@ class JobLedger {
 
  private:
     void apply(const std::string& name, std::map<ProviderId, GroupLedger>& providers,
-               const ProviderDiff& part) {
-        const bool known = providers.contains(part.provider);
-        if (part.diff.full == known) complain(name, "a provider is full, or should be");
-        if (part.last && !known) complain(name, "the last of a provider it did not have");
-        if (part.diff.empty() && !part.last) complain(name, "nothing in the part of a provider");
-        GroupLedger& ledger = providers[part.provider];
-        log_ += ' ' + std::to_string(part.provider) + marks(part.diff.full, part.last) +
-                shortened(ledger.apply(part.diff));
+               const ProviderDiff& provider) {
+        const bool known = providers.contains(provider.provider);
+        if (provider.diff.full == known) complain(name, "a provider is full, or should be");
+        if (provider.last && !known) complain(name, "the last of a provider it did not have");
+        if (provider.diff.empty() && !provider.last) complain(name, "a provider without news");
+        GroupLedger& ledger = providers[provider.provider];
+        log_ += ' ' + std::to_string(provider.provider) + marks(provider.diff.full, provider.last) +
+                shortened(ledger.apply(provider.diff));
         complaints += ledger.complaints;
         ledger.complaints.clear();
-        if (!part.last) return;
+        if (!provider.last) return;
         if (!ledger.groups.empty()) complain(name, "a provider has ended, but not its groups");
-        providers.erase(part.provider);
+        providers.erase(provider.provider);
     }
     void compare(const JobStatus& status, const std::optional<JobSnapshot>& snapshot) {
         if (!snapshot) return complain(status.name, "has no snapshot");

@@ -42,7 +42,7 @@ class WatchProbe final : private WatchObserver {
         watcher_->for_each([&](const ObjectPtr& object) { names.emplace(object->name()); });
         return names;
     }
-    /// Changes since the last call: "+a" came, "-a" went, "~a" changed, "!a" was replaced.
+    /// Changes since the last call: "+a" came, "-a" is gone, "~a" changed, "!a" was replaced.
     std::string take_changes() { return std::exchange(changes_, {}); }
 
     int synced = 0;

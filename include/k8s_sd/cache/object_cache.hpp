@@ -42,7 +42,7 @@ struct ObjectCacheConfig {
     std::string kubeconfig_context{};
     /// How long async_get() waits for an object that has not been read from the server yet.
     Duration get_timeout = std::chrono::seconds(1);
-    /// An object that nobody has read for so long is no longer watched. At least one minute.
+    /// An object that nobody has read for this long is no longer watched. At least one minute.
     Duration max_idle = std::chrono::minutes(5);
     /// A namespace in which more objects than this would need a watch each gets one watch of the
     /// whole collection instead. That needs the permission to list and watch the collection; where
@@ -93,14 +93,14 @@ class K8S_SD_EXPORT ObjectCache {
     /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
-    /// Refers to an object, whether it exists or not. Never blocks. The first reference to an object
-    /// starts its watch, the last one that goes stops it.
+    /// Refers to an object, whether it exists or not. Never blocks. The first reference to an
+    /// object starts its watch, the last one that goes stops it.
     /// \param ns  empty for kinds without namespaces
     /// \throws ConfigError for a namespace or name that cannot be one
     [[nodiscard]] Reference add_reference(std::string_view ns, std::string_view name);
 
-    /// Reads an object that somebody refers to, from memory. If it has not been read from the server
-    /// since it is watched, waits for that, at most `get_timeout`.
+    /// Reads an object that somebody refers to, from memory. If it has not been read from the
+    /// server since it is watched, waits for that, at most `get_timeout`.
     /// \par Handler signature  `void(error_code, ObjectPtr)`; the pointer is null with an error
     /// \par Errors
     /// errc::not_referenced; errc::object_not_found: the server has no such object (also: not in a
@@ -118,21 +118,21 @@ class K8S_SD_EXPORT ObjectCache {
     template <class CompletionToken = asio::deferred_t>
     auto async_get(const Reference& reference, CompletionToken&& token = CompletionToken{});
 
-    /// Follows an object: refers to it, and tells `callback` its state once it is known and whenever
-    /// it changes from then on.
+    /// Follows an object: refers to it, and tells `callback` its state once it is known and
+    /// whenever it changes from then on.
     ///
     /// `callback` is called on get_executor(), as if by post, and for all subscriptions of a cache
     /// never concurrently. While it runs changes are collected: the newest state wins, and what has
-    /// changed back is no change. After the Subscription was destroyed at most a call that had begun
-    /// is still running. An exception leaves through the function that runs the context; the state
-    /// counts as told.
+    /// changed back is no change. After the Subscription was destroyed at most a call that had
+    /// begun is still running. An exception leaves through the function that runs the context; the
+    /// state counts as told.
     /// An object that is followed is never idle. An immutable one is no longer watched once it was
     /// told, so its deletion is not noticed.
     /// \throws ConfigError as add_reference(), and for an empty callback
     [[nodiscard]] Subscription subscribe(std::string_view ns, std::string_view name, Callback);
 
-    /// Stops all watches, forgets all objects, and completes what waits; idempotent. References that
-    /// are left have no effect any more.
+    /// Stops all watches, forgets all objects, and completes what waits; idempotent. References
+    /// that are left have no effect any more.
     void cancel() noexcept;
 
     /// Copies of the present status, which may lag behind the calls of the host. The objects are

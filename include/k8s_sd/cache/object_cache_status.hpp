@@ -12,8 +12,8 @@ namespace k8s_sd::inline v0 {
 
 /// What an ObjectCache knows of an object.
 enum class CachedState : std::uint8_t {
-    unsynced,  ///< not read from the server yet
-    present,
+    unsynced,   ///< not read from the server yet
+    present,    ///< read, and watched
     absent,     ///< the server has no such object
     immutable,  ///< present, and no longer watched
     idle,       ///< no longer watched, because nobody reads it

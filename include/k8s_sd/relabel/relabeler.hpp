@@ -95,8 +95,8 @@ class K8S_SD_EXPORT Relabeler {
     /// \throws ConfigError where "relabel_configs[<index>].<field>"
     explicit Relabeler(std::vector<RelabelRule> rules, RelabelOptions = {});
 
-    /// The labels may refer to texts of the rules afterwards: keep this object, or a copy of it, for
-    /// as long as you use them.
+    /// The labels may refer to texts of the rules afterwards: keep this object, or a copy of it,
+    /// for as long as you use them.
     /// \returns false if a rule dropped the target; what the labels are then is unspecified.
     bool apply(MutableLabels&) const;
     /// The same, step by step, and slower; ends with the step that drops the target.

@@ -15,5 +15,6 @@ class TargetPool;
 struct RelabelRule;
 struct ScrapeConfig;
 struct ScrapeConfigFile;
+struct ScrapeJob;
 
 }  // namespace k8s_sd::inline v0

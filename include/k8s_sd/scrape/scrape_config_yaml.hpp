@@ -44,9 +44,10 @@ struct ScrapeConfigOptions {
     bool strict = false;
 };
 
-/// Reads a configuration file: `global` and `scrape_configs`, with their defaults. What else the two
-/// programs know is ignored with a note; what none of them knows is an error. Relative paths are
-/// relative to the directory of `file_name`. docs/scrape-configs.md lists all keys. Thread-safe.
+/// Reads a configuration file: `global` and `scrape_configs`, with their defaults. What else the
+/// two programs know is ignored with a note; what none of them knows is an error. Relative paths
+/// are relative to the directory of `file_name`. docs/scrape-configs.md lists all keys.
+/// Thread-safe.
 /// \throws ConfigError where "file:line: key"
 K8S_SD_EXPORT ScrapeConfigFile parse_scrape_configs(std::string_view yaml,
                                                     const ScrapeConfigOptions& = {},

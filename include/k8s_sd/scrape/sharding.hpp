@@ -52,8 +52,8 @@ class K8S_SD_EXPORT Sharding {
     /// As they were given.
     const ShardingOptions& options() const noexcept { return options_; }
     /// \param labels  after relabelling, without `__meta_*`. ShardingRule::modulo hashes them in
-    ///                this order: vmagent's is that of the names before relabelling, then the labels
-    ///                that relabelling made, as they came.
+    ///                this order: vmagent's is that of the names before relabelling, then the
+    ///                labels that relabelling made, as they came.
     bool owns(std::span<const MutableLabels::Label> labels) const;
 
     /// What is hashed: "name=value," for each label that counts.

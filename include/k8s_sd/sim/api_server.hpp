@@ -108,8 +108,9 @@ class K8S_SD_EXPORT ApiServer {
 
     /// What happens to a watch after send_to_watches().
     enum class After { go_on, end, drop };
-    /// Sends raw bytes on the running watches of a resource, as one chunk of the body: garbage, half
-    /// an event, an ERROR event. Then the watch goes on, ends cleanly, or its connection is closed.
+    /// Sends raw bytes on the running watches of a resource, as one chunk of the body: garbage,
+    /// half an event, an ERROR event. Then the watch goes on, ends cleanly, or its connection is
+    /// closed.
     void send_to_watches(std::string_view plural, std::string bytes, After = After::go_on);
     /// Ends all running watches cleanly, as a server that shuts down, once they have sent what has
     /// happened so far.

@@ -25,7 +25,10 @@ struct ShopOptions {
 /// The constructor creates it; step() then changes one thing at a time. Call step() from a timer:
 /// \code
 ///   void tick() {
-///       timer->expires_at(clock->now() + 1s, [this] { std::cout << shop.step() << '\n'; tick(); });
+///       timer->expires_at(clock->now() + 1s, [this] {
+///           std::cout << shop.step() << '\n';
+///           tick();
+///       });
 ///   }
 /// \endcode
 /// Not thread-safe; the server, which must outlive it, is.

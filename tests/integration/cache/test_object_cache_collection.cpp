@@ -233,7 +233,7 @@ TEST_CASE("ObjectCache: what comes while a collection is watched has a watch of 
     for (const auto& name : numbered("s", 10)) CHECK(c.read(name) == "token=" + name);
 }
 
-TEST_CASE("ObjectCache: one that went and comes again while a collection is watched is read anew") {
+TEST_CASE("ObjectCache: one that is gone and comes again under a collection watch is read anew") {
     Collected c;
     c.refer_more(0, 6);
     c.references.pop_back();

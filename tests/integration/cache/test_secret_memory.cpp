@@ -112,7 +112,7 @@ class Replies final : public Connector {
             asio::post(executor_, [handler, size = buffer.size()] { handler({}, size); });
         }
         void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
-            if (rest_.empty()) return;  // waits for ever
+            if (rest_.empty()) return;  // never completes
             const std::size_t size = std::min({buffer.size(), rest_.size(), replies_.chunk_});
             std::memcpy(buffer.data(), rest_.data(), size);
             rest_.remove_prefix(size);

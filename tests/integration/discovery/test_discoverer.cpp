@@ -39,7 +39,7 @@ TEST_CASE("Discoverer: the first diff is the complete state, the later ones what
     Pods p;
     Host host(p.context.get_executor(), p.config());
     host.run();
-    CHECK(host.diffs == 0);  // nothing from inside of async_run
+    CHECK(host.diffs == 0);  // nothing from within async_run
     p.settle();
     CHECK(host.take_diffs() == "[~pod/default/p1 ~pod/default/p2]");
     p.label("p1", "1");

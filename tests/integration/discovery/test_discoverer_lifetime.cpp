@@ -51,7 +51,7 @@ struct Pods : Simulation {
 
 }  // namespace
 
-// --- cancellation ---------------------------------------------------------------------------------
+// --- cancellation --------------------------------------------------------------------------------
 
 TEST_CASE("Discoverer: cancel ends it promptly, and once") {
     Pods p;
@@ -185,7 +185,7 @@ TEST_CASE("Discoverer: a signal before anything ran, and two at once") {
     p.check_quiet();
 }
 
-// --- completion tokens ----------------------------------------------------------------------------
+// --- completion tokens ---------------------------------------------------------------------------
 
 TEST_CASE("Discoverer: the operation can be deferred") {
     Pods p;
@@ -244,7 +244,7 @@ TEST_CASE("Discoverer: a running discoverer keeps run() from returning, nothing 
     CHECK(p.context.stopped());
 }
 
-// --- lifetimes ------------------------------------------------------------------------------------
+// --- lifetimes -----------------------------------------------------------------------------------
 
 TEST_CASE("Discoverer: it can be destroyed at any moment") {
     const auto action = GENERATE(0, 1);

@@ -15,12 +15,12 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// --- what a job is told ---------------------------------------------------------------------------
+// --- what a job is told --------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: a job's first diff is its complete state, the later ones changes") {
     Jobs j;
     CHECK(j.apply({{"a", {j.pods()}}}).empty());
-    CHECK(j.host.diffs == 0);  // nothing from inside of apply_config
+    CHECK(j.host.diffs == 0);  // nothing from within apply_config
     j.settle();
     CHECK(j.host.take_diffs() == "a(full): 1(full)[~p1 ~p2]");
     j.label("p1", "1");
@@ -145,7 +145,7 @@ TEST_CASE("DiscoveryManager: one configuration twice in a job is one") {
     CHECK(j.host.problems() == "");
 }
 
-// --- sharing --------------------------------------------------------------------------------------
+// --- sharing -------------------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: a hundred jobs cost one LIST and one WATCH of a URL") {
     Jobs j;
@@ -190,7 +190,7 @@ TEST_CASE("DiscoveryManager: the spelling of a configuration does not matter") {
     CHECK(j.host.problems() == "");
 }
 
-// --- when -----------------------------------------------------------------------------------------
+// --- when ----------------------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: a job's minimum interval collects changes, for that job only") {
     Jobs j;
@@ -362,7 +362,7 @@ TEST_CASE("DiscoveryManager: a host may give a strand of its own") {
     CHECK(host.problems() == "");
 }
 
-// --- status, metrics ------------------------------------------------------------------------------
+// --- status, metrics -----------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: the status says how each configuration of a job is doing") {
     Jobs j;

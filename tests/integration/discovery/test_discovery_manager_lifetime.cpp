@@ -18,7 +18,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// --- running and cancelling -----------------------------------------------------------------------
+// --- running and cancelling ----------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: what was applied before it runs begins when it does") {
     Jobs j;
@@ -74,7 +74,7 @@ TEST_CASE("DiscoveryManager: it runs once at a time, and once at all") {
     j.settle_with({{"a", {j.pods()}}});
     std::optional<error_code> second;
     j.host.manager->async_run([&](error_code ec) { second = ec; });
-    CHECK_FALSE(second);  // nothing from inside of async_run
+    CHECK_FALSE(second);  // nothing from within async_run
     j.settle();
     CHECK(second == asio::error::already_started);
     CHECK(j.host.diffs == 1);
@@ -160,7 +160,7 @@ TEST_CASE("DiscoveryManager: a timer that waits for an interval does not outlive
     CHECK(j.host.diffs == 1);
 }
 
-// --- in the callback ------------------------------------------------------------------------------
+// --- in the callback -----------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: a configuration can be applied in the callback") {
     Jobs j;
@@ -246,7 +246,7 @@ TEST_CASE("DiscoveryManager: an exception of the callback leaves through run, la
     CHECK(j.host.problems() == "");
 }
 
-// --- lifetimes ------------------------------------------------------------------------------------
+// --- lifetimes -----------------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: it can be destroyed at any moment") {
     const int steps = GENERATE(range(0, 60, 3));

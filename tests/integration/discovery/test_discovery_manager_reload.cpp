@@ -25,7 +25,7 @@ struct Reload : Jobs {
 
 }  // namespace
 
-// --- what is equal goes on ------------------------------------------------------------------------
+// --- what is equal goes on -----------------------------------------------------------------------
 
 TEST_CASE("Reload: the same configuration again changes nothing") {
     Reload j;
@@ -163,7 +163,7 @@ TEST_CASE("Reload: files are read again, and decide what is equal") {
     CHECK(j.host.problems() == "");
 }
 
-// --- what goes ------------------------------------------------------------------------------------
+// --- what goes -----------------------------------------------------------------------------------
 
 TEST_CASE("Reload: a job that goes is told what it loses, and its watches end") {
     Reload j;
@@ -227,7 +227,7 @@ TEST_CASE("Reload: a job that comes back later begins anew") {
     CHECK(j.host.problems() == "");
 }
 
-// --- what takes the place of something ------------------------------------------------------------
+// --- what takes the place of something -----------------------------------------------------------
 
 TEST_CASE("Reload: the targets of a replaced configuration go when the new one has been listed") {
     Reload j;

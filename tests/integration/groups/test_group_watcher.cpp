@@ -440,17 +440,17 @@ TEST_CASE("GroupWatcher: a role that comes later gets what is there already") {
     CHECK(pods.groups.size() == 1);
 }
 
-// --- observers ------------------------------------------------------------------------------------
+// --- observers -----------------------------------------------------------------------------------
 
 TEST_CASE("GroupWatcher: an observer is told the complete state, then what a turn has changed") {
     Cluster c;
-    const auto group =
+    const auto watcher =
         GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
     const auto first = std::make_shared<Recorder>();
     const auto second = std::make_shared<Recorder>();
-    const auto subscription = group->subscribe(Role::pod, first);
-    const auto other = group->subscribe(Role::pod, second);
-    CHECK(first->told.empty());  // nothing from inside of subscribe()
+    const auto subscription = watcher->subscribe(Role::pod, first);
+    const auto other = watcher->subscribe(Role::pod, second);
+    CHECK(first->told.empty());  // nothing from within subscribe()
     c.settle();
     CHECK(first->take() == "ready ");
     REQUIRE(first->state);
@@ -473,16 +473,16 @@ TEST_CASE("GroupWatcher: an observer is told the complete state, then what a tur
 
 TEST_CASE("GroupWatcher: an observer that comes later is told the state of that time") {
     Cluster c;
-    const auto group =
+    const auto watcher =
         GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
     const auto early = std::make_shared<Recorder>();
-    const auto subscription = group->subscribe(Role::pod, early);
+    const auto subscription = watcher->subscribe(Role::pod, early);
     c.settle();
     c.server.remove("pods", "default", "p2");
     c.settle();
     early->take();
     const auto late = std::make_shared<Recorder>();
-    auto late_subscription = group->subscribe(Role::pod, late);
+    auto late_subscription = watcher->subscribe(Role::pod, late);
     c.settle();
     CHECK(late->take() == "ready ");
     CHECK(late->state->updated.size() == 1);
@@ -498,14 +498,14 @@ TEST_CASE("GroupWatcher: an observer that comes later is told the state of that 
     CHECK(late->take().empty());
 }
 
-TEST_CASE("GroupWatcher: views of one scope are told apart, equal ones are one group") {
+TEST_CASE("GroupWatcher: views of one scope are told apart, equal ones share a watcher") {
     Cluster c;
     const auto executor = c.context.get_executor();
     const ResolvedConfig config = resolve(c.config(Role::pod));
-    const auto group = GroupWatcher::acquire(executor, config);
-    CHECK(GroupWatcher::acquire(executor, config) == group);
+    const auto watcher = GroupWatcher::acquire(executor, config);
+    CHECK(GroupWatcher::acquire(executor, config) == watcher);
     ResolvedConfig other = config;
     SECTION("the dialect") { other.view.dialect = LabelDialect::victoriametrics; }
     SECTION("attached metadata") { other.view.attach_metadata.node = true; }
-    CHECK(GroupWatcher::acquire(executor, other) != group);
+    CHECK(GroupWatcher::acquire(executor, other) != watcher);
 }

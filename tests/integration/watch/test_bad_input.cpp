@@ -120,7 +120,7 @@ struct RealServer {
 
 }  // namespace
 
-// --- configurations -------------------------------------------------------------------------------
+// --- configurations ------------------------------------------------------------------------------
 
 TEST_CASE("Bad input: a configuration that cannot work is refused when it is made") {
     DiscoveryConfig config = valid();
@@ -186,7 +186,7 @@ TEST_CASE("Bad input: a configuration in YAML says where it is wrong") {
     CHECK(contains(error("role: pod\nselectors:\n- role: pod\n  label: 'a in ('\n"), "label"));
 }
 
-// --- the server -----------------------------------------------------------------------------------
+// --- the server ----------------------------------------------------------------------------------
 
 TEST_CASE("Bad input: a server that cannot be reached") {
     Trouble t;
@@ -313,7 +313,7 @@ TEST_CASE("Bad input: texts of the server do not break the log's lines") {
     CHECK(log[0].size() < 1000);
 }
 
-// --- trust ----------------------------------------------------------------------------------------
+// --- trust ---------------------------------------------------------------------------------------
 
 TEST_CASE("Bad input: the certificate of another authority, until the file has the right one") {
     const CertificateAuthority right("right CA");

@@ -8,7 +8,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// --- bodies ---------------------------------------------------------------------------------------
+// --- bodies --------------------------------------------------------------------------------------
 
 TEST_CASE("URLWatcher: a list that is cut off is not taken as complete") {
     Faults f;
@@ -167,7 +167,7 @@ TEST_CASE("URLWatcher: objects beyond the size limit are skipped") {
     f.probe.destroy();
 }
 
-// --- the stream of a watch ------------------------------------------------------------------------
+// --- the stream of a watch -----------------------------------------------------------------------
 
 TEST_CASE("URLWatcher: garbage on a watch is an error, and it goes on behind the last event") {
     Faults f;

@@ -10,7 +10,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// --- an expired version ---------------------------------------------------------------------------
+// --- an expired version --------------------------------------------------------------------------
 
 TEST_CASE("URLWatcher: an expired version makes it list again at once") {
     Faults f;
@@ -105,7 +105,7 @@ TEST_CASE("URLWatcher: a version from the server's future gives way to its most 
     f.check_recovered();
 }
 
-// --- refusals -------------------------------------------------------------------------------------
+// --- refusals ------------------------------------------------------------------------------------
 
 TEST_CASE("URLWatcher: a refusal is explained, keeps the objects and is tried again") {
     struct Case {

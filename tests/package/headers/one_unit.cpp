@@ -1,5 +1,8 @@
-// A program that links no library of ours: it includes all bodies.
+// A program that links no library of ours: it includes all bodies. Each fwd.hpp comes first, so
+// that a declaration that differs from its definition is noticed.
+#include "k8s_sd/fwd.hpp"
 #include "k8s_sd/k8s_sd.hpp"
+#include "k8s_sd/scrape/fwd.hpp"
 #include "k8s_sd/scrape/scrape.hpp"
 #include "k8s_sd/scrape/src.hpp"
 

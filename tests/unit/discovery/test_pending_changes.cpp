@@ -40,7 +40,7 @@ TEST_CASE("PendingChanges: a change is taken once") {
     CHECK(pending.take().empty());
 }
 
-TEST_CASE("PendingChanges: what came and went again was never there") {
+TEST_CASE("PendingChanges: what was added and is gone again was never there") {
     PendingChanges pending;
     const auto group = group_of("a", "1");
     pending.add({group, nullptr, false});
@@ -69,7 +69,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "PendingChanges: what went and came back equal is no change, and a change if it differs") {
+    "PendingChanges: what was removed and is back equal is no change, and a change if it differs") {
     PendingChanges pending;
     const auto one = group_of("a", "1");
     pending.add({nullptr, one, false});
@@ -167,16 +167,16 @@ TEST_CASE("PendingChanges: they can be read for several hosts before they are dr
 TEST_CASE("PendingChanges: to take everything from a host is to take what it was told") {
     const auto unchanged = group_of("unchanged", "1"), old = group_of("changed", "1"),
                changed = group_of("changed", "2"), came = group_of("came", "1"),
-               went = group_of("went", "1");
+               gone = group_of("gone", "1");
     TargetGroups newest;
     for (const auto& group : {unchanged, changed, came}) newest.apply({group, nullptr, false});
     PendingChanges pending;
     pending.add({changed, old, false});
     pending.add({came, nullptr, false});
-    pending.add({nullptr, went, true});
+    pending.add({nullptr, gone, true});
     const TargetGroupDiff diff = pending.get_removal(newest);
     CHECK(diff.updated.empty());
     CHECK(std::set<TargetGroupPtr>(diff.removed.begin(), diff.removed.end()) ==
-          std::set<TargetGroupPtr>{unchanged, old, went});
+          std::set<TargetGroupPtr>{unchanged, old, gone});
     CHECK(diff.removed.size() == 3);
 }

@@ -100,7 +100,7 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
     std::mutex& mutex_;
     ServedEntries entries_;
     CacheCollection collection_;
-    std::set<CacheEntry*> unreferenced_;  // their last reference went
+    std::set<CacheEntry*> unreferenced_;  // their last reference is gone
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -23,8 +23,8 @@ class CacheWatch;
 /// More watches of single objects than the threshold make it join the collection; when half of
 /// that is left it leaves, so that it does not go back and forth. A collection that is refused, or
 /// cannot be listed although single watches work, is not asked for again for ten minutes. Where
-/// the permission went while the collection served, one object after the other tries a watch of
-/// its own, and the first that gets one makes the others leave as well.
+/// the permission is withdrawn while the collection serves, one object after the other tries a
+/// watch of its own, and the first that gets one makes the others leave as well.
 class CollectionPolicy {
  public:
     /// Belongs to the objects that it serves, or is to serve; expired when there are none left.
@@ -57,7 +57,7 @@ class CollectionPolicy {
 
     /// Why the policy is asked.
     enum class Occasion : std::uint8_t {
-        change,   ///< objects came or went, or watches did
+        change,   ///< objects or watches have come or gone
         check,    ///< time has passed
         refusal,  ///< the server has refused the collection; of two, the one that joins
     };
@@ -100,7 +100,7 @@ class CollectionPolicy {
         const auto* refused = std::get_if<Refused>(&state);
         return refused != nullptr && now < refused->until;
     }
-    /// Permissions are seldom given.
+    /// A missing permission is seldom granted soon.
     static TimePoint refused_until(TimePoint now) { return now + std::chrono::minutes(10); }
 
  private:

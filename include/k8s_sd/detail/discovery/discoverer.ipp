@@ -25,8 +25,8 @@ namespace {
 
 constexpr int diffs_per_turn = 1;
 
-std::shared_ptr<GroupWatcher> acquire_group(const asio::any_io_executor& executor,
-                                            const DiscoveryConfig& config) {
+std::shared_ptr<GroupWatcher> acquire_watcher(const asio::any_io_executor& executor,
+                                              const DiscoveryConfig& config) {
     const auto& files = detail::ContextEnvironment::of(executor).in_cluster();
     return GroupWatcher::acquire(executor, resolve(config, files));
 }
@@ -42,9 +42,10 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
         : executor_(std::move(executor)),
           role_(config.role),
           callback_(std::move(callback)),
-          group_(acquire_group(executor_, config)),
-          metrics_(group_->environment().metrics),
-          delivery_(executor_, group_->get_executor(), group_->environment().clock, diffs_per_turn),
+          watcher_(acquire_watcher(executor_, config)),
+          metrics_(watcher_->environment().metrics),
+          delivery_(executor_, watcher_->get_executor(), watcher_->environment().clock,
+                    diffs_per_turn),
           pace_(config.min_update_interval) {}
 
     const executor_type& executor() const noexcept { return executor_; }
@@ -60,7 +61,7 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
             return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
         }
         operation_ = std::move(operation);
-        subscription_ = group_->subscribe(role_, weak_from_this());
+        subscription_ = watcher_->subscribe(role_, weak_from_this());
     }
 
     void cancel() noexcept {
@@ -71,10 +72,10 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
             const std::lock_guard lock(mutex_);
             // By post: a discoverer that takes the place of this one may run a turn later, and is
             // to find the watches.
-            asio::post(group_->get_executor(), [subscription = std::move(subscription_)]() mutable {
-                subscription.reset();
-            });
-            group_.reset();
+            asio::post(
+                watcher_->get_executor(),
+                [subscription = std::move(subscription_)]() mutable { subscription.reset(); });
+            watcher_.reset();
             state_.reset();
             pending_.clear();
             operation = std::move(operation_);
@@ -92,7 +93,7 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
     }
 
  private:
-    // --- what the group finds ---------------------------------------------------------------
+    // --- what the watcher finds -------------------------------------------------------------
 
     void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) override {
         const std::lock_guard lock(mutex_);
@@ -141,7 +142,7 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
     const Callback callback_;
 
     mutable std::mutex mutex_;  // guards what changes
-    std::shared_ptr<GroupWatcher> group_;
+    std::shared_ptr<GroupWatcher> watcher_;
     const std::shared_ptr<Metrics> metrics_;
     Delivery delivery_;
     std::unique_ptr<RunOperation> operation_;

@@ -19,7 +19,7 @@ class ProviderSubscription;
 /// One discovery configuration that a DiscoveryManager runs for any number of jobs, with the
 /// targets it has found. The jobs own it through their subscriptions.
 ///
-/// Guarded by the mutex of its observer, which the group's strand locks once a turn.
+/// Guarded by the mutex of its observer, which the watcher's strand locks once a turn.
 class Provider final : public GroupWatcher::Observer,
                        public std::enable_shared_from_this<Provider> {
  public:
@@ -34,18 +34,18 @@ class Provider final : public GroupWatcher::Observer,
         ~Observer() = default;
     };
 
-    Provider(ProviderId id, Role role, std::shared_ptr<GroupWatcher> group,
+    Provider(ProviderId id, Role role, std::shared_ptr<GroupWatcher> watcher,
              std::weak_ptr<Observer> observer)
-        : id_(id), role_(role), group_(std::move(group)), observer_(std::move(observer)) {
-        ++group_->environment().metrics->providers;
+        : id_(id), role_(role), watcher_(std::move(watcher)), observer_(std::move(observer)) {
+        ++watcher_->environment().metrics->providers;
     }
-    ~Provider() { --group_->environment().metrics->providers; }
+    ~Provider() { --watcher_->environment().metrics->providers; }
     Provider(const Provider&) = delete;
     Provider& operator=(const Provider&) = delete;
 
     ProviderId id() const noexcept { return id_; }
     void start() {
-        if (!subscription_) subscription_ = group_->subscribe(role_, weak_from_this());
+        if (!subscription_) subscription_ = watcher_->subscribe(role_, weak_from_this());
     }
     DiscovererStatus status() const { return discoverer_status(subscription_.status()); }
 
@@ -93,7 +93,7 @@ class Provider final : public GroupWatcher::Observer,
 
     const ProviderId id_;
     const Role role_;
-    const std::shared_ptr<GroupWatcher> group_;
+    const std::shared_ptr<GroupWatcher> watcher_;
     const std::weak_ptr<Observer> observer_;
     GroupWatcher::Subscription subscription_;
     bool ready_ = false;

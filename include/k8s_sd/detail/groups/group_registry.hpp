@@ -9,7 +9,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The groups of one execution context. It holds them weakly: they belong to their observers.
+/// The watchers of one execution context. It holds them weakly: they belong to their observers.
 class GroupRegistry final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
@@ -22,7 +22,7 @@ class GroupRegistry final : public asio::execution_context::service {
     void shutdown() override;
 
     std::mutex mutex_;
-    std::map<ResolvedConfig, std::weak_ptr<GroupWatcher>> groups_;
+    std::map<ResolvedConfig, std::weak_ptr<GroupWatcher>> watchers_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -13,25 +13,25 @@ asio::execution_context::id GroupRegistry::id;
 std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor& executor,
                                                      const ResolvedConfig& config) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
-    auto& known = groups_[config];
-    if (auto group = known.lock()) return group;
+    std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
+    auto& known = watchers_[config];
+    if (auto watcher = known.lock()) return watcher;
     const asio::any_io_executor strand = make_own_strand(executor);
     auto impl = std::make_shared<GroupWatcherImpl>(
         strand, config, ContextEnvironment::of(executor).with_new_seed());
-    // Watchers own sockets and timers of the strand, so they are destroyed there, whoever drops
-    // the last reference.
-    std::shared_ptr<GroupWatcher> group(
+    // A watcher owns sockets and timers of the strand, so it is destroyed there, whoever drops the
+    // last reference.
+    std::shared_ptr<GroupWatcher> watcher(
         new GroupWatcher(std::move(impl)), [strand](GroupWatcher* last) {
             asio::dispatch(strand, [owned = std::unique_ptr<GroupWatcher>(last)] {});
         });
-    known = group;
-    return group;
+    known = watcher;
+    return watcher;
 }
 
 void GroupRegistry::shutdown() {
     const std::lock_guard lock(mutex_);
-    groups_.clear();
+    watchers_.clear();
 }
 
 }  // namespace k8s_sd::inline v0::detail

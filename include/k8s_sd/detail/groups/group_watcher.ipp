@@ -22,7 +22,7 @@ std::shared_ptr<GroupWatcher> GroupWatcher::acquire(const asio::any_io_executor&
 
 GroupWatcher::Subscription GroupWatcher::subscribe(Role role, std::weak_ptr<Observer> observer) {
     Subscription subscription;
-    subscription.group_ = shared_from_this();
+    subscription.watcher_ = shared_from_this();
     subscription.observer_ = observer;
     subscription.role_ = role;
     // By post, because an observer may subscribe another one while it is told of something.
@@ -40,7 +40,7 @@ const Environment& GroupWatcher::environment() const { return impl_->environment
 GroupWatcher::Subscription& GroupWatcher::Subscription::operator=(Subscription&& other) noexcept {
     if (this != &other) {
         reset();
-        group_ = std::move(other.group_);
+        watcher_ = std::move(other.watcher_);
         observer_ = std::move(other.observer_);
         role_ = other.role_;
     }
@@ -48,17 +48,16 @@ GroupWatcher::Subscription& GroupWatcher::Subscription::operator=(Subscription&&
 }
 
 void GroupWatcher::Subscription::reset() noexcept {
-    if (!group_) return;
+    if (!watcher_) return;
     // By post: an observer that comes right after this one is counted before this one goes.
-    const auto strand = group_->get_executor();
-    asio::post(strand, [group = std::move(group_), observer = std::move(observer_), role = role_] {
-        group->impl_->unsubscribe(role, observer);
-    });
-    group_ = nullptr;
+    const auto strand = watcher_->get_executor();
+    asio::post(strand, [watcher = std::move(watcher_), observer = std::move(observer_),
+                        role = role_] { watcher->impl_->unsubscribe(role, observer); });
+    watcher_ = nullptr;
 }
 
 std::vector<WatchStatus> GroupWatcher::Subscription::status() const {
-    return group_ ? group_->status(role_) : std::vector<WatchStatus>();
+    return watcher_ ? watcher_->status(role_) : std::vector<WatchStatus>();
 }
 
 }  // namespace k8s_sd::inline v0

@@ -24,7 +24,7 @@ class RoleGroups final : private Lookup {
     RoleGroups(const RoleGroups&) = delete;
     RoleGroups& operator=(const RoleGroups&) = delete;
 
-    /// An object of any kind came, changed or went: marks the groups that it reaches.
+    /// An object of any kind was added, changed or removed: marks the groups that it reaches.
     void on_change(const ObjectChange&);
     /// Whether groups are to be generated.
     bool dirty() const noexcept { return !dirty_.empty(); }

@@ -46,7 +46,8 @@ bool take(std::string_view& regex, std::string_view prefix) {
 }  // namespace
 
 std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
-    // Between anchors these change nothing. (An escaped one leaves a backslash, which is not simple.)
+    // Between anchors these change nothing. (An escaped one leaves a backslash, which is not
+    // simple.)
     take(regex, "^");
     if (regex.ends_with('$')) regex.remove_suffix(1);
 
@@ -72,7 +73,7 @@ std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
         }
     }
     if (open && !take(regex, ")")) return std::nullopt;
-    // Something is left: quantifiers, further groups, alternatives outside of the group, ...
+    // Something is left: quantifiers, further groups, alternatives outside the group, ...
     if (!regex.empty()) return std::nullopt;
     std::sort(result.literals.begin(), result.literals.end());
     return result;

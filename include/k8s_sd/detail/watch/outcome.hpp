@@ -14,7 +14,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A watch that has lived for so long works, even if nothing has happened yet.
+/// A watch that has lived for this long works, even if nothing has happened yet.
 constexpr Duration proof_of_life = std::chrono::seconds(1);
 
 /// One request and its answer, as far as they decide what to do next.
@@ -26,7 +26,7 @@ struct Exchange {
 
     ResponseHead head;       ///< status 0: there was no answer
     bool readable = false;   ///< the body is a list or events, and there is a decoder for it
-    std::string error_text;  ///< the begin of the body of an answer other than 200
+    std::string error_text;  ///< the start of the body of an answer other than 200
     std::optional<ServerStatus> error_event;
     std::uint64_t events = 0;  ///< bookmarks too
 

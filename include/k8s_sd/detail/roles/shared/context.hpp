@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Read access to other objects of the group, for generators. The implementation records what
+/// Read access to other objects of the scope, for generators. The implementation records what
 /// was asked for, so that the group is generated again when the answer changes.
 class Lookup {
  public:
