@@ -3,6 +3,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <dlfcn.h>
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <k8s_sd/sim/api_server.hpp>
@@ -21,12 +22,13 @@ Discover* load(const char* path, int visibility) {
 }
 
 bool all_discover(const std::vector<const char*>& paths, int visibility, const std::string& url) {
+    std::vector<Discover*> plugins;
+    for (const char* path : paths) plugins.push_back(load(path, visibility));
+    if (std::count(plugins.begin(), plugins.end(), nullptr) > 0) return false;
     std::vector<std::array<char, 64>> found(paths.size());
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        Discover* const discover = load(paths[i], visibility);
-        if (discover == nullptr) return false;
-        threads.emplace_back([&, discover, i] { discover(url.c_str(), found[i].data(), 64); });
+        threads.emplace_back([&, i] { plugins[i](url.c_str(), found[i].data(), 64); });
     }
     for (std::thread& thread : threads) thread.join();
     bool good = true;
