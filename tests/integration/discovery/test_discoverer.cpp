@@ -132,6 +132,8 @@ TEST_CASE("Discoverer: a host that does not come to its callbacks gets one diff 
     p.settle();
     CHECK(executor.held() == 0);
     CHECK(busy.diffs == 2);
+    busy.discoverer.reset();
+    executor.let_go();
 }
 
 TEST_CASE("Discoverer: a diff has the newest state of the time when its call begins") {
@@ -159,6 +161,8 @@ TEST_CASE("Discoverer: a diff has the newest state of the time when its call beg
     p.settle();
     CHECK(executor.held() == 0);
     CHECK(busy.complaints.empty());
+    busy.discoverer.reset();
+    executor.let_go();
 }
 
 TEST_CASE("Discoverer: what happens between two diffs is in one") {
