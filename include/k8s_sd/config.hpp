@@ -83,11 +83,28 @@ struct WatchOptions {
     Duration watch_timeout_min = std::chrono::seconds(300);  ///< timeoutSeconds is drawn from
     Duration watch_timeout_max = std::chrono::seconds(600);  ///< [min, max] for each watch
     Duration backoff_min = std::chrono::milliseconds(800);   ///< least wait after a failure
-    Duration backoff_max = std::chrono::seconds(30);         ///< greatest wait after a failure
+    /// The waits double up to this one. Jitter makes each longer, at most twice as long.
+    Duration backoff_max = std::chrono::seconds(30);
+    /// Between two lists where the server lets this client list, but not watch.
+    Duration poll_interval = std::chrono::seconds(60);
+    /// A watcher begins after a random part of this. Zero suits a single process; where many
+    /// start at once, as a DaemonSet does, 10 s spread them.
+    Duration start_jitter{0};
+    /// Lets the first list come from the server's cache (resourceVersion=0): cheaper for servers
+    /// before 1.31, but it may be older than what another replica of the server has shown.
+    bool first_list_from_cache = false;
+    /// A list that lost more than half of the objects that were known is confirmed by a second
+    /// one before anything is removed.
+    bool confirm_shrunken_lists = true;
+    /// From this number of namespaces on, one watch of all namespaces replaces those of each, as
+    /// long as the server allows it. Objects of other namespaces are dropped as they arrive.
+    /// Zero: never.
+    std::size_t cluster_wide_from = 20;
     /// An Endpoints object has a target for each pair of address and port, so a small object can
     /// ask for very many. An object that exceeds this keeps the targets it had.
     std::size_t max_targets_per_object = 100'000;
     std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
+    std::size_t max_objects = 1'000'000;                   ///< that one URL may have
     auto operator<=>(const WatchOptions&) const = default;
 };
 

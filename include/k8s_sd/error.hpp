@@ -38,6 +38,12 @@ enum class errc {
     not_referenced,            ///< nobody refers to the object: ObjectCache does not watch it
     object_not_found,          ///< the server has no object of that name
     not_synced,                ///< the object was not read in ObjectCacheConfig::get_timeout
+    unexpected_encoding,       ///< the body is compressed although that was not asked for
+    endless_list,              ///< the pages of a list repeat, or do not end
+    too_many_objects,          ///< a list or watch exceeds WatchOptions::max_objects
+    short_watches,             ///< watches end at once, one after the other, and bring nothing
+    too_many_watches,          ///< ServerLimits::watches are open: this URL is polled instead
+    connector_failed,          ///< the Connector, or OpenSSL, threw an exception
 };
 
 /// The category "k8s_sd"; one object per process.

@@ -33,6 +33,14 @@ const char* message_of(errc value) noexcept {
             return "nobody refers to the object; add a reference before reading it";
         case errc::object_not_found: return "there is no object of this name";
         case errc::not_synced: return "the object was not read within get_timeout";
+        case errc::unexpected_encoding:
+            return "the body of the answer is compressed, which was not asked for";
+        case errc::endless_list: return "the pages of the list repeat, or do not end";
+        case errc::too_many_objects: return "there are more objects than max_objects";
+        case errc::short_watches: return "watches end at once and bring nothing";
+        case errc::too_many_watches:
+            return "as many watches of this server are open as may be; polling instead";
+        case errc::connector_failed: return "a connection cannot be made";
     }
     return "unknown error of k8s_sd";
 }

@@ -238,7 +238,8 @@ void check_watch(const WatchOptions& watch) {
         {"watch.connect_timeout", watch.connect_timeout},
         {"watch.response_timeout", watch.response_timeout},
         {"watch.watch_timeout_min", watch.watch_timeout_min},
-        {"watch.backoff_min", watch.backoff_min}};
+        {"watch.backoff_min", watch.backoff_min},
+        {"watch.start_jitter", watch.start_jitter}};
     for (const auto& [field, value] : durations) {
         if (value < Duration::zero()) throw ConfigError(field, "must not be negative");
     }
@@ -251,8 +252,14 @@ void check_watch(const WatchOptions& watch) {
     if (watch.backoff_min > watch.backoff_max) {
         throw ConfigError("watch.backoff_min", "must not exceed backoff_max");
     }
+    if (watch.poll_interval <= Duration::zero()) {
+        throw ConfigError("watch.poll_interval", "must be greater than zero");
+    }
     if (watch.max_object_bytes == 0) {
         throw ConfigError("watch.max_object_bytes", "must be greater than zero");
+    }
+    if (watch.max_objects == 0) {
+        throw ConfigError("watch.max_objects", "must be greater than zero");
     }
 }
 
