@@ -67,6 +67,11 @@ struct Metrics {
     Gauge failed_configs{0};                ///< of these jobs: those that cannot be used
     Gauge providers{0};                     ///< distinct configurations that these jobs have
 
+    // Of all servers, see ServerLimits.
+    Gauge lists_waiting{0};  ///< LISTs that wait for their turn
+    Gauge lists_running{0};  ///< LISTs under way
+    Gauge open_watches{0};   ///< WATCHes that have a connection
+
     // Of all ObjectCaches.
     Gauge cache_references{0};    ///< references and subscriptions of hosts
     Gauge cached_objects{0};      ///< names that are referred to
@@ -169,6 +174,10 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_failed_configs", &Metrics::failed_configs,
      "Configurations of these jobs that cannot be used."},
     {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
+    {"k8s_sd_lists_waiting", &Metrics::lists_waiting,
+     "Lists that wait because enough lists of their API server are under way."},
+    {"k8s_sd_lists_running", &Metrics::lists_running, "Lists under way."},
+    {"k8s_sd_open_watches", &Metrics::open_watches, "Watches that have a connection."},
     {"k8s_sd_cache_references", &Metrics::cache_references,
      "References to objects of ObjectCaches."},
     {"k8s_sd_cached_objects", &Metrics::cached_objects, "Objects that are referred to."},

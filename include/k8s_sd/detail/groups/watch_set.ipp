@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/groups/watch_set.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -29,7 +30,7 @@ WatchSet::WatchSet(const asio::any_io_executor& strand, WatchScope scope,
                    const Environment& environment, std::shared_ptr<ObjectMaker> maker,
                    WatchObserver& observer)
     : scope_(std::move(scope)),
-      client_(std::make_shared<ApiClient>(strand, scope_.api_server, environment)),
+      client_(make_shared_client(strand, scope_.api_server, environment)),
       maker_(std::move(maker)),
       observer_(observer) {}
 
