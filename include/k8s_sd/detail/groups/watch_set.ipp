@@ -2,7 +2,6 @@
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -26,85 +25,115 @@ bool is_one_of(const WatchSet::Kinds& kinds, Kind kind) {
 
 }  // namespace
 
+// --- one of the watches --------------------------------------------------------------------------
+
+/// A URLWatcher of the set, with its status for any thread.
+class WatchSet::Watch final : private WatchObserver {
+ public:
+    Watch(WatchSet& set, WatchQuery query)
+        : set_(set),
+          kind_(query.kind),
+          watcher_(set.client_, std::move(query), set.scope_.watch,
+                   static_cast<WatchObserver&>(*this), set.maker_),
+          published_(watcher_.status()) {}
+
+    void start() {
+        watcher_.start();
+        publish();
+    }
+    const URLWatcher& watcher() const noexcept { return watcher_; }
+    /// Under the mutex of the set.
+    const WatchStatus& published() const noexcept { return published_; }
+
+ private:
+    void on_change(const ObjectChange& change) override { set_.observer_.on_change(change); }
+    void on_synced() override { --set_.of(kind_).unsynced; }
+    void on_batch_end() override {
+        publish();
+        set_.observer_.on_batch_end();
+    }
+    void on_status() override { publish(); }
+
+    void publish() {
+        WatchStatus status = watcher_.status();
+        const std::lock_guard lock(set_.mutex_);
+        std::swap(published_, status);
+    }
+
+    WatchSet& set_;
+    const Kind kind_;
+    URLWatcher watcher_;
+    WatchStatus published_;
+};
+
+// --- all of them ---------------------------------------------------------------------------------
+
 WatchSet::WatchSet(const asio::any_io_executor& strand, WatchScope scope,
                    const Environment& environment, std::shared_ptr<ObjectMaker> maker,
-                   WatchObserver& observer)
+                   Observer& observer)
     : scope_(std::move(scope)),
       client_(make_shared_client(strand, scope_.api_server, environment)),
       maker_(std::move(maker)),
       observer_(observer) {}
 
+WatchSet::~WatchSet() = default;
+
 void WatchSet::start(const Kinds& kinds) {
     for (const Kind kind : kinds) {
-        if (of(kind).empty()) start(kind);
+        if (of(kind).watches.empty()) start(kind);
     }
-    publish_status();
 }
 
 void WatchSet::start(Kind kind) {
     std::vector<std::string> namespaces = scope_.namespaces;
     if (namespaces.empty() || !resource_of(kind).namespaced) namespaces = {""};
-    for (const std::string& ns : namespaces) {
+    Watches watches;
+    for (std::string& ns : namespaces) {
         WatchQuery query{kind, ns, joined_selectors(scope_.selectors, kind, &Selector::label),
                          joined_selectors(scope_.selectors, kind, &Selector::field)};
-        auto watcher = std::make_unique<URLWatcher>(client_, std::move(query), scope_.watch,
-                                                    observer_, maker_);
-        watcher->start();
-        of(kind).emplace(ns, std::move(watcher));
+        watches.emplace(std::move(ns), std::make_unique<Watch>(*this, std::move(query)));
     }
+    OfKind& started = of(kind);
+    started.unsynced = watches.size();
+    {
+        const std::lock_guard lock(mutex_);
+        started.watches.swap(watches);
+    }
+    for (const auto& [ns, watch] : started.watches) watch->start();
 }
 
 void WatchSet::stop_all_but(const Kinds& needed) {
     for (std::size_t kind = 0; kind < kind_count; ++kind) {
-        if (!is_one_of(needed, static_cast<Kind>(kind))) watchers_[kind].clear();
+        if (is_one_of(needed, static_cast<Kind>(kind))) continue;
+        OfKind stopped;
+        const std::lock_guard lock(mutex_);
+        std::swap(stopped, kinds_[kind]);
     }
-    publish_status();
 }
 
 bool WatchSet::synced(const Kinds& kinds) const {
-    return std::all_of(kinds.begin(), kinds.end(), [this](Kind kind) { return synced(kind); });
-}
-
-bool WatchSet::synced(Kind kind) const {
-    return std::all_of(of(kind).begin(), of(kind).end(),
-                       [](const auto& watcher) { return watcher.second->synced(); });
+    return std::all_of(kinds.begin(), kinds.end(),
+                       [this](Kind kind) { return of(kind).unsynced == 0; });
 }
 
 const Object* WatchSet::find(Kind kind, std::string_view ns, std::string_view name) const {
-    const Watchers& watchers = of(kind);
-    auto it = watchers.find(resource_of(kind).namespaced ? ns : std::string_view());
-    if (it == watchers.end()) it = watchers.find(std::string_view());
-    return it == watchers.end() ? nullptr : it->second->find(ns, name);
+    const Watches& watches = of(kind).watches;
+    auto it = watches.find(resource_of(kind).namespaced ? ns : std::string_view());
+    if (it == watches.end()) it = watches.find(std::string_view());
+    return it == watches.end() ? nullptr : it->second->watcher().find(ns, name);
 }
 
 void WatchSet::for_each(Kind kind, const std::function<void(const ObjectPtr&)>& visit) const {
-    for (const auto& [ns, watcher] : of(kind)) watcher->for_each(visit);
-}
-
-// --- status --------------------------------------------------------------------------------------
-
-void WatchSet::publish_status() {
-    std::vector<WatchStatus> status;
-    for (const Watchers& watchers : watchers_) {
-        for (const auto& [ns, watcher] : watchers) status.push_back(watcher->status());
-    }
-    const std::lock_guard lock(status_mutex_);
-    status_.swap(status);
-}
-
-void WatchSet::publish_counts() {
-    const std::lock_guard lock(status_mutex_);
-    auto status = status_.begin();
-    for (const Watchers& watchers : watchers_) {
-        for (const auto& [ns, watcher] : watchers) (status++)->objects = watcher->size();
-    }
+    for (const auto& [ns, watch] : of(kind).watches) watch->watcher().for_each(visit);
 }
 
 std::vector<WatchStatus> WatchSet::status(const Kinds& kinds) const {
     std::vector<WatchStatus> status;
-    const std::lock_guard lock(status_mutex_);
-    std::copy_if(status_.begin(), status_.end(), std::back_inserter(status),
-                 [&](const WatchStatus& watch) { return is_one_of(kinds, watch.kind); });
+    const std::lock_guard lock(mutex_);
+    for (std::size_t kind = 0; kind < kind_count; ++kind) {
+        if (!is_one_of(kinds, static_cast<Kind>(kind))) continue;
+        for (const auto& [ns, watch] : kinds_[kind].watches) status.push_back(watch->published());
+    }
     return status;
 }
 
