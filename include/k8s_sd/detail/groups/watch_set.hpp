@@ -17,6 +17,9 @@ namespace k8s_sd::inline v0::detail {
 
 /// The URLWatchers of one scope, by kind and namespace. Strand-confined, except for status().
 /// What one of them reports costs the same however many there are.
+///
+/// Many namespaces are watched together (WatchOptions::cluster_wide_from) until the server refuses
+/// that; from then on each has a watcher of its own, which begins with the objects that are known.
 class WatchSet {
  public:
     using Kinds = std::vector<Kind>;
@@ -59,9 +62,15 @@ class WatchSet {
     struct OfKind {
         Watches watches;           ///< changed on the strand only, under the mutex
         std::size_t unsynced = 0;  ///< of them
+        bool refused = false;      ///< the server lets nobody watch all namespaces together
     };
 
     void start(Kind);
+    std::vector<std::string> namespaces_to_watch(Kind) const;
+    bool has_namespace(std::string_view) const;
+    Watches make_watches(Kind, const std::vector<std::string>& namespaces);
+    void run(Kind, Watches, std::size_t unsynced);
+    void split(Watch&, error_code);
     OfKind& of(Kind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
     const OfKind& of(Kind kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
 

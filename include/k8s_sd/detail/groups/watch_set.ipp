@@ -33,6 +33,8 @@ class WatchSet::Watch final : private WatchObserver {
     Watch(WatchSet& set, WatchQuery query)
         : set_(set),
           kind_(query.kind),
+          together_(query.ns.empty() && resource_of(kind_).namespaced &&
+                    !set.scope_.namespaces.empty()),
           watcher_(set.client_, std::move(query), set.scope_.watch,
                    static_cast<WatchObserver&>(*this), set.maker_),
           published_(watcher_.status()) {}
@@ -41,27 +43,58 @@ class WatchSet::Watch final : private WatchObserver {
         watcher_.start();
         publish();
     }
+    /// It begins with this object, which another watch has listed.
+    void adopt(const ObjectPtr& object) { watcher_.adopt(object); }
+    /// What it has adopted is a complete state.
+    void set_known() noexcept { known_ = true; }
+    Kind kind() const noexcept { return kind_; }
     const URLWatcher& watcher() const noexcept { return watcher_; }
     /// Under the mutex of the set.
     const WatchStatus& published() const noexcept { return published_; }
 
  private:
     void on_change(const ObjectChange& change) override { set_.observer_.on_change(change); }
-    void on_synced() override { --set_.of(kind_).unsynced; }
+    void on_synced() override {
+        if (!std::exchange(known_, true)) --set_.of(kind_).unsynced;
+    }
     void on_batch_end() override {
         publish();
         set_.observer_.on_batch_end();
     }
     void on_status() override { publish(); }
+    bool wants(std::string_view ns, std::string_view) override {
+        return !together_ || set_.has_namespace(ns);
+    }
+    bool makes_up_for(error_code failure) override {
+        if (!together_ || !is_refused(failure)) return false;
+        set_.split(*this, failure);  // this watch is no more
+        return true;
+    }
+
+    // What was allowed once is given up when it is forbidden three times in a row: authorizers
+    // fail as well.
+    bool is_refused(error_code failure) {
+        if (!watcher_.synced()) {
+            return failure == errc::forbidden || failure == errc::not_found ||
+                   failure == errc::bad_request || failure == errc::unexpected_status;
+        }
+        const bool again = failure == errc::forbidden && watcher_.status().error == failure;
+        refusals_ = again ? refusals_ + 1 : 0;
+        return refusals_ == 2;
+    }
 
     void publish() {
         WatchStatus status = watcher_.status();
+        status.synced = status.synced || known_;
         const std::lock_guard lock(set_.mutex_);
         std::swap(published_, status);
     }
 
     WatchSet& set_;
     const Kind kind_;
+    const bool together_;  ///< it watches all namespaces and keeps some
+    bool known_ = false;   ///< the complete state was known once
+    int refusals_ = 0;     ///< that followed another one
     URLWatcher watcher_;
     WatchStatus published_;
 };
@@ -85,29 +118,74 @@ void WatchSet::start(const Kinds& kinds) {
 }
 
 void WatchSet::start(Kind kind) {
-    std::vector<std::string> namespaces = scope_.namespaces;
-    if (namespaces.empty() || !resource_of(kind).namespaced) namespaces = {""};
+    Watches watches = make_watches(kind, namespaces_to_watch(kind));
+    const std::size_t unsynced = watches.size();
+    run(kind, std::move(watches), unsynced);
+}
+
+std::vector<std::string> WatchSet::namespaces_to_watch(Kind kind) const {
+    const std::size_t many = scope_.watch.cluster_wide_from;
+    const std::vector<std::string>& all = scope_.namespaces;
+    const bool together = many != 0 && all.size() >= many && !of(kind).refused;
+    if (all.empty() || together || !resource_of(kind).namespaced) return {""};
+    return all;
+}
+
+bool WatchSet::has_namespace(std::string_view ns) const {
+    return std::binary_search(scope_.namespaces.begin(), scope_.namespaces.end(), ns,
+                              std::less<>());
+}
+
+WatchSet::Watches WatchSet::make_watches(Kind kind, const std::vector<std::string>& namespaces) {
     Watches watches;
-    for (std::string& ns : namespaces) {
+    for (const std::string& ns : namespaces) {
         WatchQuery query{kind, ns, joined_selectors(scope_.selectors, kind, &Selector::label),
                          joined_selectors(scope_.selectors, kind, &Selector::field)};
-        watches.emplace(std::move(ns), std::make_unique<Watch>(*this, std::move(query)));
+        watches.emplace(ns, std::make_unique<Watch>(*this, std::move(query)));
     }
-    OfKind& started = of(kind);
-    started.unsynced = watches.size();
+    return watches;
+}
+
+void WatchSet::run(Kind kind, Watches watches, std::size_t unsynced) {
+    OfKind& state = of(kind);
+    state.unsynced = unsynced;
     {
         const std::lock_guard lock(mutex_);
-        started.watches.swap(watches);
+        state.watches.swap(watches);
     }
-    for (const auto& [ns, watch] : started.watches) watch->start();
+    for (const auto& [ns, watch] : state.watches) watch->start();
+}
+
+// Objects that are known stay until a list of their namespace says otherwise.
+void WatchSet::split(Watch& together, error_code why) {
+    const Kind kind = together.kind();
+    of(kind).refused = true;
+    const Logger& logger = client_->impl().environment.logger;
+    if (logger.enabled(LogLevel::info)) {
+        logger.log(LogLevel::info, std::string(to_string(kind)) + " of " +
+                                       std::to_string(scope_.namespaces.size()) +
+                                       " namespaces are watched one by one, because the server "
+                                       "refuses to list and watch those of all namespaces: " +
+                                       why.message());
+    }
+    Watches watches = make_watches(kind, scope_.namespaces);
+    together.watcher().for_each(
+        [&](const ObjectPtr& object) { watches.find(object->ns())->second->adopt(object); });
+    const bool known = together.watcher().synced();
+    for (const auto& [ns, watch] : watches) {
+        if (known) watch->set_known();
+    }
+    const std::size_t unsynced = known ? 0 : watches.size();
+    run(kind, std::move(watches), unsynced);
 }
 
 void WatchSet::stop_all_but(const Kinds& needed) {
     for (std::size_t kind = 0; kind < kind_count; ++kind) {
         if (is_one_of(needed, static_cast<Kind>(kind))) continue;
-        OfKind stopped;
+        Watches stopped;
         const std::lock_guard lock(mutex_);
-        std::swap(stopped, kinds_[kind]);
+        stopped.swap(kinds_[kind].watches);
+        kinds_[kind].unsynced = 0;
     }
 }
 

@@ -42,6 +42,10 @@ void URLWatcherImpl::forget(std::string_view ns, std::string_view name) {
     if (store_.remove(ns, name).before) report_.on_forgotten();
 }
 
+void URLWatcherImpl::adopt(ObjectPtr object) {
+    if (store_.put(std::move(object)).after) report_.on_adopted();
+}
+
 // --- steps: what the machine wants --------------------------------------------------------------
 
 void URLWatcherImpl::perform(const WatchMachine::Step& step) {
@@ -211,6 +215,7 @@ void URLWatcherImpl::conclude(const Verdict& verdict) {
     // The silence that a bookmark should have ended may have been misjudged.
     if (verdict.failure.ec == errc::idle_timeout) patience_.forget();
     if (verdict.failed) {
+        if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
         report_.fail(verdict.failure, exchange_.watching, now());
         observer_.on_status();
     } else if (verdict.failure.ec) {
