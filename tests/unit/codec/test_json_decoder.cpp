@@ -134,8 +134,9 @@ TEST_CASE("JsonDecoder: the order of keys does not matter") {
     const Decoded plain = decode_list(Kind::pod, list(pod_text));
     REQUIRE(plain.calls.size() == 1);
     CHECK(decode_list(Kind::pod,
-                      R"({"items":[)" + pod_text +
-                          R"(],"metadata":{"resourceVersion":"100"},"kind":"PodList"})") == plain);
+                      R"({"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod",)" +
+                          pod_text.substr(1) +
+                          R"(],"kind":"PodList","metadata":{"resourceVersion":"100"}})") == plain);
     const std::string backwards =
         R"({"status":{"podIP":"10.0.0.1"},"spec":{"containers":[{"ports":[{"containerPort":80}],"name":"c"}]},)"
         R"("metadata":{"labels":{"app":"web"},"resourceVersion":"7","uid":"u","namespace":"n","name":"p"}})";
@@ -172,7 +173,8 @@ TEST_CASE("JsonDecoder: items that are null or empty are an empty list") {
 }
 
 TEST_CASE("JsonDecoder: a list of kubectl's kind List is a list") {
-    const Decoded decoded = decode_list(Kind::pod, list(pod_text, "List"));
+    const Decoded decoded =
+        decode_list(Kind::pod, list(R"({"kind":"Pod",)" + pod_text.substr(1), "List"));
     CHECK_FALSE(decoded.ec);
     CHECK(decoded.objects.size() == 1);
 }

@@ -121,10 +121,34 @@ TEST_CASE("JsonDecoder: what is no object among the items is bad and leaves its 
 TEST_CASE("JsonDecoder: an object of another kind is bad") {
     CHECK_THAT(between_neighbours(Kind::pod,
                                   R"({"kind":"Service","metadata":{"name":"s","namespace":"n"}})"),
-               StartsWith("bad n/s") && ContainsSubstring("another kind"));
+               StartsWith("bad n/s") && ContainsSubstring("the kind Service and not Pod"));
     CHECK_THAT(
         between_neighbours(Kind::pod, R"({"metadata":{"name":"s","namespace":"n"},"kind":"pod"})"),
-        ContainsSubstring("another kind"));
+        ContainsSubstring("the kind pod and not Pod"));
+}
+
+TEST_CASE("JsonDecoder: of a list of another kind no item is taken, however it is cut") {
+    const std::string typed =
+        R"({"kind":"ServiceList","metadata":{"resourceVersion":"5"},"items":[)" + pod("a") + "," +
+        pod("b") + "]}";
+    const std::string kindless = R"({"items":[)" + pod("a") + "," + pod("b") +
+                                 R"(],"kind":"PodList","metadata":{"resourceVersion":"5"}})";
+    const std::string sorted = R"({"apiVersion":"v1","items":[{"kind":"Service",)" +
+                               pod("a").substr(1) +
+                               R"(],"kind":"ServiceList","metadata":{"resourceVersion":"5"}})";
+    for (const std::string& text : {typed, kindless, sorted}) {
+        CAPTURE(text);
+        const Decoded whole = decode_list(Kind::pod, text);
+        CHECK(whole.ec == errc::malformed_response);
+        CHECK(whole.objects.empty());
+        for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+            const std::string_view view(text);
+            if (!(decode(Document::list, Kind::pod, {view.substr(0, cut), view.substr(cut)}) ==
+                  whole)) {
+                FAIL("split at " << cut);
+            }
+        }
+    }
 }
 
 TEST_CASE("JsonDecoder: numbers at the edge of 32 bits are taken as they are") {

@@ -72,6 +72,7 @@ error_code JsonDecoder::feed_list(std::string_view bytes) {
     }
     error_code ec;
     const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
+    if (refused_) return refused_;
     if (ec) return fail(errc::malformed_response, "the body is not JSON: " + ec.message());
     return used < bytes.size() ? feed_list(bytes.substr(used)) : error_code();
 }
@@ -113,10 +114,11 @@ error_code JsonDecoder::finish_list() {
 }
 
 void JsonDecoder::on_record() {
+    if (refused_) return;  // the parser goes on to the end of the chunk
     const JsonProjector& projector = parser_.handler();
     const ObjectProblem problem{projector.problem(), projector.too_large()};
     if (document_ == Document::list) {
-        sink_.on_item(problem);
+        refused_ = sink_.on_item(list_.kind, problem);
     } else {
         refused_ = sink_.on_event(event_.type, problem);
     }
