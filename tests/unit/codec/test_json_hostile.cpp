@@ -339,14 +339,62 @@ TEST_CASE("JsonDecoder: a list without a resource version is no basis for a watc
     }
 }
 
-TEST_CASE("JsonDecoder: bytes that are not UTF-8 come through and NUL is a character") {
+TEST_CASE("JsonDecoder: each byte that is not UTF-8 is a replacement character, as in Go") {
     const std::string text = list(pod("a\xFF\xC3(\xED\xA0\x80", R"("x":")"
                                                                 "\x80"
                                                                 R"(")"));
     const Decoded decoded = decode_list(Kind::pod, text);
     CHECK_FALSE(decoded.ec);
     REQUIRE(decoded.objects.size() == 1);
-    CHECK(decoded.objects[0]->name() == "a\xFF\xC3(\xED\xA0\x80");
+    CHECK(decoded.objects[0]->name() == "a\uFFFD\uFFFD(\uFFFD\uFFFD\uFFFD");
+    const Decoded labels =
+        decode_list(Kind::pod, list("{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"labels\":"
+                                    "{\"k\xC0\":\"v\xE2\x82w\"}}}"));
+    REQUIRE(labels.objects.size() == 1);
+    CHECK(labels.objects[0]->metadata_labels().get("__meta_kubernetes_pod_label_k_") ==
+          "v\uFFFD\uFFFDw");
+}
+
+TEST_CASE("JsonDecoder: half a surrogate pair is a replacement character, however it is cut") {
+    const auto name_of = [](const std::string& name) {
+        const Decoded decoded = decode_list(Kind::pod, list(pod(name)));
+        return decoded.objects.size() == 1 ? std::string(decoded.objects[0]->name()) : "none";
+    };
+    CHECK(name_of(R"(\uD800)") == "\uFFFD");
+    CHECK(name_of(R"(a\udfffb)") == "a\uFFFD"
+                                    "b");
+    CHECK(name_of(R"(\uD83D\uDE00)") == "\U0001F600");
+    CHECK(name_of(R"(\uD800\uD83D\uDE00\uDE00)") == "\uFFFD\U0001F600\uFFFD");
+    CHECK(name_of(R"(\uD800\u0041\uD800\n)") == "\uFFFD"
+                                                "A\uFFFD\n");
+    CHECK(name_of(R"(\\uD800\\\uD800)") == "\\uD800\\\uFFFD");
+    CHECK(name_of(R"(\uD800\uD8)") == "none");
+    CHECK(name_of(R"(\uD800\x)") == "none");
+    const std::string text = list(
+        pod(R"(\uD800\n\uD83D\uDE00\uDC00\uD83D\u0041\\\"\u00e9)", R"("skipped":"\uDC00\uD800")"));
+    const Decoded whole = decode_list(Kind::pod, text);
+    CHECK_FALSE(whole.ec);
+    REQUIRE(whole.objects.size() == 1);
+    CHECK(whole.objects[0]->name() == "\uFFFD\n\U0001F600\uFFFD\uFFFD"
+                                      "A\\\"\u00e9");
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        for (const std::size_t again : {cut, cut + 1, cut + 5, cut + 7}) {
+            if (again > text.size()) continue;
+            const std::string_view view(text);
+            if (!(decode(Document::list, Kind::pod,
+                         {view.substr(0, cut), view.substr(cut, again - cut),
+                          view.substr(again)}) == whole)) {
+                FAIL("split at " << cut << " and " << again);
+            }
+        }
+    }
+    CHECK(decode_list(Kind::pod, text + "\\").ec == errc::malformed_response);
+    CHECK(decode_list(Kind::pod, text + "\\u").ec == errc::malformed_response);
+    CHECK(decode_watch(Kind::pod, "\\").ec == errc::malformed_response);
+    CHECK(decode_watch(Kind::pod, R"({"type":"\uD8)").ec == errc::truncated_response);
+}
+
+TEST_CASE("JsonDecoder: NUL is a character") {
     const Decoded nul = decode_list(
         Kind::pod,
         list(

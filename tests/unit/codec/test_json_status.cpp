@@ -31,13 +31,18 @@ TEST_CASE("read_json_status: a version from the future is recognised in its thre
 }
 
 TEST_CASE("read_json_status: what is no JSON object is no Status") {
-    for (const char* body :
-         {"", " ", "x", "<html>", "null", "[]", "[{}]", "1", "\"message\"", "{",
-          "{\"message\":", "{} x", "{}{}", "{\"message\":\"\xFF\"}", "{\"message\":\"a\" \"b\"}"}) {
+    for (const char* body : {"", " ", "x", "<html>", "null", "[]", "[{}]", "1", "\"message\"", "{",
+                             "{\"message\":", "{} x", "{}{}", "{\"message\":\"a\" \"b\"}"}) {
         CAPTURE(body);
         CHECK_FALSE(read_json_status(body));
     }
     CHECK_FALSE(read_json_status("{\"a\":" + std::string(100'000, '[')));
+}
+
+TEST_CASE("read_json_status: what is not Unicode in a text becomes replacement characters") {
+    const auto status = read_json_status("{\"message\":\"a\xFF\\uD800z\"}");
+    REQUIRE(status);
+    CHECK(status->message == "a\uFFFD\uFFFDz");
 }
 
 TEST_CASE("read_json_status: values of the wrong type are passed over") {

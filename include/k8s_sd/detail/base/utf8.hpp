@@ -58,6 +58,19 @@ inline bool is_utf8(std::string_view text) noexcept {
     return find_invalid_utf8(text) == text.size();
 }
 
+/// Calls `take` with the parts of the text in order, with a replacement character for each byte
+/// that is not part of well-formed UTF-8, as Go does.
+template <class Take>
+void for_each_utf8_part(std::string_view text, const Take& take) {
+    while (!text.empty()) {
+        const std::size_t bad = find_invalid_utf8(text);
+        take(text.substr(0, bad));
+        if (bad == text.size()) return;
+        take(replacement_character);
+        text.remove_prefix(bad + 1);
+    }
+}
+
 /// The code point of a character, as utf8_length() has found it.
 constexpr std::uint32_t decode_utf8(std::string_view character) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };

@@ -20,6 +20,7 @@ JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t
       scratch_(scratch),
       sink_(sink),
       // Deeper than any object of Kubernetes, and far from the end of the stack.
+      // What is no UTF-8 is replaced in the texts that are kept.
       parser_({.max_depth = 256, .allow_invalid_utf8 = true}, arena_, max_object_bytes,
               static_cast<RecordSink&>(*this)) {
     list_.item = event_.object = scratch.model();
@@ -28,6 +29,7 @@ JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t
 void JsonDecoder::begin(Document document) {
     document_ = document;
     in_event_ = false;
+    surrogates_.clear();
     document == Document::list ? begin_list() : begin_event();
 }
 
@@ -62,6 +64,10 @@ error_code JsonDecoder::fail(errc what, std::string why) {
 }
 
 error_code JsonDecoder::feed(std::string_view bytes) {
+    return surrogates_.feed(bytes, [this](std::string_view text) { return feed_parser(text); });
+}
+
+error_code JsonDecoder::feed_parser(std::string_view bytes) {
     return document_ == Document::list ? feed_list(bytes) : feed_watch(bytes);
 }
 
@@ -97,7 +103,10 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
 }
 
 error_code JsonDecoder::finish() {
+    const auto last = [this](std::string_view text) { return feed_parser(text); };
+    const error_code ec = surrogates_.finish(last);
     release();
+    if (ec) return ec;
     if (document_ == Document::list) return finish_list();
     if (in_event_) return fail(errc::truncated_response, "the stream ended in an event");
     return {};

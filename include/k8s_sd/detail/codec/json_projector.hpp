@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/error.hpp"
@@ -288,7 +289,18 @@ class JsonProjector {
         return {text_.data(), text_.size()};
     }
     std::string_view copy(std::string_view text) {
+        if (!is_utf8(text)) return mended_copy(text);
         return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
+    }
+    std::string_view mended_copy(std::string_view text) {
+        std::size_t size = 0;
+        for_each_utf8_part(text, [&](std::string_view part) { size += part.size(); });
+        if (!within_limit(size)) return {};
+        char* const start = arena_.room(size);
+        char* end = start;
+        for_each_utf8_part(text,
+                           [&](std::string_view part) { end += part.copy(end, part.size()); });
+        return {start, size};
     }
     // Nothing for what is not base64.
     std::optional<std::string_view> decode(std::string_view base64) {
