@@ -279,6 +279,20 @@ TEST_CASE("JsonDecoder: ERROR events bring the server's status, for every kind")
     check_all_splits(Document::watch, Kind::pod, event("ERROR", status));
 }
 
+TEST_CASE("JsonDecoder: an ERROR event without a code, or with one in quotes, says what it is") {
+    for (const char* status :
+         {R"({"reason":"Expired"})", R"({"kind":"Status","reason":"Gone","message":"too old"})",
+          R"({"code":"410"})", R"({"code":"410","reason":"Expired"})"}) {
+        CAPTURE(status);
+        for (const Kind kind : kinds) {
+            const Decoded decoded = decode_watch(kind, event("ERROR", status));
+            REQUIRE(decoded.errors.size() == 1);
+            CHECK(decoded.errors[0].code == 410);
+        }
+        check_all_splits(Document::watch, Kind::pod, event("ERROR", status));
+    }
+}
+
 TEST_CASE("JsonDecoder: a version from the future is recognised in its three shapes") {
     struct Row {
         const char* status;

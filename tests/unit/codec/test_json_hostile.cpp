@@ -233,7 +233,7 @@ TEST_CASE("JsonDecoder: events without a usable object are bad and the stream go
 
 TEST_CASE("JsonDecoder: ERROR events with nonsense in them are still ERROR events") {
     for (const char* status :
-         {"null", "{}", "[]", R"({"code":"410"})", R"({"code":99999999999})",
+         {"null", "{}", "[]", R"({"code":"no"})", R"({"code":99999999999})",
           R"({"details":[],"message":{}})", R"({"details":{"causes":{},"retryAfterSeconds":-1}})",
           R"({"metadata":1,"status":7})"}) {
         const Decoded decoded = decode_watch(Kind::pod, event("ERROR", status));

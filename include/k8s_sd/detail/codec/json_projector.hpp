@@ -126,12 +126,12 @@ class JsonProjector {
         return true;
     }
     bool on_string_part(std::string_view part, std::size_t, error_code&) {
-        if (!skips() && pending_->type == Type::text) append(part);
+        if (!skips() && takes_text(*pending_)) append(part);
         return true;
     }
     bool on_string(std::string_view rest, std::size_t, error_code&) {
         if (skips()) return skipped_value();
-        if (pending_->type != Type::text) return mismatch("a string");
+        if (!takes_text(*pending_)) return mismatch("a string");
         const Projection& around = *frames_.back().node;
         const std::optional<std::string_view> value =
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
@@ -193,6 +193,10 @@ class JsonProjector {
         void* context;
     };
 
+    // A number may be written in quotes.
+    static bool takes_text(const Projection& node) noexcept {
+        return node.type == Type::text || node.set_text != nullptr;
+    }
     bool skips() const noexcept { return skipping_ != 0 || pending_ == nullptr; }
     bool enter_skipped() noexcept {
         ++skipping_;
