@@ -31,6 +31,18 @@ TEST_CASE("utf8: a bad byte is found wherever it stands") {
     }
 }
 
+TEST_CASE("utf8: a byte that is not ASCII is found wherever it stands") {
+    for (std::size_t size = 0; size < 40; ++size) {
+        std::string text(size, '\x7f');
+        CHECK(is_ascii(text));
+        for (char& byte : text) {
+            byte = '\x80';
+            if (is_ascii(text) || is_utf8(text)) FAIL("of " << size);
+            byte = 'a';
+        }
+    }
+}
+
 TEST_CASE("utf8: each byte that belongs to no character is replaced on its own") {
     const auto mended = [](std::string_view text) {
         std::string out;

@@ -36,6 +36,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     error_code feed_watch(std::string_view bytes);
     error_code finish_list();
     error_code fail(errc what, std::string why);
+    error_code not_json(std::string_view what, const error_code& ec);
     void on_record() override;
 
     const JsonSchema& schema_;
@@ -47,6 +48,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     ListHead head_;
     boost::json::basic_parser<JsonProjector> parser_;
     SurrogateFilter surrogates_;
+    bool filters_surrogates_ = false;  // once JSON was refused: the filter takes time
     Document document_ = Document::list;
     bool in_event_ = false;
     error_code refused_;  // by the sink

@@ -63,7 +63,14 @@ error_code JsonDecoder::fail(errc what, std::string why) {
     return what;
 }
 
+error_code JsonDecoder::not_json(std::string_view what, const error_code& ec) {
+    // It may have been half a surrogate pair: the next body is read with that in mind.
+    filters_surrogates_ = true;
+    return fail(errc::malformed_response, std::string(what) + " is not JSON: " + ec.message());
+}
+
 error_code JsonDecoder::feed(std::string_view bytes) {
+    if (!filters_surrogates_) return feed_parser(bytes);
     return surrogates_.feed(bytes, [this](std::string_view text) { return feed_parser(text); });
 }
 
@@ -79,7 +86,7 @@ error_code JsonDecoder::feed_list(std::string_view bytes) {
     error_code ec;
     const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
     if (refused_) return refused_;
-    if (ec) return fail(errc::malformed_response, "the body is not JSON: " + ec.message());
+    if (ec) return not_json("the body", ec);
     return used < bytes.size() ? feed_list(bytes.substr(used)) : error_code();
 }
 
@@ -95,7 +102,7 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
         in_event_ = true;
         error_code ec;
         const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
-        if (ec) return fail(errc::malformed_response, "the event is not JSON: " + ec.message());
+        if (ec) return not_json("the event", ec);
         if (refused_) return refused_;
         bytes.remove_prefix(used);
         in_event_ = !parser_.done();
