@@ -31,7 +31,7 @@ class ApiClientImpl {
 
     const asio::any_io_executor executor;
     const Environment environment;
-    ConnectTarget target;
+    const std::shared_ptr<const ConnectTarget> target;
     Credentials credentials;
 
  private:

@@ -74,6 +74,54 @@ struct SinkBody {
     };
 };
 
+/// One request and its response. Each pending handler keeps it alive, because a stream may read
+/// the request and write into the buffer until the handler is called, long after close().
+struct Exchange {
+    Exchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
+        : request(std::move(r)), sink(&s), handler(std::move(h)) {
+        parser.emplace();
+        parser->get().body() = sink;
+        parser->body_limit(boost::none);
+        parser->header_limit(header_limit);
+    }
+    ~Exchange() { cleanse_request(); }
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    void cleanse_request() noexcept {
+        cleanse(request.text.data(), request.text.size());
+        request.text.clear();
+    }
+    asio::mutable_buffer room() {
+        if (buffer.size() - buffered < least_buffer / 2) buffer.resize(buffered + least_buffer);
+        return asio::buffer(buffer.data() + buffered, buffer.size() - buffered);
+    }
+    void consume(std::size_t used) {
+        std::memmove(buffer.data(), buffer.data() + used, buffered - used);
+        buffered -= used;
+        if (request.secret_body) cleanse(buffer.data() + buffered, used);
+    }
+    // Big while much arrives, small while a watch is quiet: there may be one for each object.
+    void adapt_buffer(bool filled, std::size_t n) {
+        if (filled && buffer.size() < most_buffer) {
+            buffer.resize(buffer.size() * 2);
+        } else if (n < buffer.size() / 16 && buffered < least_buffer &&
+                   buffer.size() > least_buffer) {
+            buffer.resize(std::max(buffer.size() / 2, least_buffer));
+            buffer.shrink_to_fit();
+        }
+    }
+
+    HttpRequest request;
+    ResponseSink* sink;
+    HttpConnection::Handler handler;
+    std::optional<http::response_parser<SinkBody>> parser;
+    CleansedBytes buffer;
+    std::size_t buffered = 0;
+    bool reused = false;    ///< the connection had served another exchange
+    bool received = false;  ///< bytes of the response
+};
+
 class HttpConnection::State : public std::enable_shared_from_this<State> {
  public:
     State(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
@@ -83,38 +131,27 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
           clock_(std::move(clock)),
           timer_(clock_->make_timer(executor_)) {}
 
-    void get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
-             Handler handler) {
-        target_ = target;
-        request_ = std::move(request);
-        sink_ = &sink;
-        handler_ = std::move(handler);
-        parser_.emplace();
-        parser_->get().body() = sink_;
-        parser_->body_limit(boost::none);
-        parser_->header_limit(header_limit);
-        buffered_ = 0;
-        received_ = false;
-        reused_ = stream_ != nullptr;
-        reused_ ? write() : connect();
+    void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
+        target_ = std::move(target);
+        exchange_ = std::make_shared<Exchange>(std::move(request), sink, std::move(handler));
+        exchange_->reused = stream_ != nullptr;
+        exchange_->reused ? write() : connect();
     }
 
     void set_idle_timeout(Duration timeout) {
-        request_.idle_timeout = timeout;
-        if (handler_) watch_silence();
+        if (!exchange_) return;
+        exchange_->request.idle_timeout = timeout;
+        watch_silence();
     }
 
     void close() noexcept {
-        ++exchange_;
         timer_->cancel();
         drop_stream();
-        sink_ = nullptr;
-        handler_ = nullptr;
-        cleanse();
+        exchange_.reset();
     }
 
  private:
-    // A callback of an exchange that was closed in the meantime is not for this one.
+    // A callback of an exchange that has ended in the meantime is not for this one.
     template <class Method>
     auto guarded(Method method) {
         return [self = shared_from_this(), exchange = exchange_, method](auto&&... args) {
@@ -125,8 +162,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
 
     void connect() {
-        stream_ = connector_->make_stream(executor_, target_);
-        limit(request_.connect_timeout, errc::connect_timeout);
+        stream_ = connector_->make_stream(executor_, *target_);
+        limit(exchange_->request.connect_timeout, errc::connect_timeout);
         stream_->async_connect(guarded(&State::on_connected));
     }
     void on_connected(error_code ec, std::string why) {
@@ -134,85 +171,72 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         write();
     }
     void write() {
-        limit(request_.idle_timeout, request_.idle_error);
-        stream_->async_write(asio::buffer(request_.text), guarded(&State::on_written));
+        limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
+        stream_->async_write(asio::buffer(exchange_->request.text), guarded(&State::on_written));
     }
     void on_written(error_code ec, std::size_t) {
         if (ec) return on_broken(ec);
         touch();
         read();
     }
-    void read() {
-        if (buffer_.size() - buffered_ < least_buffer / 2) buffer_.resize(buffered_ + least_buffer);
-        stream_->async_read_some(
-            asio::buffer(buffer_.data() + buffered_, buffer_.size() - buffered_),
-            guarded(&State::on_read));
-    }
+    void read() { stream_->async_read_some(exchange_->room(), guarded(&State::on_read)); }
     void on_read(error_code ec, std::size_t n) {
         if (ec) return on_broken(ec);
         touch();
-        received_ = true;
-        const bool filled = n == buffer_.size() - buffered_;
-        buffered_ += n;
-        if (!parse()) return;
-        adapt_buffer(filled, n);
+        const auto exchange = exchange_;
+        // It is never sent again: credentials need not stay in memory as long as a watch.
+        if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
+        const bool filled = n == exchange->buffer.size() - exchange->buffered;
+        exchange->buffered += n;
+        if (!parse(exchange)) return;
+        exchange->adapt_buffer(filled, n);
         read();
     }
     // False if the exchange has ended.
-    bool parse() {
-        const auto exchange = exchange_;
+    bool parse(const std::shared_ptr<Exchange>& exchange) {
+        Exchange& e = *exchange;
+        auto& parser = e.parser;
         std::size_t used = 0;
         error_code ec;
-        while (used < buffered_ && !parser_->is_done()) {
-            used += parser_->put(asio::buffer(buffer_.data() + used, buffered_ - used), ec);
+        while (used < e.buffered && !parser->is_done()) {
+            used += parser->put(asio::buffer(e.buffer.data() + used, e.buffered - used), ec);
             if (exchange_ != exchange) return false;  // closed by the sink
             if (ec) break;
             // Beast stops behind the header, so that the sink learns of it before the body comes,
             // if one comes at all.
-            if (parser_->is_header_done() && !parser_->eager()) {
-                parser_->eager(true);
-                sink_->on_head(read_head(parser_->get()));
+            if (parser->is_header_done() && !parser->eager()) {
+                parser->eager(true);
+                e.sink->on_head(read_head(parser->get()));
                 if (exchange_ != exchange) return false;
             }
         }
         if (ec == http::error::need_more) ec = {};
         // Beast limits the header of the response only, not that of a chunk.
-        if (!ec && buffered_ - used > header_limit) ec = http::error::header_limit;
+        if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
                    "the response is not valid HTTP: " + ec.message());
             return false;
         }
-        std::memmove(buffer_.data(), buffer_.data() + used, buffered_ - used);
-        buffered_ -= used;
-        if (request_.secret_body) detail::cleanse(buffer_.data() + buffered_, used);
-        if (!parser_->is_done()) return true;
+        e.consume(used);
+        if (!parser->is_done()) return true;
         // Bytes behind the response cannot belong to anything.
-        if (!parser_->keep_alive() || buffered_ != 0) drop_stream();
-        CleansedBytes().swap(buffer_);  // no read is under way that could still write to it
+        if (!parser->keep_alive() || e.buffered != 0) drop_stream();
+        CleansedBytes().swap(e.buffer);  // no read is under way that could still write to it
         finish({}, {});
         return false;
     }
-    // Big while much arrives, small while a watch is quiet: there may be one for each object.
-    void adapt_buffer(bool filled, std::size_t n) {
-        if (filled && buffer_.size() < most_buffer) {
-            buffer_.resize(buffer_.size() * 2);
-        } else if (n < buffer_.size() / 16 && buffered_ < least_buffer &&
-                   buffer_.size() > least_buffer) {
-            buffer_.resize(std::max(buffer_.size() / 2, least_buffer));
-            buffer_.shrink_to_fit();
-        }
-    }
     void on_broken(error_code ec) {
+        Exchange& e = *exchange_;
         // The server may close a connection that waited for a request; that says nothing.
-        if (reused_ && !received_ && ec != asio::error::operation_aborted) {
+        if (e.reused && !e.received && ec != asio::error::operation_aborted) {
             drop_stream();
-            reused_ = false;
+            e.reused = false;
             return connect();
         }
-        if (ec == asio::error::eof && received_) {
+        if (ec == asio::error::eof && e.received) {
             error_code incomplete;
-            parser_->put_eof(incomplete);
+            e.parser->put_eof(incomplete);
             if (!incomplete) {
                 drop_stream();
                 return finish({}, {});
@@ -225,22 +249,15 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
 
     void finish(error_code ec, std::string why) {
-        Handler handler = std::exchange(handler_, nullptr);
-        ++exchange_;
+        const auto exchange = std::exchange(exchange_, nullptr);
         timer_->cancel();
-        sink_ = nullptr;
-        cleanse();
         if (ec) drop_stream();
-        if (handler) handler(ec, std::move(why));
+        const Handler handler = std::move(exchange->handler);
+        handler(ec, std::move(why));
     }
     void drop_stream() noexcept {
         if (stream_) stream_->close();
         stream_.reset();
-    }
-    void cleanse() noexcept {
-        if (request_.secret_body) detail::cleanse(buffer_.data(), buffer_.size());
-        detail::cleanse(request_.text.data(), request_.text.size());
-        request_.text.clear();
     }
 
     // One timer watches over the exchange; bytes only move the time of the last activity.
@@ -252,7 +269,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
     void touch() noexcept { last_activity_ = clock_->now(); }
     Duration allowed() const noexcept {
-        return limit_error_ == errc::connect_timeout ? limit_ : request_.idle_timeout;
+        return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
     }
     void watch_silence() {
         if (allowed() <= Duration{}) return timer_->cancel();
@@ -268,17 +285,9 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     std::shared_ptr<Connector> connector_;
     std::shared_ptr<Clock> clock_;
     std::unique_ptr<Timer> timer_;
-    ConnectTarget target_;
-    HttpRequest request_;
-    ResponseSink* sink_ = nullptr;
-    Handler handler_;
+    Target target_;
     std::unique_ptr<ByteStream> stream_;
-    std::optional<http::response_parser<SinkBody>> parser_;
-    CleansedBytes buffer_;
-    std::size_t buffered_ = 0;
-    std::uint64_t exchange_ = 0;
-    bool reused_ = false;
-    bool received_ = false;
+    std::shared_ptr<Exchange> exchange_;  ///< null: nothing is asked
     TimePoint last_activity_{};
     Duration limit_{};
     error_code limit_error_;
@@ -291,9 +300,9 @@ HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<C
 
 HttpConnection::~HttpConnection() { state_->close(); }
 
-void HttpConnection::async_get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
+void HttpConnection::async_get(Target target, HttpRequest request, ResponseSink& sink,
                                Handler handler) {
-    state_->get(target, std::move(request), sink, std::move(handler));
+    state_->get(std::move(target), std::move(request), sink, std::move(handler));
 }
 
 void HttpConnection::set_idle_timeout(Duration timeout) { state_->set_idle_timeout(timeout); }
