@@ -3,6 +3,7 @@
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,8 +28,6 @@ using asio::error::operation_aborted;
 struct Wire {
     asio::io_context io;
     std::vector<std::string> answers;  ///< to the requests of the next streams
-    std::size_t streams = 0;
-    std::vector<std::string> requests;
     /// How many turns late a closed stream aborts its read; a late one writes into its buffer.
     int turns_to_abort = 0;
 };
@@ -46,7 +47,7 @@ class ScriptedStream final : public ByteStream {
         asio::post(wire_.io, [handler] { handler({}, {}); });
     }
     void async_write(asio::const_buffer data, IoHandler handler) override {
-        wire_.requests.emplace_back(static_cast<const char*>(data.data()), data.size());
+        written_ = data;
         if (!wire_.answers.empty()) {
             pending_ += wire_.answers.front();
             wire_.answers.erase(wire_.answers.begin());
@@ -66,6 +67,14 @@ class ScriptedStream final : public ByteStream {
             abort();
         });
     }
+    /// Where the request is, or was.
+    std::string_view written() const {
+        return {static_cast<const char*>(written_.data()), written_.size()};
+    }
+    void end() {
+        asio::post(wire_.io,
+                   [handler = std::exchange(reader_, nullptr)] { handler(asio::error::eof, 0); });
+    }
     void push(std::string_view bytes) {
         pending_ += bytes;
         serve();
@@ -81,6 +90,7 @@ class ScriptedStream final : public ByteStream {
     }
 
     Wire& wire_;
+    asio::const_buffer written_;
     std::string pending_;
     asio::mutable_buffer buffer_;
     IoHandler reader_;
@@ -90,7 +100,6 @@ class ScriptedConnector final : public Connector {
  public:
     explicit ScriptedConnector(Wire& wire) : wire_(wire) {}
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override {
-        ++wire_.streams;
         auto stream = std::make_unique<ScriptedStream>(wire_);
         last = stream.get();
         return stream;
@@ -169,6 +178,216 @@ TEST_CASE("HttpConnection: a closed stream that still writes does no harm to the
     f.settle();
     CHECK(list.ec == error_code());
     CHECK(list.body == large);
+}
+
+TEST_CASE("HttpConnection: the request with its credentials is overwritten once it is answered") {
+    Fixture f;
+    f.answers = {"HTTP/1.1 200 OK\r\n"};
+    Answer answer;
+    f.get(answer);
+    f.settle();
+    const std::string_view sent = f.connector->last->written();
+    CHECK(sent == std::string(sent.size(), '\0'));
+    CHECK_FALSE(answer.ec);
+}
+
+TEST_CASE("HttpConnection: interim responses are skipped") {
+    Fixture f;
+    const std::string interim =
+        "HTTP/1.1 100 Continue\r\n\r\n"
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 7\r\n\r\n";
+    const std::string all = interim + with_length("body");
+    Answer answer;
+    SECTION("in one piece") {
+        f.answers = {all};
+        f.get(answer);
+        f.settle();
+    }
+    SECTION("byte by byte") {
+        f.get(answer);
+        f.settle();
+        for (const char c : all) f.push({&c, 1});
+    }
+    REQUIRE(answer.heads.size() == 1);
+    CHECK(answer.heads[0].status == 200);
+    CHECK(answer.body == "body");
+    CHECK(answer.ec == error_code());
+}
+
+TEST_CASE("HttpConnection: interim responses without end are an error") {
+    const auto ends = [](int interim) {
+        Fixture f;
+        Answer answer;
+        std::string all;
+        for (int i = 0; i < interim; ++i) all += "HTTP/1.1 102 Processing\r\n\r\n";
+        f.answers = {all + with_length("")};
+        f.get(answer);
+        f.settle();
+        REQUIRE(answer.ec);
+        return answer.text;
+    };
+    CHECK(ends(16).empty());
+    CHECK(ends(17).starts_with("the response is not valid HTTP: "));
+}
+
+TEST_CASE("HttpConnection: an end behind an interim response is an end in the middle") {
+    Fixture f;
+    Answer answer;
+    f.answers = {"HTTP/1.1 100 Continue\r\n\r\n"};
+    f.get(answer);
+    f.settle();
+    f.connector->last->end();
+    f.settle();
+    CHECK(answer.ec == errc::truncated_response);
+    CHECK(answer.heads.empty());
+}
+
+TEST_CASE("HttpConnection: 101 is no interim response") {
+    Fixture f;
+    Answer answer;
+    f.answers = {"HTTP/1.1 101 Switching Protocols\r\n\r\n"};
+    f.get(answer);
+    f.settle();
+    REQUIRE(answer.heads.size() == 1);
+    CHECK(answer.heads[0].status == 101);
+    CHECK(answer.ec == error_code());
+}
+
+TEST_CASE("HttpConnection: a head that does not get ready is silence") {
+    Fixture f;
+    Answer answer;
+    f.get(answer);
+    f.settle();
+    std::string dripping = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nX-Endless: ";
+    for (const char c : dripping.substr(0, 9)) {
+        f.push({&c, 1});
+        CHECK_FALSE(answer.ec);
+        f.advance(1s);
+    }
+    f.push(dripping.substr(9));
+    f.advance(1s);
+    CHECK(answer.ec == errc::idle_timeout);
+}
+
+TEST_CASE("HttpConnection: white space in a body is silence, anything else is life") {
+    Fixture f;
+    Answer answer;
+    f.answers = {"HTTP/1.1 200 OK\r\n\r\n"};
+    f.get(answer);
+    f.settle();
+    for (int i = 0; i < 5; ++i) {
+        f.advance(9s);
+        f.push(" x\n");
+    }
+    CHECK_FALSE(answer.ec);
+    for (int i = 0; i < 9; ++i) {
+        f.advance(1s);
+        f.push("\r\n \t");
+    }
+    CHECK_FALSE(answer.ec);
+    f.advance(1s);
+    CHECK(answer.ec == errc::idle_timeout);
+}
+
+TEST_CASE("HttpConnection: the head says how the body is encoded") {
+    const auto encoding = [](const std::string& line) {
+        Fixture f;
+        Answer answer;
+        f.answers = {"HTTP/1.1 200 OK\r\n" + line + "Content-Length: 0\r\n\r\n"};
+        f.get(answer);
+        f.settle();
+        REQUIRE(answer.heads.size() == 1);
+        return answer.heads[0].content_encoding;
+    };
+    CHECK(encoding("").empty());
+    CHECK(encoding("Content-Encoding: Identity\r\n").empty());
+    CHECK(encoding("Content-Encoding:  GZip \r\n") == "gzip");
+}
+
+TEST_CASE("HttpConnection: what was there before a late timer counts") {
+    Fixture f;
+    Answer answer;
+    f.answers = {"HTTP/1.1 200 OK\r\n\r\n"};
+    f.get(answer);
+    f.settle();
+    SECTION("the host kept the executor busy; then bytes are read") {
+        f.advance(60s);  // the timer comes first
+        CHECK_FALSE(answer.ec);
+        f.push("x");
+        f.advance(1s);
+        CHECK_FALSE(answer.ec);
+        f.advance(9s);
+    }
+    SECTION("nothing is there") {
+        f.advance(60s);
+        CHECK_FALSE(answer.ec);
+        f.advance(1s);
+    }
+    CHECK(answer.ec == errc::idle_timeout);
+}
+
+/// Throws where it is told to.
+class ThrowingConnector final : public Connector {
+ public:
+    enum class At { make, connect, write, read, nowhere };
+
+    explicit ThrowingConnector(Wire& wire) : wire_(wire) {}
+    std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override {
+        throw_at(At::make);
+        return std::make_unique<Stream>(*this);
+    }
+    At at = At::nowhere;
+
+ private:
+    struct Stream final : ByteStream {
+        explicit Stream(ThrowingConnector& c) : connector(c), inner(c.wire_) {}
+        void async_connect(ConnectHandler handler) override {
+            connector.throw_at(At::connect);
+            inner.async_connect(std::move(handler));
+        }
+        void async_write(asio::const_buffer buffer, IoHandler handler) override {
+            connector.throw_at(At::write);
+            inner.async_write(buffer, std::move(handler));
+        }
+        void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
+            connector.throw_at(At::read);
+            inner.async_read_some(buffer, std::move(handler));
+        }
+        void close() noexcept override { inner.close(); }
+        ThrowingConnector& connector;
+        ScriptedStream inner;
+    };
+    void throw_at(At place) const {
+        if (place == at) throw std::runtime_error("out of sockets");
+    }
+
+    Wire& wire_;
+};
+
+TEST_CASE("HttpConnection: an exception of the connector is a failure like others") {
+    using At = ThrowingConnector::At;
+    const At at = GENERATE(At::make, At::connect, At::write, At::read);
+    Fixture f;
+    const auto connector = std::make_shared<ThrowingConnector>(f);
+    HttpConnection connection(f.io.get_executor(), connector, f.clock);
+    const auto get = [&](Answer& answer) {
+        connection.async_get(std::make_shared<ConnectTarget>(), f.request(), answer,
+                             [&answer](error_code ec, std::string text) {
+                                 answer.ec = ec;
+                                 answer.text = std::move(text);
+                             });
+        CHECK_FALSE(answer.ec);  // never from within the call
+        f.settle();
+    };
+    Answer failed, works;
+    connector->at = at;
+    f.answers = {with_length("first"), with_length("second")};
+    get(failed);
+    CHECK(failed.ec == errc::connector_failed);
+    CHECK(failed.text == "out of sockets");
+    connector->at = At::nowhere;
+    get(works);
+    CHECK(works.ec == error_code());
 }
 
 }  // namespace

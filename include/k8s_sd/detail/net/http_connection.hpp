@@ -26,7 +26,9 @@ class ResponseSink {
 struct HttpRequest {
     std::string text;  ///< request line and header; cleansed once answered: it holds credentials
     Duration connect_timeout{};
-    Duration idle_timeout{};   ///< silence allowed while waiting for the response or more of it
+    /// Silence allowed while waiting for the head of the response, then for more of its body. White
+    /// space is silence.
+    Duration idle_timeout{};
     error_code idle_error;     ///< what that silence is reported as
     bool secret_body = false;  ///< leave nothing of the response behind in memory
 };
@@ -35,7 +37,8 @@ struct HttpRequest {
 /// the given executor, which must be a strand or the only thread of its context.
 class HttpConnection {
  public:
-    /// The text explains the error. A response is complete only without one.
+    /// The text explains the error. A response is complete only without one. What the Connector
+    /// throws is errc::connector_failed.
     using Handler = std::function<void(error_code, std::string)>;
     /// Shared, because it may hold a private key, which is better not copied for each request.
     using Target = std::shared_ptr<const ConnectTarget>;

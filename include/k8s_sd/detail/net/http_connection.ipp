@@ -3,11 +3,13 @@
 #include "k8s_sd/detail/net/http_connection.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -15,6 +17,12 @@ namespace k8s_sd::inline v0::detail {
 namespace http = boost::beast::http;
 
 namespace {
+
+/// Empty where the body is as it was asked for.
+std::string coding(std::string_view content_encoding) {
+    std::string result = lower_case(trim(content_encoding));
+    return result == "identity" ? std::string() : result;
+}
 
 std::string media_type(std::string_view content_type) {
     return lower_case(trim(content_type.substr(0, content_type.find(';'))));
@@ -36,6 +44,7 @@ ResponseHead read_head(const http::response_header<>& header) {
         return std::string_view(value.data(), value.size());
     };
     head.content_type = media_type(field(http::field::content_type));
+    head.content_encoding = coding(field(http::field::content_encoding));
     head.date = field(http::field::date);
     head.retry_after = parse_retry_after(field(http::field::retry_after));
     return head;
@@ -44,50 +53,58 @@ ResponseHead read_head(const http::response_header<>& header) {
 constexpr std::size_t header_limit = 64 * 1024;
 constexpr std::size_t least_buffer = 1024;
 constexpr std::size_t most_buffer = 256 * 1024;
+constexpr int most_interim_heads = 16;
+/// A timer that is called so late was held up, and so was what came over the wire.
+constexpr Duration very_late = std::chrono::seconds(1);
 
 }  // namespace
 
+struct HttpExchange;
+
 // A Beast body that hands the bytes on, whatever the framing (length, chunks, end of stream).
 struct SinkBody {
-    using value_type = ResponseSink*;
+    using value_type = HttpExchange*;
     class reader {
      public:
         // Beast also checks that a body could belong to a request and to other fields.
         template <bool is_request, class Fields>
-        reader(http::header<is_request, Fields>&, value_type& sink) : sink_(sink) {}
+        reader(http::header<is_request, Fields>&, value_type& exchange) : exchange_(exchange) {}
         void init(const boost::optional<std::uint64_t>&, error_code& ec) { ec = {}; }
         template <class Buffers>
-        std::size_t put(const Buffers& buffers, error_code& ec) {
-            std::size_t total = 0;
-            for (auto it = asio::buffer_sequence_begin(buffers);
-                 it != asio::buffer_sequence_end(buffers) && !ec; ++it) {
-                const asio::const_buffer part = *it;
-                ec = sink_->on_body({static_cast<const char*>(part.data()), part.size()});
-                total += part.size();
-            }
-            return total;
-        }
+        std::size_t put(const Buffers& buffers, error_code& ec);
         void finish(error_code& ec) { ec = {}; }
 
      private:
-        value_type& sink_;
+        value_type& exchange_;
     };
 };
 
 /// One request and its response. Each pending handler keeps it alive, because a stream may read
 /// the request and write into the buffer until the handler is called, long after close().
-struct Exchange {
-    Exchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
+struct HttpExchange {
+    HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
         : request(std::move(r)), sink(&s), handler(std::move(h)) {
+        expect_head();
+    }
+    ~HttpExchange() { cleanse_request(); }
+    HttpExchange(const HttpExchange&) = delete;
+    HttpExchange& operator=(const HttpExchange&) = delete;
+
+    void expect_head() {
         parser.emplace();
-        parser->get().body() = sink;
+        parser->get().body() = this;
         parser->body_limit(boost::none);
         parser->header_limit(header_limit);
     }
-    ~Exchange() { cleanse_request(); }
-    Exchange(const Exchange&) = delete;
-    Exchange& operator=(const Exchange&) = delete;
-
+    /// Whether the head that was read only announces another one. 101 would change the protocol.
+    bool head_is_interim() const {
+        const unsigned status = parser->get().result_int();
+        return status >= 100 && status < 200 && status != 101;
+    }
+    error_code put(std::string_view bytes) {
+        if (!trim(bytes).empty()) alive = true;
+        return sink->on_body(bytes);
+    }
     void cleanse_request() noexcept {
         cleanse(request.text.data(), request.text.size());
         request.text.clear();
@@ -120,7 +137,22 @@ struct Exchange {
     std::size_t buffered = 0;
     bool reused = false;    ///< the connection had served another exchange
     bool received = false;  ///< bytes of the response
+    int interim_heads = 0;
+    bool alive = false;  ///< the last bytes were more than a part of a head, or white space
+    bool late = false;   ///< the end of the silence was noticed late once
 };
+
+template <class Buffers>
+std::size_t SinkBody::reader::put(const Buffers& buffers, error_code& ec) {
+    std::size_t total = 0;
+    for (auto it = asio::buffer_sequence_begin(buffers);
+         it != asio::buffer_sequence_end(buffers) && !ec; ++it) {
+        const asio::const_buffer part = *it;
+        ec = exchange_->put({static_cast<const char*>(part.data()), part.size()});
+        total += part.size();
+    }
+    return total;
+}
 
 class HttpConnection::State : public std::enable_shared_from_this<State> {
  public:
@@ -133,7 +165,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
         target_ = std::move(target);
-        exchange_ = std::make_shared<Exchange>(std::move(request), sink, std::move(handler));
+        exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
         exchange_->reused = stream_ != nullptr;
         exchange_->reused ? write() : connect();
     }
@@ -161,10 +193,27 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         };
     }
 
+    // A Connector is the host's, and OpenSSL throws where Asio wraps it: both fail as servers do.
+    template <class Call>
+    void attempt(Call call) {
+        std::string problem = "unknown exception";
+        try {
+            return call();
+        } catch (const std::exception& error) {
+            problem = error.what();
+        } catch (...) {
+        }
+        asio::post(executor_, [fail = guarded(&State::finish), problem = std::move(problem)] {
+            fail(errc::connector_failed, problem);
+        });
+    }
+
     void connect() {
-        stream_ = connector_->make_stream(executor_, *target_);
         limit(exchange_->request.connect_timeout, errc::connect_timeout);
-        stream_->async_connect(guarded(&State::on_connected));
+        attempt([this] {
+            stream_ = connector_->make_stream(executor_, *target_);
+            stream_->async_connect(guarded(&State::on_connected));
+        });
     }
     void on_connected(error_code ec, std::string why) {
         if (ec) return finish(ec, std::move(why));
@@ -172,29 +221,35 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
     void write() {
         limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
-        stream_->async_write(asio::buffer(exchange_->request.text), guarded(&State::on_written));
+        attempt([this] {
+            stream_->async_write(asio::buffer(exchange_->request.text),
+                                 guarded(&State::on_written));
+        });
     }
     void on_written(error_code ec, std::size_t) {
         if (ec) return on_broken(ec);
-        touch();
         read();
     }
-    void read() { stream_->async_read_some(exchange_->room(), guarded(&State::on_read)); }
+    void read() {
+        const asio::mutable_buffer room = exchange_->room();
+        attempt([&] { stream_->async_read_some(room, guarded(&State::on_read)); });
+    }
     void on_read(error_code ec, std::size_t n) {
         if (ec) return on_broken(ec);
-        touch();
         const auto exchange = exchange_;
+        exchange->alive = false;
         // It is never sent again: credentials need not stay in memory as long as a watch.
         if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
         const bool filled = n == exchange->buffer.size() - exchange->buffered;
         exchange->buffered += n;
         if (!parse(exchange)) return;
+        if (exchange->alive) touch();
         exchange->adapt_buffer(filled, n);
         read();
     }
     // False if the exchange has ended.
-    bool parse(const std::shared_ptr<Exchange>& exchange) {
-        Exchange& e = *exchange;
+    bool parse(const std::shared_ptr<HttpExchange>& exchange) {
+        HttpExchange& e = *exchange;
         auto& parser = e.parser;
         std::size_t used = 0;
         error_code ec;
@@ -205,7 +260,14 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             // Beast stops behind the header, so that the sink learns of it before the body comes,
             // if one comes at all.
             if (parser->is_header_done() && !parser->eager()) {
+                if (e.head_is_interim()) {
+                    if (++e.interim_heads > most_interim_heads) ec = http::error::bad_status;
+                    if (ec) break;
+                    e.expect_head();
+                    continue;
+                }
                 parser->eager(true);
+                e.alive = true;
                 e.sink->on_head(read_head(parser->get()));
                 if (exchange_ != exchange) return false;
             }
@@ -227,7 +289,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         return false;
     }
     void on_broken(error_code ec) {
-        Exchange& e = *exchange_;
+        HttpExchange& e = *exchange_;
         // The server may close a connection that waited for a request; that says nothing.
         if (e.reused && !e.received && ec != asio::error::operation_aborted) {
             drop_stream();
@@ -235,8 +297,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             return connect();
         }
         if (ec == asio::error::eof && e.received) {
-            error_code incomplete;
-            e.parser->put_eof(incomplete);
+            error_code incomplete = http::error::partial_message;
+            if (e.parser->got_some()) e.parser->put_eof(incomplete);
             if (!incomplete) {
                 drop_stream();
                 return finish({}, {});
@@ -267,7 +329,10 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         limit_error_ = error;
         watch_silence();
     }
-    void touch() noexcept { last_activity_ = clock_->now(); }
+    void touch() noexcept {
+        last_activity_ = clock_->now();
+        exchange_->late = false;
+    }
     Duration allowed() const noexcept {
         return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
     }
@@ -276,7 +341,12 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         timer_->expires_at(last_activity_ + allowed(), guarded(&State::on_timer));
     }
     void on_timer() {
-        if (clock_->now() < last_activity_ + allowed()) return watch_silence();
+        const Duration over = clock_->now() - (last_activity_ + allowed());
+        if (over < Duration{}) return watch_silence();
+        // Nothing could be read while the host kept the executor busy; what is there counts.
+        if (over > very_late && !std::exchange(exchange_->late, true)) {
+            return timer_->expires_at(clock_->now() + very_late, guarded(&State::on_timer));
+        }
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(allowed()).count();
         finish(limit_error_, limit_error_.message() + " (" + std::to_string(seconds) + " s)");
     }
@@ -287,7 +357,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     std::unique_ptr<Timer> timer_;
     Target target_;
     std::unique_ptr<ByteStream> stream_;
-    std::shared_ptr<Exchange> exchange_;  ///< null: nothing is asked
+    std::shared_ptr<HttpExchange> exchange_;  ///< null: nothing is asked
     TimePoint last_activity_{};
     Duration limit_{};
     error_code limit_error_;
