@@ -37,7 +37,7 @@ class ApiClientImpl {
     const asio::any_io_executor executor;
     const Environment environment;
     const std::shared_ptr<ServerTraffic> traffic;
-    ConnectTarget target;
+    const std::shared_ptr<const ConnectTarget> target;
     Credentials credentials;
 
  private:
