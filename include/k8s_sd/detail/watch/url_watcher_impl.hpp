@@ -34,6 +34,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void start();
     void stop() noexcept;
     void forget(std::string_view ns, std::string_view name);
+    void adopt(ObjectPtr object);
 
     const ObjectStore& store() const noexcept { return store_; }
     bool synced() const noexcept { return report_.status().synced; }

@@ -66,6 +66,10 @@ void URLWatcherImpl::forget(std::string_view ns, std::string_view name) {
     if (store_.remove(ns, name).before) report_.on_forgotten();
 }
 
+void URLWatcherImpl::adopt(ObjectPtr object) {
+    if (store_.put(std::move(object)).after) report_.on_adopted();
+}
+
 // --- steps: what the machine wants --------------------------------------------------------------
 
 void URLWatcherImpl::perform(const WatchMachine::Step& step) {
@@ -346,6 +350,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
         report_.on_silence();
     }
     if (verdict.failed) {
+        if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
         return report_.fail(verdict.failure, exchange_.watching(), verdict.needs_event, now());
     }
     if (verdict.failure.ec) return report_.note(verdict.failure);

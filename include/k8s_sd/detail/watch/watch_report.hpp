@@ -46,6 +46,8 @@ class WatchReport {
     void on_change(const ObjectChange&);
     /// An object was dropped because nobody wants it.
     void on_forgotten() { count_objects(-1); }
+    /// An object of another watch was taken over.
+    void on_adopted() { count_objects(1); }
     /// The first of them has a log line, until the next list begins.
     void on_bad_object(std::string_view ns, std::string_view name, const Failure&);
     /// The server's version is older than the one that is known.
