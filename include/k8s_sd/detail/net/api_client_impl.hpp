@@ -32,11 +32,12 @@ class ApiClientImpl {
     /// For messages; without a slash at the end.
     const std::string& url() const noexcept { return base_; }
     std::uint64_t next_seed();
+    std::string redact(std::string text) const { return text; }
 
     const asio::any_io_executor executor;
     const Environment environment;
     const std::shared_ptr<ServerTraffic> traffic;
-    ConnectTarget target;
+    const std::shared_ptr<const ConnectTarget> target;
     Credentials credentials;
 
  private:

@@ -8,6 +8,27 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+ServerUrl url_of(const ApiServerConfig& server) {
+    return parse_server_url(server.url, server.tls != TlsConfig{});
+}
+
+/// The one copy of an inline private key leaves nothing behind.
+std::shared_ptr<const ConnectTarget> make_target(const ApiServerConfig& server) {
+    const ServerUrl url = url_of(server);
+    const std::shared_ptr<ConnectTarget> target(new ConnectTarget, [](ConnectTarget* t) {
+        if (t->tls) cleanse(t->tls->key.data(), t->tls->key.size());
+        std::default_delete<ConnectTarget>()(t);
+    });
+    target->host = url.host;
+    target->port = url.port;
+    if (url.tls) target->tls = server.tls;
+    return target;
+}
+
+}  // namespace
+
 ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& server,
                              Environment env, std::unique_ptr<CredentialSource> source,
                              std::shared_ptr<ServerTraffic> shared_traffic)
@@ -16,14 +37,12 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       traffic(shared_traffic
                   ? std::move(shared_traffic)
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
+      target(make_target(server)),
       credentials(source ? std::move(source)
                          : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock),
                   environment.clock),
-      url_(parse_server_url(server.url, server.tls != TlsConfig{})),
+      url_(url_of(server)),
       base_(to_string(url_)) {
-    target.host = url_.host;
-    target.port = url_.port;
-    if (url_.tls) target.tls = server.tls;
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
               "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";

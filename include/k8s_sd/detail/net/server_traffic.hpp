@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/net/bookmark_cadence.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
@@ -82,6 +83,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     void on_failure();
     /// Calls the handler once, when a success follows a failure.
     [[nodiscard]] Ticket async_recovery(asio::any_io_executor, RecoveryHandler);
+
+    BookmarkCadence bookmarks;
 
  private:
     bool has_list_place() const noexcept;

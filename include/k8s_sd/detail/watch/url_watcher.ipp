@@ -27,7 +27,7 @@ URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
 URLWatcher::~URLWatcher() { impl_->stop(); }
 
 void URLWatcher::start() { impl_->start(); }
-bool URLWatcher::synced() const noexcept { return impl_->status().synced; }
+bool URLWatcher::synced() const noexcept { return impl_->synced(); }
 WatchStatus URLWatcher::status() const { return impl_->status(); }
 const Object* URLWatcher::find(std::string_view ns, std::string_view name) const {
     return impl_->store().find(ns, name);
