@@ -13,6 +13,7 @@ enum class Role : std::uint8_t;
 class ApiClient;
 class Clock;
 class Connector;
+class Resolver;
 class DataObject;
 class Discoverer;
 class DiscoveryManager;
