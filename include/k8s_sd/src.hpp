@@ -40,6 +40,7 @@
 #include "k8s_sd/detail/net/credentials.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
 #include "k8s_sd/detail/net/lookups.ipp"
+#include "k8s_sd/detail/net/redaction.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
