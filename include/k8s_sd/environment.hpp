@@ -79,22 +79,22 @@ K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();  ///< steady clock, Asio ti
 /// getaddrinfo() in at most 8 threads of the process, which exist while something is looked up.
 /// Nobody waits for them: neither run(), nor the end of a context, nor that of the process.
 K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
-/// TCP sockets, OpenSSL. The addresses of a name race (RFC 8305).
-/// \param resolver  null: system_resolver()
-/// \param clock     null: system_clock(); paces the race
-K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(std::shared_ptr<Resolver> resolver = {},
-                                                          std::shared_ptr<Clock> clock = {});
+K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
     std::shared_ptr<Clock> clock{};          ///< null: system_clock()
-    std::shared_ptr<Connector> connector{};  ///< null: system_connector() with `resolver`
+    std::shared_ptr<Connector> connector{};  ///< null: system_connector(*this)
     std::shared_ptr<Resolver> resolver{};    ///< null: system_resolver()
     std::shared_ptr<Metrics> metrics{};      ///< null: a private instance
     Logger logger{};                         ///< where log lines go
     std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
     InClusterFiles in_cluster{};             ///< where no server is named, see resolve()
 };
+
+/// The same with the clock, the resolver and the logger of an environment. The logger is told when
+/// files of certificates or keys turn bad and the previous ones serve.
+K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(const Environment&);
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
 /// metrics_of().

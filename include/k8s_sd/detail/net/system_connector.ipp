@@ -10,7 +10,8 @@ namespace {
 
 class SystemConnector final : public Connector {
  public:
-    explicit SystemConnector(detail::Dialing dialing) : dialing_(std::move(dialing)) {}
+    SystemConnector(detail::Dialing dialing, Logger logger)
+        : dialing_(std::move(dialing)), contexts_(std::move(logger)) {}
 
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
                                             const ConnectTarget& target) override {
@@ -38,12 +39,12 @@ class SystemConnector final : public Connector {
 
 }  // namespace
 
-std::shared_ptr<Connector> system_connector(std::shared_ptr<Resolver> resolver,
-                                            std::shared_ptr<Clock> clock) {
-    if (!resolver) resolver = system_resolver();
-    if (!clock) clock = system_clock();
-    return std::make_shared<SystemConnector>(
-        detail::Dialing{std::move(clock), std::move(resolver)});
+std::shared_ptr<Connector> system_connector(const Environment& environment) {
+    detail::Dialing dialing{environment.clock ? environment.clock : system_clock(),
+                            environment.resolver ? environment.resolver : system_resolver()};
+    return std::make_shared<SystemConnector>(std::move(dialing), environment.logger);
 }
+
+std::shared_ptr<Connector> system_connector() { return system_connector(Environment()); }
 
 }  // namespace k8s_sd::inline v0
