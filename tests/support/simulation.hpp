@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,9 +22,13 @@ namespace k8s_sd::test {
 /// Nothing happens but in settle() and advance(). For one thread.
 class Simulation {
  public:
-    explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {})
+    /// \param around  makes a connector of the server's, for what TransportFaults cannot do
+    explicit Simulation(
+        sim::ApiServerOptions options = {}, sim::TransportFaults faults = {},
+        const std::function<std::shared_ptr<Connector>(std::shared_ptr<Connector>)>& around = {})
         : server(context.get_executor(), with_clock(std::move(options), clock)),
           connector(server.connector(faults)) {
+        if (around) connector = around(connector);
         install(context, environment());
     }
     Simulation(const Simulation&) = delete;
