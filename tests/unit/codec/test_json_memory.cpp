@@ -157,6 +157,17 @@ TEST_CASE("JsonDecoder: an object takes no more than twice its limit, whatever i
     }
 }
 
+TEST_CASE("JsonDecoder: an event of 20 MiB of what is not kept takes no memory") {
+    const Cost text = cost(Kind::pod, R"("status":{"message":")", "abcdefghijklmno ", "\"}",
+                           (std::size_t{20} << 20) / 16);
+    CHECK(text.too_large == 0);
+    CHECK(text.most <= fixed);
+    const Cost nested = cost(Kind::pod, R"("managedFields":[)", R"({"f:a":[{"f:b":{}}]},)", "{}]",
+                             (std::size_t{2} << 20) / 21);
+    CHECK(nested.too_large == 0);
+    CHECK(nested.most <= fixed);
+}
+
 TEST_CASE("JsonDecoder: what is wrong with a long key is said with its beginning") {
     Decoded decoded =
         decode_list(Kind::pod, list(R"({"metadata":{"name":"p","namespace":"n","labels":{")" +
