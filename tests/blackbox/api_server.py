@@ -33,6 +33,7 @@ class Request:
     kind: str = ""
     ns: str = ""
     verb: str = "other"  # list, page, probe, watch
+    generation: int = 0  # of good watches that end together
     query: dict = field(default_factory=dict)
     answer: str = ""
     ended: float = None
@@ -243,7 +244,6 @@ class Exchange:
         lasts = min(lasts or 1e9, float(query.get("timeoutSeconds", 1800)))
         began = server.now()
         next_bookmark = began + bookmarks if bookmarks else 1e12
-        generation = server.generation
         while True:
             with self.cluster.condition:
                 try:
@@ -259,7 +259,7 @@ class Exchange:
             for change, item in events:
                 send(line(json.dumps(self.item(change, item)) + "\n"))
             version = reached
-            if server.generation != generation:
+            if server.generation != self.request.generation:
                 self.request.answer += " ended by the server"
                 return server.ending(self)
             if server.now() >= began + lasts:
@@ -355,7 +355,7 @@ class ApiServer:
 
     def go_away(self):
         """No listener: connections are refused."""
-        self.listener.close()
+        self._close_listener()
         self.end_watches(Exchange.reset)
 
     def come_back(self):
@@ -363,9 +363,16 @@ class ApiServer:
 
     def stop(self):
         self.stopped = True
-        self.listener.close()
+        self._close_listener()
         with self.cluster.condition:
             self.cluster.condition.notify_all()
+
+    def _close_listener(self):
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes who waits for connections
+        except OSError:
+            pass
+        self.listener.close()
 
     def count(self, verbs="list page probe watch", since=0, until=1e12, **filters):
         return len(self.asked(verbs, since, until, **filters))
@@ -439,5 +446,6 @@ class ApiServer:
             request = Request(len(self.requests), self.now(), method, target,
                               {name.lower(): value for name, value in headers.items()}, connection)
             classify(request)
+            request.generation = self.generation
             self.requests.append(request)
         return request

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 
-from api_server import ApiServer, Exchange
+from api_server import ApiServer, Exchange, status_object  # noqa: F401 (for scenarios)
 from cluster import Cluster
 from program import Program
 
@@ -108,6 +108,7 @@ class World:
             self.server.began = self.program.began
         if synced:
             self.settles(within)
+            self.until(lambda: self.server.count("watch"), within, "it watches")
         return self.program
 
     # --- playing --------------------------------------------------------------------------------
@@ -145,6 +146,14 @@ class World:
             raise Failed(f"{failure}; wrong: " + ", ".join(
                 f"{source} ({shown.get(source, 'missing')} for {real.get(source, 'deleted')})"
                 for source in wrong[:5])) from None
+
+    def watches_again(self, within):
+        """Heals the server; from then on there is a watch, and it brings what changes."""
+        self.server.heal()
+        healed = self.now()
+        self.until(lambda: self.server.count("watch", since=healed), within, "it watches again")
+        self.change()
+        self.settles(10)
 
     def change(self):
         """A pod changes, one appears, and one of the first three goes if it still can."""
