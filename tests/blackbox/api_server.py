@@ -246,20 +246,22 @@ class Exchange:
         next_bookmark = began + bookmarks if bookmarks else 1e12
         while True:
             with self.cluster.condition:
+                # What changes after the order to end comes with the next watch.
+                ended = server.generation != self.request.generation
                 try:
-                    events, reached = self.cluster.events(self.request.kind, self.request.ns,
-                                                          version)
+                    events, reached = ([], version) if ended else self.cluster.events(
+                        self.request.kind, self.request.ns, version)
                 except Expired:
                     self.error_event(410, "Expired", "too old resource version")
                     return self.end()
-                if not events:
+                if not events and not ended:
                     left = min(began + lasts, next_bookmark) - server.now()
                     self.cluster.condition.wait(min(max(left, 0) / server.factor, 0.2))
             self._look(0)
             for change, item in events:
                 send(line(json.dumps(self.item(change, item)) + "\n"))
             version = reached
-            if server.generation != self.request.generation:
+            if ended:
                 self.request.answer += " ended by the server"
                 return server.ending(self)
             if server.now() >= began + lasts:

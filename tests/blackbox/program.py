@@ -14,7 +14,7 @@ HIDDEN = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
 
 
 class Program:
-    def __init__(self, discover, preload, arguments, factor, environment=None):
+    def __init__(self, discover, preload, arguments, factor, environment, began):
         self.factor = factor
         self.groups = {}  # source: group, as the diffs left them
         self.diffs = []  # (the program's time, diff)
@@ -22,7 +22,7 @@ class Program:
         self.log = []  # the same of standard error
         self.problems = []  # what must never be, whatever the scenario
         self.condition = threading.Condition()
-        self.began = time.monotonic()
+        self.began = began
         self.process = subprocess.Popen(
             [discover, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env={

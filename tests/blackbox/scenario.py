@@ -101,11 +101,12 @@ class World:
         given = ["--api-server", url or self.server.url, "--output", "json", "--role", role]
         if token is not None:
             given += ["--token-file", self.file("token", token)]
+        began = time.monotonic()
+        if not self.programs:
+            self.server.began = began
         self.program = Program(self.setup.discover, self.setup.fast_clock,
-                               [*given, *arguments], self.factor, environment)
+                               [*given, *arguments], self.factor, environment, self.server.began)
         self.programs.append(self.program)
-        if len(self.programs) == 1:
-            self.server.began = self.program.began
         if synced:
             self.settles(within)
             self.until(lambda: self.server.count("watch"), within, "it watches")
@@ -125,6 +126,8 @@ class World:
         while not condition():
             if not self.program.running():
                 raise Failed(f"the program has ended: status {self.program.process.returncode}")
+            if self.program.problems:
+                raise Failed(self.program.problems[0])
             if self.now() - began > within:
                 raise Failed(f"not within {within} s: {what}")
             with self.program.condition:
