@@ -8,6 +8,7 @@ import ssl
 import struct
 import threading
 import time
+import traceback
 import urllib.parse
 from dataclasses import dataclass, field
 
@@ -175,7 +176,10 @@ class Exchange:
     # --- good answers ---------------------------------------------------------------------------
 
     def behave(self):
-        if self.request.verb == "watch":
+        version = self.request.query.get("resourceVersion", "")
+        if version and not version.isdigit():
+            self.status(400, "BadRequest", "the resource version is no number")
+        elif self.request.verb == "watch":
             self.stream()
         elif self.request.verb == "other":
             self.status(404, "NotFound", "no such path")
@@ -309,7 +313,7 @@ class ApiServer:
         self.ending = Exchange.end
         self.requests = []
         self.connections = 0
-        self.handshakes_failed = []
+        self.mistakes = []  # of the scenario, not of the program
         self.accepts = True  # False: a new connection is reset at once
         self.lock = threading.Lock()
         self.rules = []
@@ -408,8 +412,8 @@ class ApiServer:
                 sock = self.tls.wrap_socket(sock, server_side=True)
             while self._serve_one(sock, number):
                 pass
-        except (ssl.SSLError, OSError) as error:
-            self.handshakes_failed.append(str(error))
+        except OSError:  # of TLS, too
+            pass
         finally:
             try:
                 sock.close()
@@ -424,6 +428,9 @@ class ApiServer:
             if not data:
                 return False
             head += data
+            if head.startswith(b"\x16\x03"):  # a client that wants TLS
+                sock.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTPS request.\n")
+                return False
         request = self._note(head.decode("latin-1"), number)
         exchange = Exchange(self, sock, request)
         if len(self.requests) > FREE_REQUESTS:
@@ -435,6 +442,9 @@ class ApiServer:
         try:
             (rule.answer if rule else Exchange.behave)(exchange)
         except Gone:
+            return False
+        except Exception:
+            self.mistakes.append(traceback.format_exc())
             return False
         finally:
             request.ended = self.now()

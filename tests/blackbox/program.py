@@ -126,19 +126,22 @@ class Program:
     def running(self):
         return self.process.poll() is None
 
-    def end(self, number=signal.SIGTERM, patience=30):
-        """Sends the signal and returns (exit status, real seconds until the end). A program that
-        is not gone after `patience` real seconds is killed: status None."""
-        began = time.monotonic()
-        if self.running():
-            self.process.send_signal(number)
+    def wait(self, patience):
+        """False: it has not ended after so many real seconds, and was killed."""
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            return None, patience
-        took = time.monotonic() - began
+            return False
         for reader in self.readers:
             reader.join(5)
-        return self.process.returncode, took
+        return True
+
+    def end(self, number=signal.SIGTERM, patience=30):
+        """Sends the signal and returns (exit status, real seconds until the end); status None: it
+        had to be killed."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        ended = self.wait(patience)
+        return self.process.returncode if ended else None, time.monotonic() - began

@@ -4,6 +4,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import tempfile
 import time
 
@@ -69,8 +70,7 @@ class World:
         self.program = None
         self.programs = []
         self.ghosts_allowed = False
-        self.exit_status = 0
-        self.exit_seconds = END
+        self.expected = {}  # programs that have ended as they should, with their status
         self.memory_limit = MEMORY
         self.measured = {}
         for name in ("a", "b", "c"):
@@ -208,28 +208,37 @@ class World:
 
     # --- the end, and what holds in every scenario ----------------------------------------------
 
+    def ends(self, number=signal.SIGTERM, within=END):
+        """The signal ends the program with status 0 within so many real seconds."""
+        self.expected[self.program] = 0
+        memory = self.program.memory()
+        status, took = self.program.end(number, 20)
+        self.check(status is not None, "the program does not end")
+        self.check(status == 0, f"exit status {status}")
+        self.check(took <= within * self.setup.slowness, f"it took {took:.1f} real seconds to end")
+        self.check(memory <= self.memory_limit * self.setup.memory_factor,
+                   f"{memory:.0f} MB of memory")
+
+    def ends_alone(self, code, within=60):
+        """The program ends without being told, with this status."""
+        self.expected[self.program] = code
+        self.check(self.program.wait(within), "the program does not end")
+        found = self.program.process.returncode
+        self.check(found == code, f"exit status {found}, not {code}")
+
     def finish(self):
         for program in self.programs:
             self.program = program
-            self._finish_one()
-
-    def _finish_one(self):
-        program = self.program
-        if not program.running() and self.exit_status == 0:
-            raise Failed(f"the program has ended: status {program.process.returncode}")
-        memory = program.memory()
-        status, took = program.end()
-        self.check(status is not None, "the program does not end on SIGTERM")
-        self.check(status == self.exit_status, f"exit status {status}, not {self.exit_status}")
-        self.check(took <= self.exit_seconds * self.setup.slowness,
-                   f"it took {took:.1f} real seconds to end")
-        self.check(not program.problems, "; ".join(program.problems))
-        self.check(TOKEN.lower() not in program.everything_printed().lower(),
-                   "the token is in what the program prints")
-        self.check(memory <= self.memory_limit * self.setup.memory_factor,
-                   f"{memory:.0f} MB of memory")
-        if not self.ghosts_allowed:
-            self._check_ghosts()
+            if program not in self.expected:
+                if not program.running():
+                    raise Failed(f"the program has ended: status {program.process.returncode}")
+                self.ends()
+            self.check(not program.problems, "; ".join(program.problems))
+            self.check(TOKEN.lower() not in program.everything_printed().lower(),
+                       "the token is in what the program prints")
+            if not self.ghosts_allowed:
+                self._check_ghosts()
+        self.check(not self.server.mistakes, "\n".join(self.server.mistakes[:2]))
 
     def _check_ghosts(self):
         """It never showed what never was, and never removed what was never deleted."""

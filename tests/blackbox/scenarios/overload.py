@@ -7,6 +7,7 @@ import time
 
 from scenario import no_answer, reset, scenario, status
 
+MEGABYTES = 50  # of an answer without end
 EIGHT = [f"ns-{i}" for i in range(8)]
 
 
@@ -316,7 +317,7 @@ def endless(status_code, prefix, unit, content_type="application/json"):
     def answer(x):
         x.head(status_code, content_type=content_type)
         x.chunk(prefix)
-        for _ in range(4000):
+        for _ in range(MEGABYTES * 16):
             x.chunk(unit * (65536 // len(unit)))
         x.close()
     return answer
@@ -324,7 +325,7 @@ def endless(status_code, prefix, unit, content_type="application/json"):
 
 def endless_headers(x):
     x.send(b"HTTP/1.1 200 OK\r\n")
-    for _ in range(4000):
+    for _ in range(MEGABYTES * 16):
         x.send(b"X-Padding: " + b"x" * 60000 + b"\r\n")
     x.close()
 
@@ -332,7 +333,7 @@ def endless_headers(x):
 def endless_chunk_extension(x):
     x.head()
     x.send(b"2;x=")
-    for _ in range(4000):
+    for _ in range(MEGABYTES * 16):
         x.send(b"x" * 60000)
     x.close()
 
@@ -353,8 +354,8 @@ ENDLESS = {
 
 @scenario(factor=10, variants=ENDLESS)
 def answers_without_end_cost_no_memory(w, answer):
-    """A quarter of a gigabyte in one answer: bounded, told, tried again."""
-    w.memory_limit = 120
+    """Fifty megabytes that mean nothing in one answer: bounded, told, tried again."""
+    w.memory_limit = 60
     w.server.on("list", answer, times=1)
     w.start(within=80)
     w.told("/api/v1/pods")
