@@ -26,20 +26,25 @@ class Authority:
             return file.read()
 
     def server(self, names="IP:127.0.0.1", days=30):
-        """An ssl.SSLContext of a server with these names."""
+        """An ssl.SSLContext of a server with these names; days below 0: it has expired."""
         base = self._path("server")
-        _openssl("req", *_NEW_KEY, "-keyout", base + ".key", "-out", base + ".csr",
-                 "-subj", "/CN=server")
-        with open(base + ".ext", "w", encoding="ascii") as file:
-            file.write(f"subjectAltName={names}\n")
-        # A certificate of no days has expired a day ago.
-        when = ["-days", str(days)] if days > 0 else ["-days", "-1"]
-        _openssl("x509", "-req", "-in", base + ".csr", "-CA", self.certificate,
-                 "-CAkey", self._path("key"), "-CAcreateserial", "-out", base + ".pem",
-                 "-extfile", base + ".ext", *when)
+        self._sign(base, "server", days, f"subjectAltName={names}\n")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(base + ".pem", base + ".key")
         return context
+
+    def client(self, name):
+        """Writes client.pem and client.key for a client with this name."""
+        self._sign(os.path.join(self.folder, "client"), name, 30, "extendedKeyUsage=clientAuth\n")
+
+    def _sign(self, base, name, days, extensions):
+        _openssl("req", *_NEW_KEY, "-keyout", base + ".key", "-out", base + ".csr",
+                 "-subj", f"/CN={name}")
+        with open(base + ".ext", "w", encoding="ascii") as file:
+            file.write(extensions)
+        _openssl("x509", "-req", "-in", base + ".csr", "-CA", self.certificate,
+                 "-CAkey", self._path("key"), "-CAcreateserial", "-out", base + ".pem",
+                 "-extfile", base + ".ext", "-days", str(days))
 
 
 _NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")

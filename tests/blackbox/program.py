@@ -22,6 +22,8 @@ class Program:
         self.log = []  # the same of standard error
         self.problems = []  # what must never be, whatever the scenario
         self.condition = threading.Condition()
+        self.reading = threading.Event()  # cleared: standard output is not read
+        self.reading.set()
         self.began = began
         self.process = subprocess.Popen(
             [discover, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -43,6 +45,7 @@ class Program:
 
     def _read_output(self):
         for line in self.process.stdout:
+            self.reading.wait()
             with self.condition:
                 self.lines.append((self.now(), line))
                 self._apply(line)

@@ -97,8 +97,11 @@ class World:
 
     def start(self, *arguments, synced=True, within=60, url=None, token=TOKEN, environment=None,
               role="pod"):
-        """Starts the program, and waits until it has shown what the cluster has."""
-        given = ["--api-server", url or self.server.url, "--output", "json", "--role", role]
+        """Starts the program, and waits until it has shown what the cluster has. An empty `url`:
+        the arguments name the server."""
+        given = ["--output", "json", "--role", role]
+        if url != "":
+            given += ["--api-server", url or self.server.url]
         if token is not None:
             given += ["--token-file", self.file("token", token)]
         began = time.monotonic()

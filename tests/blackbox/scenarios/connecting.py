@@ -1,8 +1,10 @@
 """Names, addresses, TLS, credentials, and the end of the program."""
 
+import json
 import os
 import signal
 import socket
+import ssl
 import time
 
 from api_server import ApiServer, Exchange
@@ -121,6 +123,25 @@ def a_name_that_does_not_exist(w):
     w.told("nowhere.invalid", within=30)
     w.sleep(30)
     w.log_lines(3)
+
+
+@scenario(factor=10)
+def an_ipv6_address_in_the_url(w):
+    """http://[::1]:PORT is a server like any other."""
+    try:
+        w.serve(address="::1")
+    except OSError as error:
+        raise Skipped(f"::1: {error}") from None
+    w.start(url=f"http://[::1]:{w.server.port}")
+    w.check(w.server.requests[0].headers["host"] == f"[::1]:{w.server.port}", "the header Host")
+
+
+@scenario(factor=10)
+def a_path_in_the_url(w):
+    """A path in the server's URL is kept before all others."""
+    w.start(url=w.server.url + "/k8s/clusters/c-1/")
+    w.check(all(r.target.startswith("/k8s/clusters/c-1/api/v1/pods") for r in w.server.requests),
+            "the path was lost")
 
 
 # --- connections --------------------------------------------------------------------------------
@@ -320,6 +341,34 @@ def the_end_of_tls_without_a_word(w):
     w.settles(15)
 
 
+@scenario(factor=20)
+def a_client_certificate_that_was_rotated(w):
+    """The certificate and the key of a kubeconfig are read again for new connections."""
+    authority = Authority(w.folder)
+    w.serve(tls=authority.server())
+    w.server.tls.load_verify_locations(authority.certificate)
+    w.server.tls.verify_mode = ssl.CERT_REQUIRED
+    names = []
+    w.server.on("all", lambda x: (names.append(x.sock.getpeercert()["subject"][0][0][1]),
+                                  x.behave()))
+    authority.client("first")
+    kubeconfig = w.file("kubeconfig", json.dumps({
+        "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": w.server.url,
+                                               "certificate-authority": authority.certificate}}],
+        "users": [{"name": "u", "user": {
+            "client-certificate": os.path.join(w.folder, "client.pem"),
+            "client-key": os.path.join(w.folder, "client.key")}}]}))
+    w.start("--kubeconfig", kubeconfig, url="", token=None)
+    w.check(set(names) == {"first"}, f"{names}")
+    authority.client("second")
+    w.sleep(5)
+    w.server.end_watches(reset)
+    w.change()
+    w.settles(20)
+    w.check(names[-1] == "second", f"{names}")
+
+
 # --- tokens -------------------------------------------------------------------------------------
 
 class Tokens:
@@ -342,6 +391,27 @@ def a_token_that_was_rotated(w):
     w.change()
     w.settles(8)
     w.at_most(1, "list page")
+
+
+@scenario(factor=20)
+def a_token_that_many_share(w):
+    """Eight watches are refused when the token changes: each is tried again once, and at once."""
+    names = [f"ns-{i}" for i in range(8)]
+    for ns in names:
+        w.cluster.put("pods", "web", ns)
+    for name in "abc":
+        w.cluster.delete("pods", name)
+    tokens = Tokens(w, "old-token-1")
+    w.start(*[argument for ns in names for argument in ("--namespace", ns)], token="old-token-1")
+    w.until(lambda: w.server.count("watch") == 8, 20, "eight watches")
+    tokens.valid = "new-token-2"
+    w.file("token", "new-token-2")
+    began = w.now()
+    w.server.end_watches()
+    for ns in names:
+        w.cluster.put("pods", "web", ns)
+    w.settles(10)
+    w.at_most(18, since=began)
 
 
 @scenario(factor=20)

@@ -58,7 +58,7 @@ def half_a_list_is_no_list(w, cutting):
     w.server.on("list probe", cutting, times=2)
     relist(w)
     w.cluster.put("pods", "a")
-    w.settles(20)
+    w.settles(75)
     w.check(not w.program.removals(), "something was removed")
 
 
@@ -82,7 +82,21 @@ def in_tiny_chunks(x):
     x.end()
 
 
+def by_hand(head, end=b""):
+    """An answer with a head of its own, and the list until the end of the connection."""
+    def answer(x):
+        x.send(head.replace("\n", "\r\n").encode() + b"\r\n")
+        x.send(json.dumps(x.list_object()).encode() + end)
+        x.close()
+    return answer
+
+
 GOOD = {
+    "http-1.0": by_hand("HTTP/1.0 200 OK\nContent-Type: application/json\n"),
+    "lower-case-headers": by_hand("HTTP/1.1 200 OK\ncontent-type:application/json\n"
+                                  "connection:close\n"),
+    "without-a-reason": by_hand("HTTP/1.1 200 \nContent-Type: application/json\n"),
+    "new-line-at-the-end": lambda x: x.answer(200, json.dumps(x.list_object()) + "\n\n"),
     "items-first": lists(shuffled),
     "unknown-members": lists(unknown_members),
     "indented": lambda x: x.answer(200, json.dumps(x.list_object(), indent=4)),

@@ -7,7 +7,7 @@ import time
 
 from scenario import no_answer, reset, scenario, status
 
-MEGABYTES = 50  # of an answer without end
+MEGABYTES = 18  # of an answer without end
 EIGHT = [f"ns-{i}" for i in range(8)]
 
 
@@ -354,12 +354,47 @@ ENDLESS = {
 
 @scenario(factor=10, variants=ENDLESS)
 def answers_without_end_cost_no_memory(w, answer):
-    """Fifty megabytes that mean nothing in one answer: bounded, told, tried again."""
+    """Many megabytes that mean nothing in one answer: bounded, told, tried again."""
     w.memory_limit = 60
     w.server.on("list", answer, times=1)
-    w.start(within=80)
+    w.start(within=150)
     w.told("/api/v1/pods")
     w.server.on("watch", answer, times=1)
     w.server.end_watches()
     w.change()
-    w.settles(80)
+    w.settles(150)
+
+
+@scenario(factor=4)
+def ten_thousand_pods_are_listed_again(w):
+    """A relist of ten thousand pods that finds no difference reports none, and costs little."""
+    for number in range(10000):
+        w.cluster.put("pods", f"pod-{number:05}")
+    w.start(within=60)
+    before = w.program.processor_seconds()
+    w.server.on("watch", status(410, "Expired"), times=1)
+    w.server.end_watches()
+    w.until(lambda: w.server.count("watch") >= 3, 60, "it was listed again")
+    w.check(w.program.processor_seconds() - before <= 3 * w.setup.slowness, "it cost much")
+    w.check(len(w.program.diffs) == 1, "something was reported")
+    w.change()
+    w.settles(20)
+
+
+@scenario(factor=40)
+def nobody_reads_the_output(w):
+    """Standard output is not read for five minutes: then all arrives, the memory stays, and there
+    is no list."""
+    for number in range(100):
+        w.cluster.put("pods", f"pod-{number}")
+    w.start()
+    w.program.reading.clear()
+    for _ in range(30):
+        for number in range(100):
+            w.cluster.put("pods", f"pod-{number}")
+        w.sleep(10)
+    w.program.reading.set()
+    w.settles(60)
+    w.at_most(1, "list page")
+    w.at_most(3, "watch")
+    w.memory_limit = 50

@@ -277,6 +277,24 @@ def a_probe_that_is_never_answered_keeps_nothing_back(w):
     w.settles(130)
 
 
+@scenario(factor=40)
+def a_proxy_holds_the_head_back(w):
+    """The head of a watch comes with its first event, minutes later: that is no failure."""
+    def held(x):
+        version = x.cluster.version
+        while x.cluster.version == version:
+            x.wait(1)
+        x.stream(bookmarks=None)
+    w.server.on("watch", held)
+    w.start()
+    for _ in range(2):
+        w.sleep(200)
+        w.change()
+        w.settles(10)
+    w.at_most(1, "list page")
+    w.log_lines(0)
+
+
 # --- silence ------------------------------------------------------------------------------------
 
 def noticed(w, since, within, what):
