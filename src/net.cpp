@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/net/credentials.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"
+#include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
 #include "k8s_sd/detail/net/tls.ipp"

@@ -9,6 +9,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -62,6 +63,13 @@ class K8S_SD_EXPORT Connector {
 K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();          ///< steady clock, Asio timers
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
+/// What is asked of one server at a time by everything that works in one execution context.
+/// What exceeds it waits for its turn.
+struct ServerLimits {
+    std::size_t concurrent_lists = 8;  ///< LISTs under way; zero: no limit
+    std::size_t watches = 512;         ///< WATCHes open, each a connection; zero: no limit
+};
+
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
     std::shared_ptr<Clock> clock{};          ///< null: system_clock()
@@ -70,6 +78,7 @@ struct Environment {
     Logger logger{};                         ///< where log lines go
     std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
     InClusterFiles in_cluster{};             ///< where no server is named, see resolve()
+    ServerLimits limits{};                   ///< of each server
 };
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before

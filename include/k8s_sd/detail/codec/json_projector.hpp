@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/error.hpp"
@@ -125,12 +126,12 @@ class JsonProjector {
         return true;
     }
     bool on_string_part(std::string_view part, std::size_t, error_code&) {
-        if (!skips() && pending_->type == Type::text) append(part);
+        if (!skips() && takes_text(*pending_)) append(part);
         return true;
     }
     bool on_string(std::string_view rest, std::size_t, error_code&) {
         if (skips()) return skipped_value();
-        if (pending_->type != Type::text) return mismatch("a string");
+        if (!takes_text(*pending_)) return mismatch("a string");
         const Projection& around = *frames_.back().node;
         const std::optional<std::string_view> value =
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
@@ -192,6 +193,10 @@ class JsonProjector {
         void* context;
     };
 
+    // A number may be written in quotes.
+    static bool takes_text(const Projection& node) noexcept {
+        return node.type == Type::text || node.set_text != nullptr;
+    }
     bool skips() const noexcept { return skipping_ != 0 || pending_ == nullptr; }
     bool enter_skipped() noexcept {
         ++skipping_;
@@ -288,7 +293,18 @@ class JsonProjector {
         return {text_.data(), text_.size()};
     }
     std::string_view copy(std::string_view text) {
+        if (!is_utf8(text)) return mended_copy(text);
         return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
+    }
+    std::string_view mended_copy(std::string_view text) {
+        std::size_t size = 0;
+        for_each_utf8_part(text, [&](std::string_view part) { size += part.size(); });
+        if (!within_limit(size)) return {};
+        char* const start = arena_.room(size);
+        char* end = start;
+        for_each_utf8_part(text,
+                           [&](std::string_view part) { end += part.copy(end, part.size()); });
+        return {start, size};
     }
     // Nothing for what is not base64.
     std::optional<std::string_view> decode(std::string_view base64) {

@@ -4,11 +4,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
+
+}  // namespace
+
 ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes,
                                  EventSink& sink, MakeDecoder make)
     : schema_(schema),
       max_object_bytes_(max_object_bytes),
       sink_(sink),
+      list_kind_(std::string(resource_of(schema.kind).kind) + "List"),
       make_(make),
       scratch_(schema.make_scratch()) {}
 
@@ -47,12 +54,7 @@ error_code ListWatchReader::finish() {
 }
 
 error_code ListWatchReader::check_list() {
-    const std::string expected = std::string(resource_of(schema_.kind).kind) + "List";
-    // "List" is what kubectl calls a list of anything.
-    if (!list_.kind.empty() && list_.kind != expected && list_.kind != "List") {
-        return fail(errc::malformed_response,
-                    "the body is a " + list_.kind.substr(0, 64) + ", not a " + expected);
-    }
+    if (const error_code ec = check_kind(list_.kind)) return ec;
     if (!list_.has_items) return fail(errc::malformed_response, "the list has no items");
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
@@ -60,7 +62,26 @@ error_code ListWatchReader::check_list() {
     return {};
 }
 
-void ListWatchReader::on_item(const ObjectProblem& problem) { report(EventType::added, problem); }
+error_code ListWatchReader::check_kind(std::string_view list_kind) {
+    // "List" is what kubectl calls a list of anything.
+    if (list_kind.empty() || list_kind == list_kind_ || list_kind == "List") return {};
+    return fail(errc::malformed_response, "the server answered with the kind " +
+                                              std::string(list_kind.substr(0, longest_kind)) +
+                                              " instead of " + list_kind_ +
+                                              "; is the path in the server's URL right?");
+}
+
+// Typed lists say their kind first. In others it follows their items, which say it themselves.
+error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
+    if (const error_code ec = check_kind(list_kind)) return ec;
+    if (list_kind != list_kind_ && scratch_->meta().kind.empty() && problem.text.empty()) {
+        return fail(errc::malformed_response,
+                    "neither the list nor its items say that they are of kind " +
+                        std::string(resource_of(schema_.kind).kind));
+    }
+    report(EventType::added, problem);
+    return {};
+}
 
 error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem& problem) {
     if (type == "ADDED") {
@@ -70,7 +91,8 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     } else if (type == "DELETED") {
         report(EventType::deleted, problem);
     } else if (type == "BOOKMARK") {
-        sink_.on_bookmark(scratch_->meta().resource_version);
+        is_of_another_kind() ? report_bad(problem, problem_of_object())
+                             : sink_.on_bookmark(scratch_->meta().resource_version);
     } else if (type == "ERROR") {
         sink_.on_error_event(to_server_status(scratch_->meta().status));
     } else if (type.empty()) {
@@ -87,15 +109,23 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     if (!problem.text.empty() && type != EventType::deleted) {
         return report_bad(problem, problem.text);
     }
-    const std::string_view unusable = problem_of_object();
+    const std::string unusable = problem_of_object();
     if (!unusable.empty()) return report_bad(problem, unusable);
     sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model()});
 }
 
-std::string_view ListWatchReader::problem_of_object() const {
+bool ListWatchReader::is_of_another_kind() const {
+    const std::string_view kind = scratch_->meta().kind;
+    return !kind.empty() && kind != resource_of(schema_.kind).kind;
+}
+
+std::string ListWatchReader::problem_of_object() const {
     const model::ObjectMeta& meta = scratch_->meta();
     const Resource& resource = resource_of(schema_.kind);
-    if (!meta.kind.empty() && meta.kind != resource.kind) return "an object of another kind";
+    if (is_of_another_kind()) {
+        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
+               " and not " + std::string(resource.kind);
+    }
     if (meta.name.empty()) return "an object without a name";
     if (meta.ns.empty() && resource.namespaced) return "an object without a namespace";
     return {};
@@ -104,7 +134,10 @@ std::string_view ListWatchReader::problem_of_object() const {
 void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text) {
     const model::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
-    sink_.on_bad_object(meta.ns, meta.name, meta.resource_version, what, text);
+    // The version of another collection is no place to go on from.
+    const std::string_view version =
+        is_of_another_kind() ? std::string_view() : meta.resource_version;
+    sink_.on_bad_object(meta.ns, meta.name, version, what, text);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -21,7 +21,7 @@ struct Projection {
     /// object: begins the object inside the aggregate around it and returns its address;
     /// array: begins a new element and returns its address (null where elements are scalars).
     void* (*begin)(void* around) = nullptr;
-    void (*set_text)(void* around, std::string_view) = nullptr;
+    void (*set_text)(void* around, std::string_view) = nullptr;  // of a number: it may be quoted
     void (*set_number)(void* around, std::int64_t) = nullptr;
     void (*set_boolean)(void* around, bool) = nullptr;
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;

@@ -8,18 +8,41 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+ServerUrl url_of(const ApiServerConfig& server) {
+    return parse_server_url(server.url, server.tls != TlsConfig{});
+}
+
+/// The one copy of an inline private key leaves nothing behind.
+std::shared_ptr<const ConnectTarget> make_target(const ApiServerConfig& server) {
+    const ServerUrl url = url_of(server);
+    const std::shared_ptr<ConnectTarget> target(new ConnectTarget, [](ConnectTarget* t) {
+        if (t->tls) cleanse(t->tls->key.data(), t->tls->key.size());
+        std::default_delete<ConnectTarget>()(t);
+    });
+    target->host = url.host;
+    target->port = url.port;
+    if (url.tls) target->tls = server.tls;
+    return target;
+}
+
+}  // namespace
+
 ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& server,
-                             Environment env, std::unique_ptr<CredentialSource> source)
+                             Environment env, std::unique_ptr<CredentialSource> source,
+                             std::shared_ptr<ServerTraffic> shared_traffic)
     : executor(std::move(ex)),
       environment(with_defaults(std::move(env))),
+      traffic(shared_traffic
+                  ? std::move(shared_traffic)
+                  : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
+      target(make_target(server)),
       credentials(source ? std::move(source)
                          : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock),
                   environment.clock),
-      url_(parse_server_url(server.url, server.tls != TlsConfig{})),
+      url_(url_of(server)),
       base_(to_string(url_)) {
-    target.host = url_.host;
-    target.port = url_.port;
-    if (url_.tls) target.tls = server.tls;
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
               "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
@@ -45,6 +68,14 @@ std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
 
 std::uint64_t ApiClientImpl::next_seed() {
     return environment.seed + 0x9E3779B97F4A7C15U * ++seeds_;
+}
+
+std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
+                                              const ApiServerConfig& server,
+                                              Environment environment) {
+    return std::make_shared<ApiClient>(
+        std::make_unique<ApiClientImpl>(strand, server, std::move(environment), nullptr,
+                                        ContextEnvironment::of(strand).traffic_of(server)));
 }
 
 }  // namespace k8s_sd::inline v0::detail

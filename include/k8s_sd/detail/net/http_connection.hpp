@@ -24,9 +24,11 @@ class ResponseSink {
 };
 
 struct HttpRequest {
-    std::string text;  ///< request line and header; cleansed once sent, as it holds credentials
+    std::string text;  ///< request line and header; cleansed once answered: it holds credentials
     Duration connect_timeout{};
-    Duration idle_timeout{};   ///< silence allowed while waiting for the response or more of it
+    /// Silence allowed while waiting for the head of the response, then for more of its body. White
+    /// space is silence.
+    Duration idle_timeout{};
     error_code idle_error;     ///< what that silence is reported as
     bool secret_body = false;  ///< leave nothing of the response behind in memory
 };
@@ -35,8 +37,11 @@ struct HttpRequest {
 /// the given executor, which must be a strand or the only thread of its context.
 class HttpConnection {
  public:
-    /// The text explains the error. A response is complete only without one.
+    /// The text explains the error. A response is complete only without one. What the Connector
+    /// throws is errc::connector_failed.
     using Handler = std::function<void(error_code, std::string)>;
+    /// Shared, because it may hold a private key, which is better not copied for each request.
+    using Target = std::shared_ptr<const ConnectTarget>;
 
     HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>);
     HttpConnection(const HttpConnection&) = delete;
@@ -45,7 +50,7 @@ class HttpConnection {
 
     /// Sends over the open connection, or a new one. `sink` and `handler` are called until the
     /// handler was, or until close().
-    void async_get(const ConnectTarget&, HttpRequest, ResponseSink& sink, Handler handler);
+    void async_get(Target, HttpRequest, ResponseSink& sink, Handler handler);
     /// Changes the silence allowed in the exchange that is running.
     void set_idle_timeout(Duration);
     /// Drops the connection and forgets the exchange that is running: its handler is not called.

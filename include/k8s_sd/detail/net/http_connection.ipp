@@ -3,11 +3,13 @@
 #include "k8s_sd/detail/net/http_connection.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -15,6 +17,12 @@ namespace k8s_sd::inline v0::detail {
 namespace http = boost::beast::http;
 
 namespace {
+
+/// Empty where the body is as it was asked for.
+std::string coding(std::string_view content_encoding) {
+    std::string result = lower_case(trim(content_encoding));
+    return result == "identity" ? std::string() : result;
+}
 
 std::string media_type(std::string_view content_type) {
     return lower_case(trim(content_type.substr(0, content_type.find(';'))));
@@ -36,6 +44,7 @@ ResponseHead read_head(const http::response_header<>& header) {
         return std::string_view(value.data(), value.size());
     };
     head.content_type = media_type(field(http::field::content_type));
+    head.content_encoding = coding(field(http::field::content_encoding));
     head.date = field(http::field::date);
     head.retry_after = parse_retry_after(field(http::field::retry_after));
     return head;
@@ -44,35 +53,106 @@ ResponseHead read_head(const http::response_header<>& header) {
 constexpr std::size_t header_limit = 64 * 1024;
 constexpr std::size_t least_buffer = 1024;
 constexpr std::size_t most_buffer = 256 * 1024;
+constexpr int most_interim_heads = 16;
+/// A timer that is called so late was held up, and so was what came over the wire.
+constexpr Duration very_late = std::chrono::seconds(1);
 
 }  // namespace
 
+struct HttpExchange;
+
 // A Beast body that hands the bytes on, whatever the framing (length, chunks, end of stream).
 struct SinkBody {
-    using value_type = ResponseSink*;
+    using value_type = HttpExchange*;
     class reader {
      public:
         // Beast also checks that a body could belong to a request and to other fields.
         template <bool is_request, class Fields>
-        reader(http::header<is_request, Fields>&, value_type& sink) : sink_(sink) {}
+        reader(http::header<is_request, Fields>&, value_type& exchange) : exchange_(exchange) {}
         void init(const boost::optional<std::uint64_t>&, error_code& ec) { ec = {}; }
         template <class Buffers>
-        std::size_t put(const Buffers& buffers, error_code& ec) {
-            std::size_t total = 0;
-            for (auto it = asio::buffer_sequence_begin(buffers);
-                 it != asio::buffer_sequence_end(buffers) && !ec; ++it) {
-                const asio::const_buffer part = *it;
-                ec = sink_->on_body({static_cast<const char*>(part.data()), part.size()});
-                total += part.size();
-            }
-            return total;
-        }
+        std::size_t put(const Buffers& buffers, error_code& ec);
         void finish(error_code& ec) { ec = {}; }
 
      private:
-        value_type& sink_;
+        value_type& exchange_;
     };
 };
+
+/// One request and its response. Each pending handler keeps it alive, because a stream may read
+/// the request and write into the buffer until the handler is called, long after close().
+struct HttpExchange {
+    HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
+        : request(std::move(r)), sink(&s), handler(std::move(h)) {
+        expect_head();
+    }
+    ~HttpExchange() { cleanse_request(); }
+    HttpExchange(const HttpExchange&) = delete;
+    HttpExchange& operator=(const HttpExchange&) = delete;
+
+    void expect_head() {
+        parser.emplace();
+        parser->get().body() = this;
+        parser->body_limit(boost::none);
+        parser->header_limit(header_limit);
+    }
+    /// Whether the head that was read only announces another one. 101 would change the protocol.
+    bool head_is_interim() const {
+        const unsigned status = parser->get().result_int();
+        return status >= 100 && status < 200 && status != 101;
+    }
+    error_code put(std::string_view bytes) {
+        if (!trim(bytes).empty()) alive = true;
+        return sink->on_body(bytes);
+    }
+    void cleanse_request() noexcept {
+        cleanse(request.text.data(), request.text.size());
+        request.text.clear();
+    }
+    asio::mutable_buffer room() {
+        if (buffer.size() - buffered < least_buffer / 2) buffer.resize(buffered + least_buffer);
+        return asio::buffer(buffer.data() + buffered, buffer.size() - buffered);
+    }
+    void consume(std::size_t used) {
+        std::memmove(buffer.data(), buffer.data() + used, buffered - used);
+        buffered -= used;
+        if (request.secret_body) cleanse(buffer.data() + buffered, used);
+    }
+    // Big while much arrives, small while a watch is quiet: there may be one for each object.
+    void adapt_buffer(bool filled, std::size_t n) {
+        if (filled && buffer.size() < most_buffer) {
+            buffer.resize(buffer.size() * 2);
+        } else if (n < buffer.size() / 16 && buffered < least_buffer &&
+                   buffer.size() > least_buffer) {
+            buffer.resize(std::max(buffer.size() / 2, least_buffer));
+            buffer.shrink_to_fit();
+        }
+    }
+
+    HttpRequest request;
+    ResponseSink* sink;
+    HttpConnection::Handler handler;
+    std::optional<http::response_parser<SinkBody>> parser;
+    CleansedBytes buffer;
+    std::size_t buffered = 0;
+    bool reused = false;    ///< the connection had served another exchange
+    bool received = false;  ///< bytes of the response
+    int interim_heads = 0;
+    bool alive = false;  ///< the last bytes were more than a part of a head, or white space
+    bool late = false;   ///< the end of the silence was noticed late once
+};
+
+template <class Buffers>
+std::size_t SinkBody::reader::put(const Buffers& buffers, error_code& ec) {
+    std::size_t total = 0;
+    for (auto it = asio::buffer_sequence_begin(buffers);
+         it != asio::buffer_sequence_end(buffers) && !ec; ++it) {
+        const asio::const_buffer part = *it;
+        ec = exchange_->put({static_cast<const char*>(part.data()), part.size()});
+        total += part.size();
+    }
+    return total;
+}
 
 class HttpConnection::State : public std::enable_shared_from_this<State> {
  public:
@@ -83,38 +163,27 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
           clock_(std::move(clock)),
           timer_(clock_->make_timer(executor_)) {}
 
-    void get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
-             Handler handler) {
-        target_ = target;
-        request_ = std::move(request);
-        sink_ = &sink;
-        handler_ = std::move(handler);
-        parser_.emplace();
-        parser_->get().body() = sink_;
-        parser_->body_limit(boost::none);
-        parser_->header_limit(header_limit);
-        buffered_ = 0;
-        received_ = false;
-        reused_ = stream_ != nullptr;
-        reused_ ? write() : connect();
+    void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
+        target_ = std::move(target);
+        exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
+        exchange_->reused = stream_ != nullptr;
+        exchange_->reused ? write() : connect();
     }
 
     void set_idle_timeout(Duration timeout) {
-        request_.idle_timeout = timeout;
-        if (handler_) watch_silence();
+        if (!exchange_) return;
+        exchange_->request.idle_timeout = timeout;
+        watch_silence();
     }
 
     void close() noexcept {
-        ++exchange_;
         timer_->cancel();
         drop_stream();
-        sink_ = nullptr;
-        handler_ = nullptr;
-        cleanse();
+        exchange_.reset();
     }
 
  private:
-    // A callback of an exchange that was closed in the meantime is not for this one.
+    // A callback of an exchange that has ended in the meantime is not for this one.
     template <class Method>
     auto guarded(Method method) {
         return [self = shared_from_this(), exchange = exchange_, method](auto&&... args) {
@@ -124,95 +193,112 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         };
     }
 
+    // A Connector is the host's, and OpenSSL throws where Asio wraps it: both fail as servers do.
+    template <class Call>
+    void attempt(Call call) {
+        std::string problem = "unknown exception";
+        try {
+            return call();
+        } catch (const std::exception& error) {
+            problem = error.what();
+        } catch (...) {
+        }
+        asio::post(executor_, [fail = guarded(&State::finish), problem = std::move(problem)] {
+            fail(errc::connector_failed, problem);
+        });
+    }
+
     void connect() {
-        stream_ = connector_->make_stream(executor_, target_);
-        limit(request_.connect_timeout, errc::connect_timeout);
-        stream_->async_connect(guarded(&State::on_connected));
+        limit(exchange_->request.connect_timeout, errc::connect_timeout);
+        attempt([this] {
+            stream_ = connector_->make_stream(executor_, *target_);
+            stream_->async_connect(guarded(&State::on_connected));
+        });
     }
     void on_connected(error_code ec, std::string why) {
         if (ec) return finish(ec, std::move(why));
         write();
     }
     void write() {
-        limit(request_.idle_timeout, request_.idle_error);
-        stream_->async_write(asio::buffer(request_.text), guarded(&State::on_written));
+        limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
+        attempt([this] {
+            stream_->async_write(asio::buffer(exchange_->request.text),
+                                 guarded(&State::on_written));
+        });
     }
     void on_written(error_code ec, std::size_t) {
         if (ec) return on_broken(ec);
-        touch();
         read();
     }
     void read() {
-        if (buffer_.size() - buffered_ < least_buffer / 2) buffer_.resize(buffered_ + least_buffer);
-        stream_->async_read_some(
-            asio::buffer(buffer_.data() + buffered_, buffer_.size() - buffered_),
-            guarded(&State::on_read));
+        const asio::mutable_buffer room = exchange_->room();
+        attempt([&] { stream_->async_read_some(room, guarded(&State::on_read)); });
     }
     void on_read(error_code ec, std::size_t n) {
         if (ec) return on_broken(ec);
-        touch();
-        received_ = true;
-        const bool filled = n == buffer_.size() - buffered_;
-        buffered_ += n;
-        if (!parse()) return;
-        adapt_buffer(filled, n);
+        const auto exchange = exchange_;
+        exchange->alive = false;
+        // It is never sent again: credentials need not stay in memory as long as a watch.
+        if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
+        const bool filled = n == exchange->buffer.size() - exchange->buffered;
+        exchange->buffered += n;
+        if (!parse(exchange)) return;
+        if (exchange->alive) touch();
+        exchange->adapt_buffer(filled, n);
         read();
     }
     // False if the exchange has ended.
-    bool parse() {
-        const auto exchange = exchange_;
+    bool parse(const std::shared_ptr<HttpExchange>& exchange) {
+        HttpExchange& e = *exchange;
+        auto& parser = e.parser;
         std::size_t used = 0;
         error_code ec;
-        while (used < buffered_ && !parser_->is_done()) {
-            used += parser_->put(asio::buffer(buffer_.data() + used, buffered_ - used), ec);
+        while (used < e.buffered && !parser->is_done()) {
+            used += parser->put(asio::buffer(e.buffer.data() + used, e.buffered - used), ec);
             if (exchange_ != exchange) return false;  // closed by the sink
             if (ec) break;
             // Beast stops behind the header, so that the sink learns of it before the body comes,
             // if one comes at all.
-            if (parser_->is_header_done() && !parser_->eager()) {
-                parser_->eager(true);
-                sink_->on_head(read_head(parser_->get()));
+            if (parser->is_header_done() && !parser->eager()) {
+                if (e.head_is_interim()) {
+                    if (++e.interim_heads > most_interim_heads) ec = http::error::bad_status;
+                    if (ec) break;
+                    e.expect_head();
+                    continue;
+                }
+                parser->eager(true);
+                e.alive = true;
+                e.sink->on_head(read_head(parser->get()));
                 if (exchange_ != exchange) return false;
             }
         }
         if (ec == http::error::need_more) ec = {};
         // Beast limits the header of the response only, not that of a chunk.
-        if (!ec && buffered_ - used > header_limit) ec = http::error::header_limit;
+        if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
                    "the response is not valid HTTP: " + ec.message());
             return false;
         }
-        std::memmove(buffer_.data(), buffer_.data() + used, buffered_ - used);
-        buffered_ -= used;
-        if (request_.secret_body) detail::cleanse(buffer_.data() + buffered_, used);
-        if (!parser_->is_done()) return true;
+        e.consume(used);
+        if (!parser->is_done()) return true;
         // Bytes behind the response cannot belong to anything.
-        if (!parser_->keep_alive() || buffered_ != 0) drop_stream();
-        CleansedBytes().swap(buffer_);  // no read is under way that could still write to it
+        if (!parser->keep_alive() || e.buffered != 0) drop_stream();
+        CleansedBytes().swap(e.buffer);  // no read is under way that could still write to it
         finish({}, {});
         return false;
     }
-    // Big while much arrives, small while a watch is quiet: there may be one for each object.
-    void adapt_buffer(bool filled, std::size_t n) {
-        if (filled && buffer_.size() < most_buffer) {
-            buffer_.resize(buffer_.size() * 2);
-        } else if (n < buffer_.size() / 16 && buffered_ < least_buffer &&
-                   buffer_.size() > least_buffer) {
-            buffer_.resize(std::max(buffer_.size() / 2, least_buffer));
-            buffer_.shrink_to_fit();
-        }
-    }
     void on_broken(error_code ec) {
+        HttpExchange& e = *exchange_;
         // The server may close a connection that waited for a request; that says nothing.
-        if (reused_ && !received_ && ec != asio::error::operation_aborted) {
+        if (e.reused && !e.received && ec != asio::error::operation_aborted) {
             drop_stream();
-            reused_ = false;
+            e.reused = false;
             return connect();
         }
-        if (ec == asio::error::eof && received_) {
-            error_code incomplete;
-            parser_->put_eof(incomplete);
+        if (ec == asio::error::eof && e.received) {
+            error_code incomplete = http::error::partial_message;
+            if (e.parser->got_some()) e.parser->put_eof(incomplete);
             if (!incomplete) {
                 drop_stream();
                 return finish({}, {});
@@ -225,22 +311,15 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
 
     void finish(error_code ec, std::string why) {
-        Handler handler = std::exchange(handler_, nullptr);
-        ++exchange_;
+        const auto exchange = std::exchange(exchange_, nullptr);
         timer_->cancel();
-        sink_ = nullptr;
-        cleanse();
         if (ec) drop_stream();
-        if (handler) handler(ec, std::move(why));
+        const Handler handler = std::move(exchange->handler);
+        handler(ec, std::move(why));
     }
     void drop_stream() noexcept {
         if (stream_) stream_->close();
         stream_.reset();
-    }
-    void cleanse() noexcept {
-        if (request_.secret_body) detail::cleanse(buffer_.data(), buffer_.size());
-        detail::cleanse(request_.text.data(), request_.text.size());
-        request_.text.clear();
     }
 
     // One timer watches over the exchange; bytes only move the time of the last activity.
@@ -250,16 +329,24 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         limit_error_ = error;
         watch_silence();
     }
-    void touch() noexcept { last_activity_ = clock_->now(); }
+    void touch() noexcept {
+        last_activity_ = clock_->now();
+        exchange_->late = false;
+    }
     Duration allowed() const noexcept {
-        return limit_error_ == errc::connect_timeout ? limit_ : request_.idle_timeout;
+        return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
     }
     void watch_silence() {
         if (allowed() <= Duration{}) return timer_->cancel();
         timer_->expires_at(last_activity_ + allowed(), guarded(&State::on_timer));
     }
     void on_timer() {
-        if (clock_->now() < last_activity_ + allowed()) return watch_silence();
+        const Duration over = clock_->now() - (last_activity_ + allowed());
+        if (over < Duration{}) return watch_silence();
+        // Nothing could be read while the host kept the executor busy; what is there counts.
+        if (over > very_late && !std::exchange(exchange_->late, true)) {
+            return timer_->expires_at(clock_->now() + very_late, guarded(&State::on_timer));
+        }
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(allowed()).count();
         finish(limit_error_, limit_error_.message() + " (" + std::to_string(seconds) + " s)");
     }
@@ -268,17 +355,9 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     std::shared_ptr<Connector> connector_;
     std::shared_ptr<Clock> clock_;
     std::unique_ptr<Timer> timer_;
-    ConnectTarget target_;
-    HttpRequest request_;
-    ResponseSink* sink_ = nullptr;
-    Handler handler_;
+    Target target_;
     std::unique_ptr<ByteStream> stream_;
-    std::optional<http::response_parser<SinkBody>> parser_;
-    CleansedBytes buffer_;
-    std::size_t buffered_ = 0;
-    std::uint64_t exchange_ = 0;
-    bool reused_ = false;
-    bool received_ = false;
+    std::shared_ptr<HttpExchange> exchange_;  ///< null: nothing is asked
     TimePoint last_activity_{};
     Duration limit_{};
     error_code limit_error_;
@@ -291,9 +370,9 @@ HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<C
 
 HttpConnection::~HttpConnection() { state_->close(); }
 
-void HttpConnection::async_get(const ConnectTarget& target, HttpRequest request, ResponseSink& sink,
+void HttpConnection::async_get(Target target, HttpRequest request, ResponseSink& sink,
                                Handler handler) {
-    state_->get(target, std::move(request), sink, std::move(handler));
+    state_->get(std::move(target), std::move(request), sink, std::move(handler));
 }
 
 void HttpConnection::set_idle_timeout(Duration timeout) { state_->set_idle_timeout(timeout); }
