@@ -12,7 +12,7 @@ import traceback
 import urllib.parse
 from dataclasses import dataclass, field
 
-from cluster import PATHS, Cluster, Expired
+from cluster import PATHS, Cluster, Expired, Malformed
 
 # A client that loops must not take the machine away from the scenarios beside it.
 FREE_REQUESTS = 400
@@ -215,6 +215,8 @@ class Exchange:
             found = self.list_object()
         except Expired:
             return self.status(410, "Expired", "The provided continue parameter is too old")
+        except Malformed:
+            return self.status(400, "BadRequest", "continue key is not valid")
         self.request.answer = f"200 {len(found['items'])} items rv={self.cluster.version}"
         self.answer(200, found, **how)
 
@@ -441,7 +443,7 @@ class ApiServer:
                 rule.left -= 1
         try:
             (rule.answer if rule else Exchange.behave)(exchange)
-        except Gone:
+        except (Gone, Expired, Malformed):  # the latter two from an answer that did not ask
             return False
         except Exception:
             self.mistakes.append(traceback.format_exc())

@@ -28,6 +28,10 @@ class Expired(Exception):
     """The version, or the position in a list, is not known any more."""
 
 
+class Malformed(Exception):
+    """The position in a list is none."""
+
+
 class Cluster:
     """Thread-safe. `condition` is notified of every change."""
 
@@ -122,7 +126,7 @@ class Cluster:
         with self.condition:
             version, start = self.version, 0
             if token:
-                version, start = json.loads(base64.urlsafe_b64decode(token))
+                version, start = _read_token(token)
                 if (kind, ns, version) not in self._snapshots:
                     raise Expired
                 items = self._snapshots[kind, ns, version]
@@ -160,6 +164,14 @@ class Cluster:
         with self.condition:
             return {self.source(kind, key): item["metadata"]["labels"]["step"]
                     for key, item in self.objects[kind].items()}
+
+
+def _read_token(token):
+    try:
+        version, start = json.loads(base64.urlsafe_b64decode(token))
+    except ValueError:
+        raise Malformed from None
+    return version, start
 
 
 def _body(kind, number):

@@ -142,8 +142,9 @@ def selected(only):
     patterns = [text for text in (only or "").split(",") if text]
     for topic in TOPICS:
         importlib.import_module("scenarios." + topic)
-    return [item for item in SCENARIOS
-            if not patterns or any(text in item.title for text in patterns)]
+    found = [item for item in SCENARIOS
+             if not patterns or any(text in item.title for text in patterns)]
+    return sorted(found, key=lambda item: not item.slow)
 
 
 def main():
@@ -202,7 +203,7 @@ def with_seeds(items, options):
             continue
         for seed in range(options.seed, options.seed + options.seeds):
             yield scenario.Scenario(item.function, item.topic, f"{item.name}:seed-{seed}",
-                                    item.factor, item.arguments), seed
+                                    item.factor, item.slow, item.arguments), seed
 
 
 if __name__ == "__main__":

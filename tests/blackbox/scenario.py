@@ -26,8 +26,8 @@ class Skipped(Exception):
 
 
 class Scenario:
-    def __init__(self, function, topic, name, factor, arguments):
-        self.function, self.topic, self.factor = function, topic, factor
+    def __init__(self, function, topic, name, factor, slow, arguments):
+        self.function, self.topic, self.factor, self.slow = function, topic, factor, slow
         self.name = name
         self.arguments = arguments
         self.sentence = " ".join((function.__doc__ or "").split())
@@ -40,18 +40,19 @@ class Scenario:
 SCENARIOS = []
 
 
-def scenario(factor=20, variants=None):
-    """Registers a function of a World. The program's clock runs `factor` times faster.
+def scenario(factor=20, slow=False, variants=None):
+    """Registers a function of a World. The program's clock runs `factor` times faster. A `slow`
+    one takes more than five real seconds and begins before the others.
     `variants`: {suffix of the name: argument}; the function is played once for each."""
     def register(function):
         topic = function.__module__.rpartition(".")[2]
         name = function.__name__.replace("_", "-")
         if variants is None:
-            SCENARIOS.append(Scenario(function, topic, name, factor, ()))
+            SCENARIOS.append(Scenario(function, topic, name, factor, slow, ()))
         else:
             for suffix, argument in variants.items():
                 SCENARIOS.append(
-                    Scenario(function, topic, f"{name}:{suffix}", factor, (argument,)))
+                    Scenario(function, topic, f"{name}:{suffix}", factor, slow, (argument,)))
         return function
     return register
 
@@ -199,6 +200,9 @@ class World:
         self.check(count > 0, f"the log does not say /{pattern}/")
         if at_most is not None:
             self.check(count <= at_most, f"the log says /{pattern}/ {count} times")
+
+    def works_again(self):
+        self.told("works again", within=20)
 
     def never_told(self, pattern, since=0):
         found = re.search(pattern, self.program.log_text(since), re.IGNORECASE)

@@ -44,7 +44,8 @@ int getaddrinfo(const char* restrict name, const char* restrict service,
     strncpy(list, addresses, sizeof list - 1);
     list[sizeof list - 1] = '\0';
     char* rest = NULL;
-    for (char* address = strtok_r(list, ",", &rest); address; address = strtok_r(NULL, ",", &rest)) {
+    char* address = strtok_r(list, ",", &rest);
+    for (; address; address = strtok_r(NULL, ",", &rest)) {
         const int error = append(address, service, hints, end);
         if (error == EAI_ADDRFAMILY) continue;  // the caller does not want this family
         if (error) return error;

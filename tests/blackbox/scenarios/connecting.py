@@ -156,7 +156,7 @@ def sockets_are_closed_on_exec(w):
             "a connection is inherited by children")
 
 
-@scenario(factor=20)
+@scenario(factor=20, slow=True)
 def descriptors_do_not_leak(w):
     """Thirty broken connections later there are as many descriptors as before."""
     w.start()
@@ -353,7 +353,8 @@ def a_client_certificate_that_was_rotated(w):
                                   x.behave()))
     authority.client("first")
     kubeconfig = w.file("kubeconfig", json.dumps({
-        "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
         "clusters": [{"name": "c", "cluster": {"server": w.server.url,
                                                "certificate-authority": authority.certificate}}],
         "users": [{"name": "u", "user": {

@@ -67,6 +67,13 @@ def shuffled(found):
             "apiVersion": found["apiVersion"], "kind": found["kind"]}
 
 
+def unstructured(found):
+    """As lists of custom resources are written."""
+    for item in found["items"]:
+        item.update(apiVersion="v1", kind="Pod")
+    return {name: found[name] for name in sorted(found)}
+
+
 def unknown_members(found):
     for item in found["items"]:
         item.update(extra=[[{}]], apiVersion="v1", kind="Pod")
@@ -98,6 +105,7 @@ GOOD = {
     "without-a-reason": by_hand("HTTP/1.1 200 \nContent-Type: application/json\n"),
     "new-line-at-the-end": lambda x: x.answer(200, json.dumps(x.list_object()) + "\n\n"),
     "items-first": lists(shuffled),
+    "sorted": lists(unstructured),
     "unknown-members": lists(unknown_members),
     "indented": lambda x: x.answer(200, json.dumps(x.list_object(), indent=4)),
     "escaped": lambda x: x.answer(200, json.dumps(x.list_object()).replace("pod", "\\u0070od")),

@@ -84,7 +84,7 @@ def what_is_no_number_of_seconds(w, text):
     w.at_most_a_minute(10, until=20)
 
 
-@scenario(factor=500)
+@scenario(factor=500, slow=True)
 def ten_years_are_too_long(w):
     """A server that asks for ten years is not obeyed: it comes back after an hour or two."""
     w.server.on("list", status(429, headers={"Retry-After": "315360000"}), times=1)
@@ -129,7 +129,7 @@ def a_storm_of_refusals(w, code):
     w.server.heal()
 
 
-@scenario(factor=60)
+@scenario(factor=60, slow=True)
 def pauses_at_the_cap_differ(w):
     """Where nothing works, it is tried every 30 to 60 s, never in a rhythm."""
     w.server.on("list", reset)
@@ -249,7 +249,7 @@ def jobs_share_one_watch(w):
 
 # --- slow answers -------------------------------------------------------------------------------
 
-@scenario(factor=100)
+@scenario(factor=100, slow=True)
 def a_list_may_be_slow(w):
     """A list that takes ten minutes, with a few bytes every 20 s, is not begun again."""
     def answer(x):
@@ -352,7 +352,7 @@ ENDLESS = {
 }
 
 
-@scenario(factor=10, variants=ENDLESS)
+@scenario(factor=10, slow=True, variants=ENDLESS)
 def answers_without_end_cost_no_memory(w, answer):
     """Many megabytes that mean nothing in one answer: bounded, told, tried again."""
     w.memory_limit = 60
@@ -381,7 +381,7 @@ def ten_thousand_pods_are_listed_again(w):
     w.settles(20)
 
 
-@scenario(factor=40)
+@scenario(factor=40, slow=True)
 def nobody_reads_the_output(w):
     """Standard output is not read for five minutes: then all arrives, the memory stays, and there
     is no list."""
@@ -394,7 +394,7 @@ def nobody_reads_the_output(w):
             w.cluster.put("pods", f"pod-{number}")
         w.sleep(10)
     w.program.reading.set()
-    w.settles(60)
+    w.settles(400)
     w.at_most(1, "list page")
     w.at_most(3, "watch")
     w.memory_limit = 50

@@ -50,7 +50,8 @@ FAILURES = {
         "causes": [{"reason": "ResourceVersionTooLarge"}], "retryAfterSeconds": 1})),
     "reset": reset, "close": lambda x: x.close(), "half-a-head": half_a_head,
     "html": plain(200, "<html></html>"), "garbage": plain(200, "{]", "application/json"),
-    "nothing": plain(200, "", "application/json"), "204": lambda x: x.answer(204, framing="chunked"),
+    "nothing": plain(200, "", "application/json"),
+    "204": lambda x: x.answer(204, framing="chunked"),
     "no-http": lambda x: (x.send(b"hello\r\n\r\n"), x.close()),
     "compressed": compressed, "echo": echo, "echo-in-type": echo_in_type,
 }

@@ -51,7 +51,7 @@ def what_is_missing_is_named(w):
     w.check("nodes" in last or "node" in last, "nodes are not named")
 
 
-@scenario(factor=60)
+@scenario(factor=60, slow=True)
 def a_missing_permission_is_told_once(w):
     """403 for ten minutes is one line in the log, with what to do; it is found when granted."""
     w.server.on("list", status(403, "Forbidden", "pods is forbidden: User \"x\" cannot list"))
@@ -63,7 +63,7 @@ def a_missing_permission_is_told_once(w):
     w.at_most(30)
     w.server.heal()
     w.settles(75)
-    w.told("works again")
+    w.works_again()
 
 
 @scenario(factor=20)
@@ -102,7 +102,7 @@ OUTAGES = {"refused": lambda w: w.server.go_away(),
            "empty": lambda w: (w.server.on("all", empty), w.server.end_watches())}
 
 
-@scenario(factor=120, variants=OUTAGES)
+@scenario(factor=120, slow=True, variants=OUTAGES)
 def an_outage_is_told_and_removes_nothing(w, outage):
     """While nothing works for many minutes the state stays, and the log says so."""
     w.start()
@@ -120,10 +120,10 @@ def an_outage_is_told_and_removes_nothing(w, outage):
         w.server.come_back()
     w.change()
     w.settles(700 if silent else 150)
-    w.told("works again")
+    w.works_again()
 
 
-@scenario(factor=60)
+@scenario(factor=60, slow=True)
 def a_server_that_comes_and_goes(w):
     """Up and down each half minute for ten minutes: it catches up each time, the log is short."""
     w.start()
@@ -138,9 +138,9 @@ def a_server_that_comes_and_goes(w):
     w.at_most(3, "list page")
 
 
-@scenario(factor=60)
-def nothing_happens_for_an_hour(w):
-    """A quiet hour: a watch each five to ten minutes, no list, no word."""
+@scenario(factor=100, slow=True)
+def nothing_happens_for_long(w):
+    """A quiet quarter of an hour: a watch each five to ten minutes, no list, no word."""
     w.start()
     w.sleep(900)
     w.change()

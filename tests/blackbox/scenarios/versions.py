@@ -69,7 +69,7 @@ def after_a_while(x):
     x.end()
 
 
-@scenario(factor=40, variants={**GONE, "after-a-bookmark": after_a_bookmark,
+@scenario(factor=40, slow=True, variants={**GONE, "after-a-bookmark": after_a_bookmark,
                                "after-an-event": after_an_event, "after-a-while": after_a_while})
 def versions_that_expire_again_and_again(w, gone):
     """410 to each watch, whatever came before it: the first list at once, then growing pauses."""
@@ -332,6 +332,17 @@ def positions_are_rejected(w):
     w.at_most(2, "page")
 
 
+@scenario(factor=60, variants={"reset": reset, "500": status(500), "504": status(504),
+                               "closed": lambda x: x.close(), "404": status(404, "NotFound"),
+                               "html": plain(200, "<html></html>")})
+def positions_that_never_get_through(w, failing):
+    """Whatever a gateway does to each continue token, lists in one piece work: it finds out."""
+    many_pods(w)
+    w.server.on("page", failing)
+    w.start(within=250)
+    w.at_most(20)
+
+
 @scenario()
 def an_inconsistent_position_is_not_used(w):
     """The 410 offers a token of another version, which is no basis for a watch."""
@@ -405,7 +416,7 @@ def two_positions_in_turn(w):
     w.at_most(40, "list page")
 
 
-@scenario(factor=10)
+@scenario(factor=10, slow=True)
 def new_positions_without_end(w):
     """Each page has a new token and the same objects: it does not go on for ever."""
     w.server.on("list page", first_page_again(lambda x: f"token-{x.request.number}"))
