@@ -86,8 +86,9 @@ K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(std::shared_ptr<Resolver> resolver = {},
                                                           std::shared_ptr<Clock> clock = {});
 
-/// What is asked of one server at a time by everything that works in one execution context.
-/// What exceeds it waits for its turn.
+/// What is asked of one server at a time by everything that works in one execution context. A LIST
+/// beyond it waits for its turn; a URL that finds no place for its WATCH is listed every
+/// WatchOptions::poll_interval instead, and says so in its status.
 struct ServerLimits {
     std::size_t concurrent_lists = 8;  ///< LISTs under way; zero: no limit
     std::size_t watches = 512;         ///< WATCHes open, each a connection; zero: no limit

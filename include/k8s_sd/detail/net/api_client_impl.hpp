@@ -35,7 +35,6 @@ class ApiClientImpl {
     /// For messages; without a slash at the end.
     const std::string& url() const noexcept { return base_; }
     std::uint64_t next_seed();
-    std::string redact(std::string text) const { return text; }
 
     const asio::any_io_executor executor;
     const Environment environment;
