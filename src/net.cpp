@@ -10,6 +10,7 @@
 #include "k8s_sd/detail/net/lookups.ipp"
 #include "k8s_sd/detail/net/redaction.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"
+#include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
 #include "k8s_sd/detail/net/system_resolver.ipp"

@@ -19,6 +19,7 @@ class ApiClientImpl;
 class K8S_SD_EXPORT ApiClient {
  public:
     /// No I/O happens here. \throws ConfigError for a URL that is not one, and an empty executor
+    /// Its budget of requests (ServerLimits) is its own, not that of the execution context.
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
     /// Of the library itself.
     explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);

@@ -9,6 +9,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <cstddef>
 #include <boost/asio/ip/address.hpp>
 #include <cstdint>
 #include <functional>
@@ -81,6 +82,14 @@ K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();  ///< steady clock, Asio ti
 K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
+/// What is asked of one server at a time by everything that works in one execution context. A LIST
+/// beyond it waits for its turn; a URL that finds no place for its WATCH is listed every
+/// WatchOptions::poll_interval instead, and says so in its status.
+struct ServerLimits {
+    std::size_t concurrent_lists = 8;  ///< LISTs under way; zero: no limit
+    std::size_t watches = 512;         ///< WATCHes open, each a connection; zero: no limit
+};
+
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
     std::shared_ptr<Clock> clock{};          ///< null: system_clock()
@@ -90,6 +99,7 @@ struct Environment {
     Logger logger{};                         ///< where log lines go
     std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
     InClusterFiles in_cluster{};             ///< where no server is named, see resolve()
+    ServerLimits limits{};                   ///< of each server
 };
 
 /// The same with the clock, the resolver and the logger of an environment. The logger is told when

@@ -37,6 +37,10 @@ struct Metrics {
     /// What concerns one kind of objects.
     struct PerKind {
         Counter lists{0};              ///< complete LISTs
+        Counter relists{0};            ///< those of them that were not the first of their URL
+        Counter polls{0};              ///< those of them that take the place of a watch
+        Counter list_milliseconds{0};  ///< that complete LISTs took, all together
+        Counter probes{0};             ///< LISTs of one object, for the server's version
         Counter watches{0};            ///< WATCH requests that were accepted
         Counter events{0};             ///< ADDED, MODIFIED and DELETED events
         Counter bookmarks{0};          ///< BOOKMARK events
@@ -53,10 +57,14 @@ struct Metrics {
         Counter malformed{0};          ///< bodies that are not what was asked for
         Counter network_errors{0};     ///< no connection, broken connections, timeouts
         Counter other_errors{0};       ///< any other failure of a request
-        Counter bytes_received{0};     ///< bodies, as they came
-        Gauge objects{0};              ///< objects that are kept
-        Gauge watchers{0};             ///< URLs that are watched
-        Gauge synced_watchers{0};      ///< those of them that have been listed
+        Counter silent_watches{0};     ///< WATCHes that were silent for longer than they may be
+        Counter version_regressions{0};  ///< a server whose versions went back: it was restored
+        Counter shrunken_lists{0};       ///< LISTs that needed a second one as confirmation
+        Counter bytes_received{0};       ///< bodies, as they came
+        Gauge objects{0};                ///< objects that are kept
+        Gauge watchers{0};               ///< URLs that are watched
+        Gauge synced_watchers{0};        ///< those of them that have been listed
+        Gauge failing_watchers{0};       ///< those of them whose status has an error
     };
 
     std::array<PerKind, kind_count> kinds;  ///< indexed by Kind
@@ -66,6 +74,11 @@ struct Metrics {
     Gauge jobs{0};                          ///< of DiscoveryManagers
     Gauge failed_configs{0};                ///< of these jobs: those that cannot be used
     Gauge providers{0};                     ///< distinct configurations that these jobs have
+
+    // Of all servers, see ServerLimits.
+    Gauge lists_waiting{0};  ///< LISTs that wait for their turn
+    Gauge lists_running{0};  ///< LISTs under way
+    Gauge open_watches{0};   ///< WATCHes that have a connection
 
     // Of all ObjectCaches.
     Gauge cache_references{0};    ///< references and subscriptions of hosts
@@ -121,6 +134,14 @@ class MetricField {
 /// What is counted for each kind.
 inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
     {"k8s_sd_lists_total", &Metrics::PerKind::lists, "Complete lists that were read."},
+    {"k8s_sd_relists_total", &Metrics::PerKind::relists,
+     "Complete lists that were not the first of their URL."},
+    {"k8s_sd_polls_total", &Metrics::PerKind::polls,
+     "Complete lists that take the place of a watch that the API server refuses."},
+    {"k8s_sd_list_milliseconds_total", &Metrics::PerKind::list_milliseconds,
+     "Time that complete lists took, all together."},
+    {"k8s_sd_probes_total", &Metrics::PerKind::probes,
+     "Lists of one object that ask for the API server's version."},
     {"k8s_sd_watches_total", &Metrics::PerKind::watches,
      "Watch requests that the API server accepted."},
     {"k8s_sd_events_total", &Metrics::PerKind::events,
@@ -149,12 +170,20 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Failed or broken connections and timeouts."},
     {"k8s_sd_other_errors_total", &Metrics::PerKind::other_errors,
      "Requests that failed for another reason."},
+    {"k8s_sd_silent_watches_total", &Metrics::PerKind::silent_watches,
+     "Watches that were silent for longer than they may be."},
+    {"k8s_sd_version_regressions_total", &Metrics::PerKind::version_regressions,
+     "Times that the API server's versions went back, as after a restored backup."},
+    {"k8s_sd_shrunken_lists_total", &Metrics::PerKind::shrunken_lists,
+     "Lists that lost so many objects that a second one had to confirm them."},
     {"k8s_sd_received_bytes_total", &Metrics::PerKind::bytes_received,
      "Bytes of the bodies of responses, as they arrived."},
     {"k8s_sd_objects", &Metrics::PerKind::objects, "Objects that are known."},
     {"k8s_sd_watchers", &Metrics::PerKind::watchers, "Watchers, each of one URL."},
     {"k8s_sd_synced_watchers", &Metrics::PerKind::synced_watchers,
      "Watchers that have read a complete list."},
+    {"k8s_sd_failing_watchers", &Metrics::PerKind::failing_watchers,
+     "Watchers whose last attempt has failed."},
 };
 
 /// What is counted once for the whole context.
@@ -169,6 +198,10 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_failed_configs", &Metrics::failed_configs,
      "Configurations of these jobs that cannot be used."},
     {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
+    {"k8s_sd_lists_waiting", &Metrics::lists_waiting,
+     "Lists that wait because enough lists of their API server are under way."},
+    {"k8s_sd_lists_running", &Metrics::lists_running, "Lists under way."},
+    {"k8s_sd_open_watches", &Metrics::open_watches, "Watches that have a connection."},
     {"k8s_sd_cache_references", &Metrics::cache_references,
      "References to objects of ObjectCaches."},
     {"k8s_sd_cached_objects", &Metrics::cached_objects, "Objects that are referred to."},

@@ -33,6 +33,9 @@ class WatchObserver {
     /// Whether to keep the object of that name. An unwanted object is dropped once it is decoded,
     /// as if the server did not have it.
     virtual bool wants(std::string_view /*ns*/, std::string_view /*name*/) { return true; }
+    /// Whether the observer makes up for a failure. Then it has dropped the watcher in this call,
+    /// and nobody is told of the failure.
+    virtual bool makes_up_for(error_code /*failure*/) { return false; }
     // None of these may throw.
 
  protected:
@@ -70,6 +73,9 @@ class K8S_SD_EXPORT URLWatcher {
     std::size_t size() const noexcept;
     /// Drops an object that is no longer wanted; not reported.
     void forget(std::string_view ns, std::string_view name);
+    /// Takes over an object that another watcher has listed, before start(); not reported. It is
+    /// the state until the first list says otherwise.
+    void adopt(ObjectPtr object);
     /// Calls the function for each object, in no particular order.
     void for_each(const std::function<void(const ObjectPtr&)>&) const;
 

@@ -75,7 +75,8 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
         detail::ListWatchReader reader(detail::schema_of(kind), std::size_t{1} << 20, *this);
         reader.expect(detail::Document::list);
         reader.choose_decoder("application/json");
-        reader.feed(R"({"metadata":{"resourceVersion":"1"},"items":[)" +
+        reader.feed(R"({"kind":")" + std::string(resource_of(kind).kind) +
+                    R"(List","metadata":{"resourceVersion":"1"},"items":[)" +
                     boost::json::serialize(object) + "]}");
     }
 

@@ -2,6 +2,7 @@
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "support/config_fixtures.hpp"
 
@@ -47,6 +48,17 @@ TEST_CASE("DiscoveryManager: an empty executor or callback is refused") {
 TEST_CASE("GroupWatcher: an empty executor is refused") {
     CHECK(config_error([&] { GroupWatcher::acquire({}, resolve(some_config())); }) ==
           std::string("GroupWatcher") + empty_executor);
+}
+
+TEST_CASE("GroupWatcher: a namespace that cannot be one is refused, and nothing has begun") {
+    asio::io_context context;
+    ResolvedConfig config = resolve(some_config());
+    for (const char* wrong : {"b!", "", "../c"}) {
+        config.scope.namespaces = {"a", wrong};
+        CHECK_THROWS_AS(GroupWatcher::acquire(context.get_executor(), config), ConfigError);
+    }
+    CHECK(context.poll() == 0);
+    CHECK(metrics_of(context)->of(Kind::pod).watchers == 0);
 }
 
 TEST_CASE("ScrapeConfigReloader: an empty executor or callback is refused") {

@@ -38,7 +38,7 @@ TEST_CASE("Metrics: Prometheus' text format describes each metric once and leave
                            "# TYPE k8s_sd_lists_total counter\n"
                            "k8s_sd_lists_total{resource=\"pods\"} 2\n"
                            "k8s_sd_lists_total{resource=\"secrets\"} 0\n"
-                           "# HELP k8s_sd_watches_total "));
+                           "# HELP k8s_sd_relists_total "));
     CHECK(text.find("# HELP k8s_sd_jobs Jobs of DiscoveryManagers.\n"
                     "# TYPE k8s_sd_jobs gauge\n"
                     "k8s_sd_jobs 3\n") != std::string::npos);

@@ -30,3 +30,43 @@ TEST_CASE("utf8: a bad byte is found wherever it stands") {
         }
     }
 }
+
+TEST_CASE("utf8: a byte that is not ASCII is found wherever it stands") {
+    for (std::size_t size = 0; size < 40; ++size) {
+        std::string text(size, '\x7f');
+        CHECK(is_ascii(text));
+        for (char& byte : text) {
+            byte = '\x80';
+            if (is_ascii(text) || is_utf8(text)) FAIL("of " << size);
+            byte = 'a';
+        }
+    }
+}
+
+TEST_CASE("utf8: each byte that belongs to no character is replaced on its own") {
+    const auto mended = [](std::string_view text) {
+        std::string out;
+        for_each_utf8_part(text, [&](std::string_view part) { out += part; });
+        return out;
+    };
+    const std::string r(replacement_character);
+    CHECK(mended("").empty());
+    CHECK(mended("plain text of some length") == "plain text of some length");
+    CHECK(mended("\xFF") == r);
+    CHECK(mended("\x80\xBF") == r + r);
+    CHECK(mended("\xC0\xAF") == r + r);
+    CHECK(mended("\xC1\x81") == r + r);
+    CHECK(mended("\xE2\x82") == r + r);
+    CHECK(mended("\xE0\x80\x80") == r + r + r);
+    CHECK(mended("\xED\xA0\x80") == r + r + r);
+    CHECK(mended("\xF0\x80\x80\x80") == r + r + r + r);
+    CHECK(mended("\xF4\x90\x80\x80") == r + r + r + r);
+    CHECK(mended("\xF8\x88\x80\x80\x80") == r + r + r + r + r);
+    CHECK(mended("é\xE2\x82€\xC3") == "é" + r + r + "€" + r);
+    // Wherever it stands among the eight bytes that are looked at together.
+    for (std::size_t at = 0; at < 20; ++at) {
+        const std::string before(at, 'a'), after(19 - at, 'b');
+        CHECK(mended(before + "\xFE" + after) == before + r + after);
+        CHECK(mended(before + "ü" + after) == before + "ü" + after);
+    }
+}

@@ -134,8 +134,9 @@ TEST_CASE("JsonDecoder: the order of keys does not matter") {
     const Decoded plain = decode_list(Kind::pod, list(pod_text));
     REQUIRE(plain.calls.size() == 1);
     CHECK(decode_list(Kind::pod,
-                      R"({"items":[)" + pod_text +
-                          R"(],"metadata":{"resourceVersion":"100"},"kind":"PodList"})") == plain);
+                      R"({"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod",)" +
+                          pod_text.substr(1) +
+                          R"(],"kind":"PodList","metadata":{"resourceVersion":"100"}})") == plain);
     const std::string backwards =
         R"({"status":{"podIP":"10.0.0.1"},"spec":{"containers":[{"ports":[{"containerPort":80}],"name":"c"}]},)"
         R"("metadata":{"labels":{"app":"web"},"resourceVersion":"7","uid":"u","namespace":"n","name":"p"}})";
@@ -172,7 +173,8 @@ TEST_CASE("JsonDecoder: items that are null or empty are an empty list") {
 }
 
 TEST_CASE("JsonDecoder: a list of kubectl's kind List is a list") {
-    const Decoded decoded = decode_list(Kind::pod, list(pod_text, "List"));
+    const Decoded decoded =
+        decode_list(Kind::pod, list(R"({"kind":"Pod",)" + pod_text.substr(1), "List"));
     CHECK_FALSE(decoded.ec);
     CHECK(decoded.objects.size() == 1);
 }
@@ -275,6 +277,20 @@ TEST_CASE("JsonDecoder: ERROR events bring the server's status, for every kind")
         CHECK(decoded.errors[0].retry_after_seconds == 0);
     }
     check_all_splits(Document::watch, Kind::pod, event("ERROR", status));
+}
+
+TEST_CASE("JsonDecoder: an ERROR event without a code, or with one in quotes, says what it is") {
+    for (const char* status :
+         {R"({"reason":"Expired"})", R"({"kind":"Status","reason":"Gone","message":"too old"})",
+          R"({"code":"410"})", R"({"code":"410","reason":"Expired"})"}) {
+        CAPTURE(status);
+        for (const Kind kind : kinds) {
+            const Decoded decoded = decode_watch(kind, event("ERROR", status));
+            REQUIRE(decoded.errors.size() == 1);
+            CHECK(decoded.errors[0].code == 410);
+        }
+        check_all_splits(Document::watch, Kind::pod, event("ERROR", status));
+    }
 }
 
 TEST_CASE("JsonDecoder: a version from the future is recognised in its three shapes") {

@@ -121,10 +121,34 @@ TEST_CASE("JsonDecoder: what is no object among the items is bad and leaves its 
 TEST_CASE("JsonDecoder: an object of another kind is bad") {
     CHECK_THAT(between_neighbours(Kind::pod,
                                   R"({"kind":"Service","metadata":{"name":"s","namespace":"n"}})"),
-               StartsWith("bad n/s") && ContainsSubstring("another kind"));
+               StartsWith("bad n/s") && ContainsSubstring("the kind Service and not Pod"));
     CHECK_THAT(
         between_neighbours(Kind::pod, R"({"metadata":{"name":"s","namespace":"n"},"kind":"pod"})"),
-        ContainsSubstring("another kind"));
+        ContainsSubstring("the kind pod and not Pod"));
+}
+
+TEST_CASE("JsonDecoder: of a list of another kind no item is taken, however it is cut") {
+    const std::string typed =
+        R"({"kind":"ServiceList","metadata":{"resourceVersion":"5"},"items":[)" + pod("a") + "," +
+        pod("b") + "]}";
+    const std::string kindless = R"({"items":[)" + pod("a") + "," + pod("b") +
+                                 R"(],"kind":"PodList","metadata":{"resourceVersion":"5"}})";
+    const std::string sorted = R"({"apiVersion":"v1","items":[{"kind":"Service",)" +
+                               pod("a").substr(1) +
+                               R"(],"kind":"ServiceList","metadata":{"resourceVersion":"5"}})";
+    for (const std::string& text : {typed, kindless, sorted}) {
+        CAPTURE(text);
+        const Decoded whole = decode_list(Kind::pod, text);
+        CHECK(whole.ec == errc::malformed_response);
+        CHECK(whole.objects.empty());
+        for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+            const std::string_view view(text);
+            if (!(decode(Document::list, Kind::pod, {view.substr(0, cut), view.substr(cut)}) ==
+                  whole)) {
+                FAIL("split at " << cut);
+            }
+        }
+    }
 }
 
 TEST_CASE("JsonDecoder: numbers at the edge of 32 bits are taken as they are") {
@@ -209,7 +233,7 @@ TEST_CASE("JsonDecoder: events without a usable object are bad and the stream go
 
 TEST_CASE("JsonDecoder: ERROR events with nonsense in them are still ERROR events") {
     for (const char* status :
-         {"null", "{}", "[]", R"({"code":"410"})", R"({"code":99999999999})",
+         {"null", "{}", "[]", R"({"code":"no"})", R"({"code":99999999999})",
           R"({"details":[],"message":{}})", R"({"details":{"causes":{},"retryAfterSeconds":-1}})",
           R"({"metadata":1,"status":7})"}) {
         const Decoded decoded = decode_watch(Kind::pod, event("ERROR", status));
@@ -315,14 +339,57 @@ TEST_CASE("JsonDecoder: a list without a resource version is no basis for a watc
     }
 }
 
-TEST_CASE("JsonDecoder: bytes that are not UTF-8 come through and NUL is a character") {
+TEST_CASE("JsonDecoder: each byte that is not UTF-8 is a replacement character, as in Go") {
     const std::string text = list(pod("a\xFF\xC3(\xED\xA0\x80", R"("x":")"
                                                                 "\x80"
                                                                 R"(")"));
     const Decoded decoded = decode_list(Kind::pod, text);
     CHECK_FALSE(decoded.ec);
     REQUIRE(decoded.objects.size() == 1);
-    CHECK(decoded.objects[0]->name() == "a\xFF\xC3(\xED\xA0\x80");
+    CHECK(decoded.objects[0]->name() == "a\uFFFD\uFFFD(\uFFFD\uFFFD\uFFFD");
+    const Decoded labels =
+        decode_list(Kind::pod, list("{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"labels\":"
+                                    "{\"k\xC0\":\"v\xE2\x82w\"}}}"));
+    REQUIRE(labels.objects.size() == 1);
+    CHECK(labels.objects[0]->metadata_labels().get("__meta_kubernetes_pod_label_k_") ==
+          "v\uFFFD\uFFFDw");
+}
+
+TEST_CASE("JsonDecoder: after half a surrogate pair the next body is read with replacements") {
+    const auto names_of = [](const std::string& name) {
+        const std::string text = list(pod(name));
+        std::string names;
+        for (const Decoded& decoded :
+             decode_in_a_row(Kind::pod, {{Document::list, text}, {Document::list, text}})) {
+            names += decoded.objects.size() == 1 ? decoded.objects[0]->name() : "none";
+            names += ' ';
+        }
+        return names;
+    };
+    CHECK(names_of(R"(\uD83D\uDE00)") == "\U0001F600 \U0001F600 ");
+    CHECK(names_of(R"(\uD800)") == "none \uFFFD ");
+    CHECK(names_of(R"(a\udfffb)") == "none a\uFFFD"
+                                     "b ");
+    CHECK(names_of(R"(\uD800\uD83D\uDE00\uDE00)") == "none \uFFFD\U0001F600\uFFFD ");
+    CHECK(names_of(R"(\uD800\u0041\uD800\n)") == "none \uFFFD"
+                                                 "A\uFFFD\n ");
+    CHECK(names_of(R"(\\uD800\\\uD800)") == "none \\uD800\\\uFFFD ");
+    CHECK(names_of(R"(\uD800\uD8)") == "none none ");
+    CHECK(names_of(R"(\uD800\x)") == "none none ");
+    const auto all = decode_in_a_row(
+        Kind::pod, {{Document::watch, event("ADDED", pod("a", R"("skipped":"\uDC00\uD800")"))},
+                    {Document::watch, event("ADDED", pod("b", R"("skipped":"\uDC00\uD800")"))},
+                    {Document::watch, R"({"type":"\uD8)"},
+                    {Document::watch, "\\"},
+                    {Document::list, list(pod("c")) + "\\"}});
+    CHECK(all[0].ec == errc::malformed_response);
+    CHECK_THAT(all[1].calls.at(0), StartsWith("added n/b"));
+    CHECK(all[2].ec == errc::truncated_response);
+    CHECK(all[3].ec == errc::malformed_response);
+    CHECK(all[4].ec == errc::malformed_response);
+}
+
+TEST_CASE("JsonDecoder: NUL is a character") {
     const Decoded nul = decode_list(
         Kind::pod,
         list(

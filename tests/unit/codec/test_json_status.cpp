@@ -31,13 +31,67 @@ TEST_CASE("read_json_status: a version from the future is recognised in its thre
 }
 
 TEST_CASE("read_json_status: what is no JSON object is no Status") {
-    for (const char* body :
-         {"", " ", "x", "<html>", "null", "[]", "[{}]", "1", "\"message\"", "{",
-          "{\"message\":", "{} x", "{}{}", "{\"message\":\"\xFF\"}", "{\"message\":\"a\" \"b\"}"}) {
+    for (const char* body : {"", " ", "x", "<html>", "null", "[]", "[{}]", "1", "\"message\"", "{",
+                             "{\"message\":", "{} x", "{}{}", "{\"message\":\"a\" \"b\"}"}) {
         CAPTURE(body);
         CHECK_FALSE(read_json_status(body));
     }
     CHECK_FALSE(read_json_status("{\"a\":" + std::string(100'000, '[')));
+}
+
+TEST_CASE("read_json_status: what is not Unicode in a text becomes replacement characters") {
+    const auto status = read_json_status("{\"message\":\"a\xFF\\uD800z\"}");
+    REQUIRE(status);
+    CHECK(status->message == "a\uFFFD\uFFFDz");
+}
+
+TEST_CASE("read_json_status: a code in quotes counts, and without one the reason does") {
+    struct Row {
+        const char* body;
+        unsigned code;
+    };
+    for (const Row& row : std::initializer_list<Row>{
+             {R"({"code":410,"reason":"InternalError"})", 410},
+             {R"({"code":"410"})", 410},
+             {R"({"code":"410","reason":"InternalError"})", 410},
+             {R"({"code":"\u003410"})", 410},
+             {R"({"reason":"Expired"})", 410},
+             {R"({"reason":"Gone"})", 410},
+             {R"({"code":0,"reason":"Expired"})", 410},
+             {R"({"code":null,"reason":"Expired"})", 410},
+             {R"({"code":"","reason":"Expired"})", 410},
+             {R"({"code":"gone","reason":"Expired"})", 410},
+             {R"({"code":"410 ","reason":"Forbidden"})", 403},
+             {R"({"code":"-410","reason":"Forbidden"})", 403},
+             {R"({"code":"99999999999999999999","reason":"Forbidden"})", 403},
+             {R"({"code":99999999999,"reason":"Forbidden"})", 403},
+             {R"({"code":{},"reason":"Forbidden"})", 403},
+             {R"({"code":[410],"reason":"Forbidden"})", 403},
+             {R"({"reason":"BadRequest"})", 400},
+             {R"({"reason":"Unauthorized"})", 401},
+             {R"({"reason":"NotFound"})", 404},
+             {R"({"reason":"MethodNotAllowed"})", 405},
+             {R"({"reason":"NotAcceptable"})", 406},
+             {R"({"reason":"Invalid"})", 422},
+             {R"({"reason":"TooManyRequests"})", 429},
+             {R"({"reason":"InternalError"})", 500},
+             {R"({"reason":"ServiceUnavailable"})", 503},
+             {R"({"reason":"ServerTimeout"})", 504},
+             {R"({"reason":"Timeout"})", 504},
+             {R"({"reason":"expired"})", 0},
+             {R"({"reason":"SomethingNew"})", 0},
+             {R"({"reason":410})", 0}}) {
+        CAPTURE(row.body);
+        const auto status = read_json_status(row.body);
+        REQUIRE(status);
+        CHECK(status->code == row.code);
+        CHECK_FALSE(status->version_too_large);
+    }
+    const auto too_large = read_json_status(
+        R"({"reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}})");
+    REQUIRE(too_large);
+    CHECK(too_large->code == 504);
+    CHECK(too_large->version_too_large);
 }
 
 TEST_CASE("read_json_status: values of the wrong type are passed over") {

@@ -21,7 +21,8 @@ namespace {
 /// Of a made-up encoding for pods: a document is a line of words. The first is the type of an event
 /// ("-" for none, "item" for an item of a list), "ns/name", "@version", "kind=", "code=",
 /// "message=", "cause=", "bad=" for what is wrong with the object, "large"; or all of a list:
-/// "list" with "kind=", "@version", "continue=", "items". "nonsense" and "cut" are what they say.
+/// "list" with "kind=", "@version", "continue=", "items", which may be said in several lines.
+/// "nonsense" and "cut" are what they say.
 class LineDecoder final : public Decoder {
  public:
     LineDecoder(Scratch& scratch, DocumentSink& sink) : scratch_(scratch), sink_(sink) {}
@@ -90,7 +91,7 @@ class LineDecoder final : public Decoder {
         }
         error_code ec;
         if (type == "item") {
-            sink_.on_item(problem);
+            ec = sink_.on_item(head_.kind, problem);
         } else {
             ec = sink_.on_event(type == "-" ? "" : type, problem);
         }
@@ -209,7 +210,8 @@ TEST_CASE("ListWatchReader: an object that cannot be used is bad, with the reaso
     Fixture f;
     CHECK(f.watch({"ADDED n/a @1 bad=spec", "MODIFIED n/a @2 bad=size large",
                    "ADDED n/a @3 kind=Service", "ADDED n/ @4", "ADDED /a @5", "ADDED"}) ==
-          Calls{"bad n/a @1: spec", "large n/a @2: size", "bad n/a @3: an object of another kind",
+          Calls{"bad n/a @1: spec", "large n/a @2: size",
+                "bad n/a @: an object of the kind Service and not Pod",
                 "bad n/ @4: an object without a name", "bad /a @5: an object without a namespace",
                 "bad / @: an object without a name"});
     CHECK_FALSE(f.ec);
@@ -220,13 +222,13 @@ TEST_CASE("ListWatchReader: of a deleted object only the name is needed") {
     CHECK(f.watch({"DELETED n/a @1 bad=spec", "DELETED n/b @2 bad=size large", "DELETED n/ @3",
                    "DELETED n/c @4 kind=Service"}) ==
           Calls{"deleted n/a @1", "deleted n/b @2", "bad n/ @3: an object without a name",
-                "bad n/c @4: an object of another kind"});
+                "bad n/c @: an object of the kind Service and not Pod"});
 }
 
 TEST_CASE("ListWatchReader: the items of a list are added objects") {
     Fixture f;
-    CHECK(f.list({"item n/a @1", "item n/b @2 bad=spec", "item n/c @3 kind=Pod",
-                  "list kind=PodList @7 continue=t items"}) ==
+    CHECK(f.list({"list kind=PodList @7", "item n/a @1", "item n/b @2 bad=spec",
+                  "item n/c @3 kind=Pod", "list continue=t items"}) ==
           Calls{"added n/a @1", "bad n/b @2: spec", "added n/c @3"});
     CHECK_FALSE(f.ec);
     CHECK(f.reader.resource_version() == "7");
@@ -243,8 +245,10 @@ TEST_CASE("ListWatchReader: a list must be one of the kind, with items and a ver
     for (const Row& row : std::initializer_list<Row>{
              {"list @7 items", {}, ""},
              {"list kind=List @7 items", {}, ""},
-             {"list kind=ServiceList @7 items", errc::malformed_response, "is a ServiceList"},
-             {"list kind=Status @7 items", errc::malformed_response, "not a PodList"},
+             {"list kind=ServiceList @7 items", errc::malformed_response,
+              "the server answered with the kind ServiceList instead of PodList; is the path in "
+              "the server's URL right?"},
+             {"list kind=Status @7 items", errc::malformed_response, "instead of PodList"},
              {"list kind=PodList @7", errc::malformed_response, "no items"},
              {"list kind=PodList items", errc::missing_resource_version, "resourceVersion"}}) {
         CAPTURE(row.list);
@@ -255,12 +259,63 @@ TEST_CASE("ListWatchReader: a list must be one of the kind, with items and a ver
     }
 }
 
+TEST_CASE("ListWatchReader: a list of another kind ends before its first item") {
+    Fixture f;
+    CHECK(f.list({"list kind=ServiceList @7", "item n/a @1", "item n/b @2"}).empty());
+    CHECK(f.ec == errc::malformed_response);
+    CHECK_THAT(f.reader.problem(), ContainsSubstring("ServiceList instead of PodList"));
+    CHECK(f.list({"list kind=" + std::string(500, 'X'), "item n/a @1 bad=spec"}).empty());
+    CHECK(f.reader.problem().size() < 200);
+}
+
+TEST_CASE("ListWatchReader: an item that comes before the kind of its list says its own") {
+    Fixture f;
+    CHECK(f.list({"item n/a @1 kind=Pod", "item n/b @2 kind=Service", "item / bad=number",
+                  "list kind=PodList @7 items"}) ==
+          Calls{"added n/a @1", "bad n/b @: an object of the kind Service and not Pod",
+                "bad / @: number"});
+    CHECK_FALSE(f.ec);
+    for (const char* kind : {"list", "list kind=List"}) {
+        CHECK(f.list({kind, "item n/a @1 kind=Pod", "item n/b @2", "item n/c @3 kind=Pod",
+                      "list kind=PodList @7 items"}) == Calls{"added n/a @1"});
+        CHECK(f.ec == errc::malformed_response);
+        CHECK_THAT(f.reader.problem(), ContainsSubstring("neither the list nor its items say"));
+    }
+}
+
+TEST_CASE("ListWatchReader: nothing of another kind moves the version of a watch") {
+    Fixture f;
+    CHECK(f.watch({"BOOKMARK @5 kind=Service", "BOOKMARK @6 kind=Pod", "MODIFIED n/a @7 kind=Node",
+                   "BOOKMARK @8"}) ==
+          Calls{"bad / @: an object of the kind Service and not Pod", "bookmark @6",
+                "bad n/a @: an object of the kind Node and not Pod", "bookmark @8"});
+    CHECK_FALSE(f.ec);
+}
+
+TEST_CASE("ListWatchReader: versions and tokens too long for a request are not taken") {
+    Fixture f;
+    const std::string good(1024, '1'), bad(1025, '1');
+    CHECK(f.list({"list kind=PodList @" + good + " items continue=" + std::string(32768, 't')})
+              .empty());
+    CHECK_FALSE(f.ec);
+    f.list({"list kind=PodList @" + bad + " items"});
+    CHECK(f.ec == errc::malformed_response);
+    CHECK(f.reader.problem() == "the list's metadata.resourceVersion is too long");
+    f.list({"list kind=PodList @7 items continue=" + std::string(32769, 't')});
+    CHECK(f.ec == errc::malformed_response);
+    CHECK(f.reader.problem() == "the list's metadata.continue is too long");
+    CHECK(f.watch({"BOOKMARK @" + bad, "ADDED n/a @" + bad, "ADDED n/b bad=spec @" + bad,
+                   "BOOKMARK @" + good}) == Calls{"bad / @: a resource version too long",
+                                                  "bad n/a @: a resource version too long",
+                                                  "bad n/b @: spec", "bookmark @" + good});
+}
+
 TEST_CASE("ListWatchReader: what the decoder cannot read ends the body, in the decoder's words") {
     Fixture f;
     CHECK(f.watch({"ADDED n/a @1", "nonsense", "ADDED n/b @2"}) == Calls{"added n/a @1"});
     CHECK(f.ec == errc::malformed_response);
     CHECK(f.reader.problem() == "no lines of words");
-    CHECK(f.list({"item n/a @1", "cut"}) == Calls{"added n/a @1"});
+    CHECK(f.list({"item n/a @1 kind=Pod", "cut"}) == Calls{"added n/a @1"});
     CHECK(f.ec == errc::truncated_response);
     CHECK(f.reader.problem() == "no lines of words");
 }
@@ -295,7 +350,7 @@ TEST_CASE("ListWatchReader: the decoder is chosen by content type when the head 
 
 TEST_CASE("make_decoder: JSON is decoded, and a body without a type is tried as JSON") {
     struct Sink final : DocumentSink {
-        void on_item(const ObjectProblem&) override {}
+        error_code on_item(std::string_view, const ObjectProblem&) override { return {}; }
         error_code on_event(std::string_view, const ObjectProblem&) override { return {}; }
     } sink;
     const KindSchema& schema = schema_of(Kind::pod);

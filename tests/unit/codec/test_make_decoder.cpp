@@ -9,7 +9,7 @@ using namespace k8s_sd::detail;
 namespace {
 
 struct NoDocuments final : DocumentSink {
-    void on_item(const ObjectProblem&) override {}
+    error_code on_item(std::string_view, const ObjectProblem&) override { return {}; }
     error_code on_event(std::string_view, const ObjectProblem&) override { return {}; }
 };
 

@@ -31,11 +31,14 @@ TEST_CASE("Backoff: each delay lies between d and 2d and d doubles") {
     }
 }
 
-TEST_CASE("Backoff: no delay exceeds the maximum, and in the end each is the maximum") {
+TEST_CASE("Backoff: d grows to the maximum, and there delays still differ") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const auto all = delays({800ms, 30s, seed}, 20);
-        CHECK(*std::max_element(all.begin(), all.end()) == 30s);
-        CHECK(std::all_of(all.begin() + 6, all.end(), [](Duration d) { return d == 30s; }));
+        CHECK(std::all_of(all.begin() + 6, all.end(),
+                          [](Duration d) { return d >= 30s && d <= 60s; }));
+        CHECK(*std::max_element(all.begin() + 6, all.end()) -
+                  *std::min_element(all.begin() + 6, all.end()) >
+              5s);
     }
 }
 
@@ -65,12 +68,12 @@ TEST_CASE("Backoff: after a reset it starts from the beginning") {
 }
 
 TEST_CASE("Backoff: a minimum above the maximum, zero and huge values stay in range") {
-    CHECK(Backoff(1min, 1s, 1).next() == 1s);
+    CHECK(Backoff(1min, 1s, 1).next() <= 2s);
     Backoff zero(0s, 0s, 1);
     for (int i = 0; i < 3; ++i) CHECK(zero.next() == 0s);
     const auto longest = delays({24h, 24h * 365, 1}, 40);
     CHECK(std::all_of(longest.begin(), longest.end(),
-                      [](Duration d) { return d >= 24h && d <= 24h * 365; }));
+                      [](Duration d) { return d >= 24h && d <= 24h * 365 * 2; }));
 }
 
 TEST_CASE("Backoff: a uniform duration lies between zero and its limit") {

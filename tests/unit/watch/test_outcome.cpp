@@ -14,13 +14,15 @@ namespace {
 using namespace std::chrono_literals;
 using Machine = WatchMachine;
 
-enum class Asked { list, next_page, watch };
-constexpr Asked all_requests[] = {Asked::list, Asked::next_page, Asked::watch};
+enum class Asked { list, next_page, probe, watch };
+constexpr Asked all_requests[] = {Asked::list, Asked::next_page, Asked::probe, Asked::watch};
 
 Exchange exchange(Asked asked, unsigned status = 200, std::string text = {}) {
     Exchange x;
-    x.watching = asked == Asked::watch;
-    x.has_position = asked != Asked::list;
+    x.purpose = asked == Asked::watch   ? Purpose::watch
+                : asked == Asked::probe ? Purpose::probe
+                                        : Purpose::list;
+    x.has_position = asked == Asked::next_page || asked == Asked::watch;
     x.head.status = status;
     x.head.content_type = "application/json";
     x.readable = status == 200;
@@ -33,26 +35,35 @@ std::string status_body(const std::string& message, const std::string& details =
            details + "}";
 }
 
-/// "failed", "failed, wait 5 s", "rejected", "ended, progressed, broken", …
+/// "failed", "busy", "busy, wait 5 s", "rejected", "ended, broken", …
 std::string words(const Machine::Outcome& outcome) {
     struct {
         std::string operator()(const Machine::PageListed& page) const {
             return "page " + page.resource_version +
                    (page.continue_token.empty() ? "" : ", more " + page.continue_token);
         }
+        std::string operator()(const Machine::Shrunken&) const { return "shrunken"; }
+        std::string operator()(const Machine::Probed& p) const {
+            return "probed " + p.resource_version;
+        }
         std::string operator()(const Machine::WatchEnded& end) const {
-            return std::string("ended") + (end.progressed ? ", progressed" : "") +
+            return std::string("ended") + (end.in_time ? ", in time" : "") +
                    (end.clean ? "" : ", broken");
         }
+        std::string operator()(const Machine::Silent&) const { return "silent"; }
         std::string operator()(const Machine::Failed& failed) const {
-            if (!failed.retry_after) return "failed";
+            constexpr const char* causes[] = {"no answer", "busy", "failed", "refused", "cut"};
+            const std::string cause = causes[static_cast<std::size_t>(failed.cause)];
+            if (!failed.retry_after) return cause;
             const auto wait = std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after);
-            return "failed, wait " + std::to_string(wait.count()) + " s";
+            return cause + ", wait " + std::to_string(wait.count()) + " s";
         }
         std::string operator()(const Machine::Malformed&) const { return "malformed"; }
         std::string operator()(const Machine::Expired&) const { return "expired"; }
         std::string operator()(const Machine::VersionTooLarge&) const { return "too large"; }
         std::string operator()(const Machine::Rejected&) const { return "rejected"; }
+        std::string operator()(const Machine::BadPages&) const { return "bad pages"; }
+        std::string operator()(const Machine::NoPlace&) const { return "no place"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
         std::string operator()(const Machine::Slept&) const { return "slept"; }
     } const visitor;
@@ -64,10 +75,10 @@ bool says(const Verdict& verdict, std::string_view text) {
     return verdict.failure.message.find(text) != std::string::npos;
 }
 
-ExchangeEnd ended(error_code ec, std::string why = "why", Duration lived = {}) {
+ExchangeEnd ended(error_code ec, std::string why = "why", Duration life = {}) {
     ExchangeEnd end;
     end.failure = {ec, std::move(why)};
-    end.lived = lived;
+    end.life = life;
     return end;
 }
 
@@ -82,34 +93,34 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
         std::string advice;
     };
     const std::vector<Row> table{
-        {100, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {101, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
         {201, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
         {204, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
-        {301, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
-        {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
-        {400, "failed", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
+        {301, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
+        {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
+        {400, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
         {401, "failed", "failed", "failed", errc::unauthorized, &M::unauthorized, "token may"},
-        {403, "failed", "failed", "failed", errc::forbidden, &M::forbidden, "(RBAC)"},
-        {404, "failed", "failed", "failed", errc::not_found, &M::not_found, "no such API"},
-        {405, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
-        {406, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
-        {409, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
+        {403, "refused", "refused", "refused", errc::forbidden, &M::forbidden, "(RBAC)"},
+        {404, "refused", "refused", "failed", errc::not_found, &M::not_found, "no such API"},
+        {405, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
+        {406, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
+        {409, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
         {410, "expired", "expired", "expired", errc::expired, &M::expired, "listing again"},
-        {415, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, ""},
-        {422, "failed", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
-        {429, "failed", "failed", "failed", errc::too_many_requests, &M::too_many_requests, ""},
+        {415, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
+        {422, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
+        {429, "busy", "busy", "busy", errc::too_many_requests, &M::too_many_requests, ""},
         {500, "failed", "failed", "failed", errc::server_error, &M::server_errors, ""},
         {503, "failed", "failed", "failed", errc::server_error, &M::server_errors, ""},
-        {504, "failed", "failed", "failed", errc::server_error, &M::server_errors, ""},
+        {504, "cut", "cut", "cut", errc::server_error, &M::server_errors, ""},
     };
     for (const Row& row : table) {
         for (const Asked asked : all_requests) {
             CAPTURE(row.status, static_cast<int>(asked));
             const Verdict verdict =
                 judge(exchange(asked, row.status, status_body("why it was refused")), {});
-            CHECK(words(verdict) == (asked == Asked::list        ? row.list
-                                     : asked == Asked::next_page ? row.next_page
-                                                                 : row.watch));
+            CHECK(words(verdict) == (asked == Asked::next_page ? row.next_page
+                                     : asked == Asked::watch   ? row.watch
+                                                               : row.list));
             CHECK(verdict.failure.ec == row.error);
             CHECK(says(verdict, row.advice));
             CHECK(verdict.credentials_refused == (row.status == 401));
@@ -124,7 +135,7 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
     }
 }
 
-TEST_CASE("judge: an ERROR event means what its code means as a status, but has no other try") {
+TEST_CASE("judge: an ERROR event means what its code means as a status") {
     for (const unsigned code : {0U, 400U, 401U, 403U, 404U, 410U, 422U, 429U, 500U, 503U, 504U}) {
         CAPTURE(code);
         Exchange event = exchange(Asked::watch);
@@ -135,12 +146,12 @@ TEST_CASE("judge: an ERROR event means what its code means as a status, but has 
         event.events = 7;
         const Verdict verdict = judge(event, ended(errc::server_error));
         const Verdict refusal =
-            judge(exchange(Asked::watch, code == 0 ? 418 : code, status_body("why")), {});
+            judge(exchange(Asked::watch, code == 0 ? 302 : code, status_body("why")), {});
         CHECK(words(verdict) == words(refusal));
         CHECK(verdict.failure.ec == refusal.failure.ec);
         CHECK(verdict.failed == refusal.failed);
         if (code != 0) CHECK(verdict.failure.message == refusal.failure.message);
-        CHECK_FALSE(verdict.credentials_refused);
+        CHECK(verdict.credentials_refused == (code == 401));
     }
 }
 
@@ -163,26 +174,30 @@ TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour 
         std::string seconds, expected;
     };
     for (const Row& row :
-         {Row{{}, "", "failed"}, Row{{}, "0", "failed"}, Row{{}, "-5", "failed"},
-          Row{{}, "\"5\"", "failed"}, Row{{}, "7", "failed, wait 7 s"},
-          Row{{}, "3601", "failed, wait 3600 s"}, Row{{}, "2147483647", "failed, wait 3600 s"},
+         {Row{{}, "", ""}, Row{{}, "0", ""}, Row{{}, "-5", ""}, Row{{}, "\"5\"", ""},
+          Row{{}, "7", "busy, wait 7 s"}, Row{{}, "3601", "busy, wait 3600 s"},
+          Row{{}, "2147483647", "busy, wait 3600 s"},
           // The API has 32 bits for it: a larger number is none.
-          Row{{}, "9223372036854775807", "failed"}, Row{{}, "18446744073709551615", "failed"},
-          Row{3s, "7", "failed, wait 3 s"}, Row{0s, "7", "failed, wait 0 s"},
-          Row{24h, "", "failed, wait 3600 s"}}) {
+          Row{{}, "9223372036854775807", ""}, Row{{}, "18446744073709551615", ""},
+          Row{3s, "7", "busy, wait 3 s"}, Row{0s, "7", "busy, wait 0 s"},
+          Row{24h, "", "busy, wait 3600 s"}}) {
         CAPTURE(row.seconds);
         const std::string details =
             row.seconds.empty() ? "{}" : R"({"retryAfterSeconds":)" + row.seconds + "}";
         for (const unsigned status : {429U, 500U, 503U, 403U}) {
             Exchange x = exchange(Asked::watch, status, status_body("wait", details));
             x.head.retry_after = row.header;
-            CHECK(words(judge(x, {})) == row.expected);
+            if (row.expected.empty()) {
+                CHECK(words(judge(x, {})).find("wait") == std::string::npos);
+            } else {
+                CHECK(words(judge(x, {})) == row.expected);
+            }
         }
         Exchange event = exchange(Asked::watch);
         event.error_event = ServerStatus{};
         event.error_event->code = 429;
         event.error_event->retry_after_seconds = 4'000'000'000U;
-        CHECK(words(judge(event, {})) == "failed, wait 3600 s");
+        CHECK(words(judge(event, {})) == "busy, wait 3600 s");
     }
 }
 
@@ -231,6 +246,15 @@ TEST_CASE("judge: whatever the body of a refusal is, it is a refusal, and its te
     }
 }
 
+TEST_CASE("judge: nobody is told to give rights to anonymous") {
+    const Verdict verdict =
+        judge(exchange(Asked::list, 403,
+                       status_body("pods is forbidden: User \\\"system:anonymous\\\" cannot list")),
+              {});
+    CHECK_FALSE(says(verdict, "RBAC"));
+    CHECK(says(verdict, "without credentials that it knows"));
+}
+
 TEST_CASE("judge: a 400 without a Status may come from something else than an API server") {
     CHECK(says(judge(exchange(Asked::list, 400, "<html>"), {}), "the right scheme?"));
     CHECK(says(judge(exchange(Asked::list, 400, status_body("no")), {}), "selectors for pods"));
@@ -253,50 +277,109 @@ TEST_CASE("judge: a 200 of another content type is no answer, however it ends") 
     }
 }
 
+TEST_CASE("judge: an answer that is compressed is named as that") {
+    for (const Asked asked : all_requests) {
+        Exchange x = exchange(asked);
+        x.head.content_encoding = "gzip";
+        x.readable = false;
+        const Verdict verdict = judge(x, ended(errc::unexpected_content_type));
+        CHECK(verdict.failure.ec == errc::unexpected_encoding);
+        CHECK(says(verdict, "compressed (Content-Encoding: gzip)"));
+        x.head.status = 500;
+        x.error_text = "\x1f\x8b";
+        CHECK(says(judge(x, {}), "HTTP 500: (compressed with gzip)"));
+    }
+}
+
 TEST_CASE("judge: a list is complete, or it has failed with the words of who found out") {
     ExchangeEnd end;
-    end.page = {"9", "token"};
+    end.page = {"9", "token", 3};
     const Verdict page = judge(exchange(Asked::list), end);
     CHECK(words(page) == "page 9, more token");
     CHECK_FALSE(page.failure.ec);
     CHECK_FALSE(page.failed);
+    CHECK(words(judge(exchange(Asked::probe), end)) == "probed 9");
+    end.shrunken = true;
+    CHECK(words(judge(exchange(Asked::list), end)) == "shrunken");
     for (const error_code ec :
          {make_error_code(errc::malformed_response), make_error_code(errc::truncated_response),
           make_error_code(errc::missing_resource_version), make_error_code(errc::response_timeout),
           error_code(boost::asio::error::connection_reset)}) {
         end.failure = {ec, "why"};
-        const Verdict verdict = judge(exchange(Asked::next_page), end);
-        CHECK(words(verdict) == "failed");
-        CHECK(verdict.failed);
-        CHECK(verdict.failure.ec == ec);
-        CHECK(verdict.failure.message == "why");
+        for (const unsigned status : {0U, 200U}) {
+            const Verdict verdict = judge(exchange(Asked::next_page, status), end);
+            CHECK(words(verdict) == (status == 0 ? "no answer" : "cut"));
+            CHECK(verdict.failed);
+            CHECK(verdict.failure.ec == ec);
+            CHECK(verdict.failure.message == "why");
+        }
     }
 }
 
-TEST_CASE("judge: the end of a watch counts as progress after an event or a second") {
+TEST_CASE("judge: pages without end and too many objects are failures with a name") {
+    ExchangeEnd end;
+    end.page_problem = errc::endless_list;
+    const Verdict endless = judge(exchange(Asked::next_page), end);
+    CHECK(words(endless) == "bad pages");
+    CHECK(endless.failed);
+    CHECK(endless.failure.ec == errc::endless_list);
+    end.page_problem = errc::too_many_objects;
+    CHECK(words(judge(exchange(Asked::list), end)) == "refused");
+    CHECK(judge(exchange(Asked::list), end).failure.ec == errc::too_many_objects);
+}
+
+TEST_CASE("judge: a watch that breaks is a failure only if it was short and brought nothing") {
     struct Row {
         bool broken;
         std::uint64_t events;
-        Duration lived;
+        Duration life;
         std::string expected;
         bool failed;
     };
     for (const Row& row :
-         {Row{false, 0, 0s, "ended", false}, Row{false, 0, 999ms, "ended", false},
-          Row{false, 0, 1s, "ended, progressed", false},
-          Row{false, 1, 0s, "ended, progressed", false}, Row{true, 0, 999ms, "ended, broken", true},
-          Row{true, 0, 1s, "ended, progressed, broken", false},
-          Row{true, 1, 0s, "ended, progressed, broken", false}}) {
-        CAPTURE(row.broken, row.events, row.lived.count());
+         {Row{false, 0, 0s, "ended", false}, Row{false, 0, 10s, "ended", false},
+          Row{true, 0, 999ms, "ended, broken", true}, Row{true, 0, 1s, "ended, broken", false},
+          Row{true, 1, 0s, "ended, broken", false}}) {
+        CAPTURE(row.broken, row.events, row.life.count());
         Exchange x = exchange(Asked::watch);
         x.events = row.events;
-        const error_code ec = row.broken ? make_error_code(errc::idle_timeout) : error_code();
-        const Verdict verdict = judge(x, ended(ec, "silent", row.lived));
+        const error_code ec = row.broken ? make_error_code(errc::truncated_response) : error_code();
+        const Verdict verdict = judge(x, ended(ec, "broken", row.life));
         CHECK(words(verdict) == row.expected);
         CHECK(verdict.failed == row.failed);
         CHECK(verdict.failure.ec == ec);  // counted in any case
-        if (row.broken) CHECK(verdict.failure.message == (row.failed ? "silent" : ""));
+        if (row.broken) CHECK(verdict.failure.message == (row.failed ? "broken" : ""));
     }
+}
+
+TEST_CASE("judge: the fifth short watch in a row is a failure, though each ended well") {
+    Exchange x = exchange(Asked::watch);
+    for (int i = 0; i < 10; ++i) {
+        const Verdict verdict = judge(x, ended({}));
+        CHECK(words(verdict) == "ended");
+        CHECK(verdict.failed == (i >= 4));
+        CHECK(verdict.needs_event == (i >= 4));
+        CHECK((verdict.failure.ec == errc::short_watches) == (i >= 4));
+        x.streams.begin({});
+        x.streams.end({});
+    }
+    x.events = 1;
+    CHECK_FALSE(judge(x, ended({})).failed);
+}
+
+TEST_CASE("judge: the second silent watch in a row is a failure, unless it brought something") {
+    Exchange x = exchange(Asked::watch);
+    for (int i = 0; i < 3; ++i) {
+        const Verdict verdict = judge(x, ended(errc::idle_timeout, "silent", 5min));
+        CHECK(words(verdict) == "silent");
+        CHECK(verdict.failed == (i >= 1));
+        CHECK(verdict.failure.message == (i >= 1 ? "silent" : ""));
+        x.streams.begin({});
+        x.streams.end(TimePoint(5min));
+        x.streams.on_silence();
+    }
+    x.events = 1;
+    CHECK_FALSE(judge(x, ended(errc::idle_timeout, "silent", 5min)).failed);
 }
 
 TEST_CASE("judge: a watch without an answer has failed, however long it took") {
@@ -305,7 +388,7 @@ TEST_CASE("judge: a watch without an answer has failed, however long it took") {
           error_code(boost::asio::error::connection_refused),
           error_code(boost::asio::error::eof)}) {
         const Verdict verdict = judge(exchange(Asked::watch, 0), ended(ec, "why", 1h));
-        CHECK(words(verdict) == "failed");
+        CHECK(words(verdict) == "no answer");
         CHECK(verdict.failed);
         CHECK(verdict.failure.ec == ec);
         CHECK(verdict.failure.message == "why");

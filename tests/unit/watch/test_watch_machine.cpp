@@ -1,16 +1,23 @@
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <functional>
-#include <ostream>
+#include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 using namespace std::chrono_literals;
 using k8s_sd::Duration;
+using k8s_sd::ListReason;
+using k8s_sd::TimePoint;
+using k8s_sd::Waiting;
 using k8s_sd::WatchOptions;
 using Machine = k8s_sd::detail::WatchMachine;
+using Cause = Machine::Cause;
 
 namespace {
 
@@ -22,7 +29,7 @@ WatchOptions options(unsigned page_size = 500) {
     return o;
 }
 
-/// "list", "list rv=5", "list continue=t limit=500", "watch 5", "sleep".
+/// "list", "list rv=5", "list continue=t limit=500", "probe", "watch 5", "sleep".
 std::string words(const Machine::Step& step) {
     if (const auto* list = std::get_if<Machine::List>(&step)) {
         std::string text = "list";
@@ -33,205 +40,394 @@ std::string words(const Machine::Step& step) {
     }
     if (const auto* watch = std::get_if<Machine::Watch>(&step))
         return "watch " + watch->resource_version;
-    return "sleep";
+    return std::holds_alternative<Machine::Probe>(step) ? "probe" : "sleep";
 }
-Duration delay(const Machine::Step& step) { return std::get<Machine::Sleep>(step).delay; }
-bool is_sleep(const Machine::Step& step) { return std::holds_alternative<Machine::Sleep>(step); }
 
-/// A machine and the words of its steps.
+/// A machine, the words of its steps, and the time.
 struct Subject {
     explicit Subject(WatchOptions o = options(), std::uint64_t seed = 1) : machine(o, seed) {
         step = machine.start();
     }
     std::string next(const Machine::Outcome& outcome) {
-        return words(step = machine.next(outcome));
+        return words(step = machine.next(outcome, now));
     }
     std::string listed(std::string version) {
-        return next(Machine::PageListed{std::move(version), ""});
+        return next(Machine::PageListed{std::move(version), "", 1});
     }
     std::string page(std::string token) {
-        return next(Machine::PageListed{"ignored", std::move(token)});
+        return next(Machine::PageListed{"7", std::move(token), 500});
     }
-    std::string malformed() { return next(Machine::Malformed{}); }
-    std::string slept() { return next(Machine::Slept{}); }
-    /// A watch that brought nothing.
-    std::string short_watch(bool clean = true) { return next(Machine::WatchEnded{false, clean}); }
+    std::string slept() {
+        now += delay();
+        return next(Machine::Slept{});
+    }
+    /// The outcome, the pause behind it if there is one, and what comes then.
+    std::string after(const Machine::Outcome& outcome) {
+        const std::string word = next(outcome);
+        return word == "sleep" ? slept() : word;
+    }
+    std::string failed(Cause cause = Cause::server) { return after(Machine::Failed{{}, cause}); }
+    /// A watch that lives, brings a new version if there is one, and ends.
+    void live(Duration life, const std::string& version = {}) {
+        machine.on_watching(now);
+        if (!version.empty()) machine.on_progress(version, now);
+        now += life;
+    }
+    std::string ended(Duration life, const std::string& version = {}, bool clean = true) {
+        live(life, version);
+        return next(Machine::WatchEnded{clean, false});
+    }
+    std::string silent(Duration life, const std::string& version = {}) {
+        live(life, version);
+        return next(Machine::Silent{});
+    }
+    Duration delay() const { return std::get<Machine::Sleep>(step).delay; }
+    Waiting waiting() const { return std::get<Machine::Sleep>(step).why; }
+    ListReason reason() const { return std::get<Machine::List>(step).reason; }
 
     Machine machine;
     Machine::Step step;
+    TimePoint now{24h};
 };
 
-/// A machine that watches from a version.
-Subject watching(const std::string& version = "5") {
+/// A machine that has watched from a version for a while.
+Subject watching(const std::string& version = "5", Duration since = 10min) {
     Subject s;
     REQUIRE(s.listed(version) == "watch " + version);
+    s.now += since;
     return s;
 }
-
-const Machine::Failed failed{};
 
 }  // namespace
 
 TEST_CASE("WatchMachine: it starts with the first page of the most recent state") {
     CHECK(words(Subject().step) == "list limit=500");
+    CHECK(Subject().reason() == ListReason::first);
     CHECK(words(Subject(options(0)).step) == "list");
 }
 
-TEST_CASE("WatchMachine: pages are listed one after the other, then it watches from the last one's "
-          "version") {
+TEST_CASE("WatchMachine: it may start after a random delay, and from the server's cache") {
+    WatchOptions jittered = options();
+    jittered.start_jitter = 10s;
+    std::set<Duration> delays;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Subject s(jittered, seed);
+        CHECK(s.waiting() == Waiting::start);
+        CHECK(s.delay() <= 10s);
+        delays.insert(s.delay());
+        CHECK(s.slept() == "list limit=500");
+    }
+    CHECK(delays.size() > 40);
+    WatchOptions cached = options();
+    cached.first_list_from_cache = true;
+    Subject s(cached);
+    CHECK(words(s.step) == "list rv=0 limit=500");
+    CHECK(s.next(Machine::VersionTooLarge{}) == "list limit=500");
+}
+
+TEST_CASE("WatchMachine: pages are listed one after the other, then it watches from the version of "
+          "the first") {
     Subject s;
-    CHECK(s.next(Machine::PageListed{"7", "a"}) == "list continue=a limit=500");
-    CHECK(s.next(Machine::PageListed{"7", "b"}) == "list continue=b limit=500");
-    CHECK(s.next(Machine::PageListed{"8", ""}) == "watch 8");
-    CHECK(s.machine.resource_version() == "8");
+    CHECK(s.next(Machine::PageListed{"7", "a", 500}) == "list continue=a limit=500");
+    CHECK(s.next(Machine::PageListed{"8", "b", 500}) == "list continue=b limit=500");
+    CHECK(s.next(Machine::PageListed{"9", "", 2}) == "watch 7");
+    CHECK(s.machine.resource_version() == "7");
 }
 
 TEST_CASE("WatchMachine: a watch that ended is opened again from the last version seen") {
     Subject s = watching("5");
-    s.machine.on_progress("6");
-    s.machine.on_progress("9");
-    CHECK(s.next(Machine::WatchEnded{true, true}) == "sleep");
-    CHECK(s.slept() == "watch 9");
+    s.machine.on_watching(s.now);
+    s.machine.on_progress("6", s.now);
+    s.machine.on_progress("9", s.now);
+    s.machine.on_progress("", s.now);
+    s.now += 5min;
+    CHECK(s.after(Machine::WatchEnded{true, true}) == "watch 9");
 }
 
-TEST_CASE("WatchMachine: an event without a version moves nothing") {
-    Subject s = watching("5");
-    s.machine.on_progress("");
-    CHECK(s.machine.resource_version() == "5");
-}
-
-TEST_CASE(
-    "WatchMachine: after a clean end with progress it waits at most 100 ms, spread by the seed") {
-    Duration least = 1h, most = 0s;
+TEST_CASE("WatchMachine: after a clean end it waits at most 100 ms, spread by the seed") {
+    std::set<Duration> delays;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         Subject s(options(), seed);
         s.listed("5");
-        s.next(Machine::WatchEnded{true, true});
-        least = std::min(least, delay(s.step));
-        most = std::max(most, delay(s.step));
+        s.ended(10s);
+        CHECK(s.delay() <= 100ms);
+        CHECK(s.waiting() == Waiting::reopening);
+        delays.insert(s.delay());
     }
-    CHECK(most <= 100ms);
-    CHECK(most > 80ms);
-    CHECK(least < 20ms);
+    CHECK(delays.size() > 90);
 }
 
-TEST_CASE(
-    "WatchMachine: after a broken connection with progress it waits as after a first failure") {
+TEST_CASE("WatchMachine: watches that bring something and end at once are reopened ever more "
+          "slowly") {
+    Subject s = watching("5", 0s);
+    const TimePoint begin = s.now;
+    int watches = 0;
+    for (; s.now < begin + 1min; ++watches) {
+        s.ended(10ms, "6");
+        CHECK(s.delay() <= 10s);
+        CHECK(s.slept() == "watch 6");
+    }
+    CHECK(watches < 20);
+    s.ended(2s, "7");
+    CHECK(s.delay() <= 100ms);
+    s.slept();
+    s.ended(10ms, "8");
+    CHECK(s.delay() <= 2s);
+}
+
+// --- what broke, and what the server knows ---------------------------------------------------
+
+TEST_CASE("WatchMachine: after a broken connection it asks for the server's version before it "
+          "watches") {
     Subject s = watching();
     for (int i = 0; i < 20; ++i) {
-        CHECK(s.next(Machine::WatchEnded{true, false}) == "sleep");
-        CHECK((delay(s.step) >= 1s && delay(s.step) <= 2s));
-        CHECK(s.slept() == "watch 5");
+        CHECK(s.ended(1min, std::to_string(10 + i), false) == "sleep");
+        CHECK((s.delay() >= 1s && s.delay() <= 2s));
+        CHECK(s.slept() == "probe");
+        CHECK(s.next(Machine::Probed{"100"}) == "watch " + std::to_string(10 + i));
     }
 }
 
-TEST_CASE("WatchMachine: an expired version is listed again at once the first time, and the list "
-          "is not older") {
+TEST_CASE("WatchMachine: a server whose version went back is listed at once") {
+    Subject s = watching("500");
+    s.ended(1min, "501", false);
+    CHECK(s.slept() == "probe");
+    CHECK(s.next(Machine::Probed{"499"}) == "list limit=500");
+    CHECK(s.reason() == ListReason::version_went_back);
+    CHECK(s.listed("499") == "watch 499");
+    Subject opaque = watching("e5");
+    opaque.ended(1min, "e6", false);
+    opaque.slept();
+    CHECK(opaque.next(Machine::Probed{"e1"}) == "watch e6");  // not to be compared
+}
+
+TEST_CASE("WatchMachine: an outage ends with a probe and a watch, and without a list") {
+    Subject s = watching("5");
+    CHECK(s.ended(1min, "6", false) == "sleep");
+    CHECK(s.slept() == "probe");
+    for (int i = 0; i < 100; ++i) {
+        CHECK(s.failed(Cause::network) == "probe");
+        CHECK(std::get_if<Machine::Probe>(&s.step));
+    }
+    CHECK(s.next(Machine::Probed{"900"}) == "watch 6");
+    Subject clean = watching("5");  // the watch ended well, and then the server went away
+    clean.live(5min);
+    CHECK(clean.after(Machine::WatchEnded{true, true}) == "watch 5");
+    CHECK(clean.failed(Cause::network) == "probe");
+}
+
+TEST_CASE("WatchMachine: a server that answers no probe is watched all the same") {
+    Subject s = watching("5");
+    CHECK(s.failed(Cause::network) == "probe");
+    CHECK(s.failed() == "probe");
+    CHECK(s.failed() == "probe");
+    CHECK(s.failed() == "watch 5");
+    CHECK(s.failed(Cause::network) == "probe");
+    CHECK(s.failed(Cause::refused) == "watch 5");
+}
+
+// --- versions that expire -------------------------------------------------------------------
+
+TEST_CASE("WatchMachine: an expired version is listed again at once, and the list is not older") {
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
+    CHECK(s.reason() == ListReason::expired);
     CHECK(s.listed("9") == "watch 9");
 }
 
-TEST_CASE("WatchMachine: versions that expire without progress are listed with growing delays") {
+TEST_CASE("WatchMachine: versions that expire in a row are listed with growing delays, whatever "
+          "came before") {
+    const bool with_event = GENERATE(false, true);
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
     Duration least = 1s;
-    for (int i = 0; i < 4; ++i) {
-        CHECK(s.listed("6") == "watch 6");
+    int version = 6;
+    for (int i = 0; i < 5; ++i) {
+        s.listed(std::to_string(version));
+        s.live(10ms, with_event ? std::to_string(++version) : "");
         CHECK(s.next(Machine::Expired{}) == "sleep");
-        CHECK((delay(s.step) >= least && delay(s.step) <= 2 * least));
-        CHECK(s.slept() == "list rv=6");
+        CHECK((s.delay() >= least && s.delay() <= 2 * least));
+        CHECK(s.slept() == "list rv=" + std::to_string(version));
         least *= 2;
     }
 }
 
-TEST_CASE("WatchMachine: after progress an expired version is listed at once again") {
+TEST_CASE("WatchMachine: after a minute of life an expired version is listed at once again") {
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
-    CHECK(s.listed("6") == "watch 6");
-    s.machine.on_progress("7");
-    CHECK(s.next(Machine::Expired{}) == "list rv=7");
+    for (int i = 0; i < 10; ++i) {
+        CHECK(s.listed("6") == "watch 6");
+        s.live(1min);
+        CHECK(s.next(Machine::Expired{}) == "list rv=6");
+    }
 }
 
 TEST_CASE("WatchMachine: a list whose own version has expired is asked for without a version") {
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
-    CHECK(s.next(Machine::Expired{}) == "list");
+    CHECK(s.next(Machine::Expired{}) == "list limit=500");
     CHECK(s.next(Machine::Expired{}) == "sleep");  // 410 to a list of the most recent state: absurd
-    CHECK(delay(s.step) >= 1s);
+    CHECK(s.delay() >= 1s);
     CHECK(s.slept() == "list limit=500");
     CHECK(s.listed("3") == "watch 3");
 }
 
-TEST_CASE("WatchMachine: an expired continue token makes it list everything in one page") {
+TEST_CASE("WatchMachine: a version from the server's future makes it list the most recent state at "
+          "once") {
+    Subject s = watching("500");
+    CHECK(s.next(Machine::VersionTooLarge{}) == "list limit=500");
+    CHECK(s.reason() == ListReason::version_too_large);
+    CHECK(s.listed("7") == "watch 7");
+    CHECK(s.next(Machine::Expired{}) == "sleep");
+    CHECK(s.slept() == "list rv=7");
+}
+
+TEST_CASE("WatchMachine: a relist whose version is from the future is asked for without one") {
+    Subject s = watching("500");
+    CHECK(s.next(Machine::Expired{}) == "list rv=500");
+    CHECK(s.next(Machine::VersionTooLarge{}) == "list limit=500");
+    CHECK(s.next(Machine::VersionTooLarge{}) == "sleep");
+}
+
+// --- lists that do not get through ----------------------------------------------------------
+
+TEST_CASE("WatchMachine: an expired continue token makes it list everything in one piece, until "
+          "that got through") {
     Subject s;
     CHECK(s.page("a") == "list continue=a limit=500");
     CHECK(s.next(Machine::Expired{}) == "list");
+    CHECK(s.failed() == "list");
+    CHECK(s.failed(Cause::cut) == "list");
+    CHECK(s.failed(Cause::cut) == "list");
     CHECK(s.listed("9") == "watch 9");
-    CHECK(s.next(Machine::Expired{}) == "sleep");  // no progress since the first expiration
-    CHECK(s.slept() == "list rv=9");
 }
 
-TEST_CASE("WatchMachine: a server whose continue tokens always expire is not asked without delay") {
+TEST_CASE("WatchMachine: a rejected or repeated token makes it list everything in one piece") {
+    const bool rejected = GENERATE(true, false);
     Subject s;
-    int lists_at_once = 0;
-    for (int i = 0; i < 10; ++i) {
-        s.page("token");
-        if (s.next(Machine::Expired{}) != "sleep") {
-            ++lists_at_once;
-            CHECK(words(s.step) == "list");
-        } else {
-            CHECK(s.slept() == "list limit=500");
-        }
-    }
-    CHECK(lists_at_once == 1);
+    s.page("a");
+    CHECK(s.after(rejected ? Machine::Outcome(Machine::Rejected{})
+                           : Machine::Outcome(Machine::BadPages{})) == "list");
+    CHECK(s.failed() == "list");
+    CHECK(s.listed("9") == "watch 9");
 }
 
-TEST_CASE("WatchMachine: failures keep the version and grow the delay until something comes") {
+TEST_CASE("WatchMachine: what is cut three times in one form is tried in the other") {
     Subject s = watching("5");
-    Duration least = 1s;
-    for (int i = 0; i < 8; ++i) {
-        CHECK(s.next(failed) == "sleep");
-        CHECK(delay(s.step) >= std::min<Duration>(least, 30s));
-        CHECK(delay(s.step) <= std::min<Duration>(2 * least, 30s));
-        CHECK(s.slept() == "watch 5");
-        least *= 2;
-    }
-    s.machine.on_progress("6");
-    s.next(failed);
-    CHECK(delay(s.step) <= 2s);
-    CHECK(s.slept() == "watch 6");
+    CHECK(s.next(Machine::Expired{}) == "list rv=5");
+    CHECK(s.failed(Cause::cut) == "list rv=5");
+    CHECK(s.failed(Cause::network) == "list rv=5");
+    CHECK(s.failed(Cause::cut) == "list rv=5");
+    CHECK(s.failed(Cause::cut) == "list limit=500");
+    s.page("a");
+    CHECK(s.listed("9") == "watch 7");
+    s.now += 10min;
+    CHECK(s.next(Machine::Expired{}) == "list limit=500");  // remembered
+    for (int i = 0; i < 2; ++i) CHECK(s.failed(Cause::cut) == "list limit=500");
+    CHECK(s.failed(Cause::cut) == "list");
 }
 
 TEST_CASE("WatchMachine: a failed list goes on with the page that failed") {
     Subject s;
-    CHECK(s.next(failed) == "sleep");
-    CHECK(s.slept() == "list limit=500");
+    CHECK(s.failed() == "list limit=500");
     s.page("a");
-    CHECK(s.next(failed) == "sleep");
-    CHECK(s.slept() == "list continue=a limit=500");
-    CHECK(s.listed("4") == "watch 4");
+    CHECK(s.failed() == "list continue=a limit=500");
+    CHECK(s.listed("4") == "watch 7");
 }
 
-TEST_CASE("WatchMachine: a relist that failed is a relist again") {
+TEST_CASE("WatchMachine: a list that has lost too much is confirmed by one of the most recent "
+          "state") {
     Subject s = watching("5");
     s.next(Machine::Expired{});
-    CHECK(s.next(failed) == "sleep");
-    CHECK(s.slept() == "list rv=5");
+    CHECK_FALSE(s.machine.confirming());
+    CHECK(s.next(Machine::Shrunken{}) == "sleep");
+    CHECK(s.delay() <= 2s);
+    CHECK(s.machine.confirming());
+    CHECK(s.slept() == "list limit=500");
+    CHECK(s.reason() == ListReason::shrunken);
+    CHECK(s.listed("9") == "watch 9");
+    CHECK_FALSE(s.machine.confirming());
 }
 
-TEST_CASE("WatchMachine: Retry-After is a lower bound, and so is the backoff") {
-    Subject s = watching();
-    s.next(Machine::Failed{10s});
-    CHECK(delay(s.step) == 10s);
-    CHECK(s.slept() == "watch 5");
-    s.next(Machine::Failed{100min});
-    CHECK(delay(s.step) == 100min);
-    for (int i = 0; i < 8; ++i) s.next(failed);
-    s.next(Machine::Failed{1s});
-    CHECK(delay(s.step) == 30s);
-    s.next(Machine::Failed{0s});
-    CHECK(delay(s.step) == 30s);
+// --- failures -------------------------------------------------------------------------------
+
+TEST_CASE("WatchMachine: failures keep the version and grow the delay until a watch works") {
+    Subject s = watching("5", 0s);
+    Duration least = 1s;
+    for (int i = 0; i < 6; ++i) {
+        CHECK(s.next(Machine::Failed{}) == "sleep");
+        CHECK(s.waiting() == Waiting::backoff);
+        CHECK(s.delay() >= least);
+        CHECK(s.delay() <= 2 * least);
+        s.now -= s.delay();  // as if no time passed
+        CHECK(s.slept() == "watch 5");
+        s.now = TimePoint(24h);
+        least = std::min<Duration>(2 * least, 30s);
+    }
+    s.ended(31s, "6");
+    s.slept();
+    s.next(Machine::Failed{});
+    CHECK(s.delay() <= 2s);
+}
+
+TEST_CASE("WatchMachine: one event is no proof that a watch works") {
+    Subject s = watching("5", 0s);
+    for (int i = 0; i < 5; ++i) s.failed();
+    s.live(10ms, "6");
+    s.next(Machine::Failed{});
+    CHECK(s.delay() >= 16s);
+}
+
+TEST_CASE("WatchMachine: Retry-After is waited for with jitter, and the backoff grows only after "
+          "ten refusals") {
+    std::set<Duration> delays;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Subject s(options(), seed);
+        s.next(Machine::Failed{10s, Cause::busy});
+        CHECK(s.waiting() == Waiting::retry_after);
+        CHECK((s.delay() >= 10s && s.delay() <= 20s));
+        delays.insert(s.delay());
+    }
+    CHECK(delays.size() > 40);
+    Subject s;
+    for (int i = 0; i < 10; ++i) {
+        s.next(Machine::Failed{1s, Cause::busy});
+        CHECK(s.delay() <= 2s);
+        s.slept();
+    }
+    Duration longest{};
+    for (int i = 0; i < 10; ++i) {
+        s.next(Machine::Failed{1s, Cause::busy});
+        longest = std::max(longest, s.delay());
+        s.slept();
+    }
+    CHECK(longest >= 30s);
+    s.listed("5");
+    s.next(Machine::Failed{1s, Cause::busy});
+    CHECK(s.delay() <= 2s);
+}
+
+TEST_CASE("WatchMachine: Retry-After of zero is no invitation to hammer, and an hour is jittered "
+          "by half a minute only") {
+    Subject s;
+    s.next(Machine::Failed{0s, Cause::busy});
+    CHECK((s.delay() >= 1s && s.delay() <= 2s));
+    s.slept();
+    s.next(Machine::Failed{1h, Cause::busy});
+    CHECK((s.delay() >= 1h && s.delay() <= 1h + 30s));
+}
+
+TEST_CASE("WatchMachine: only a server that is away is waited for until it works for another") {
+    const auto until_recovery = [](Machine::Failed failure) {
+        Subject s;
+        s.next(failure);
+        return std::get<Machine::Sleep>(s.step).until_recovery;
+    };
+    CHECK(until_recovery({{}, Cause::network}));
+    CHECK(until_recovery({{}, Cause::server}));
+    CHECK_FALSE(until_recovery({{}, Cause::refused}));
+    CHECK_FALSE(until_recovery({{}, Cause::cut}));
+    CHECK_FALSE(until_recovery({5s, Cause::busy}));
 }
 
 TEST_CASE("WatchMachine: new credentials are tried at once for the same step") {
@@ -240,171 +436,287 @@ TEST_CASE("WatchMachine: new credentials are tried at once for the same step") {
     s.page("a");
     CHECK(s.next(Machine::NewCredentials{}) == "list continue=a limit=500");
     s.listed("5");
-    CHECK(s.next(Machine::NewCredentials{}) == "watch 5");
-    s.next(Machine::Expired{});
-    CHECK(s.next(Machine::NewCredentials{}) == "list rv=5");
+    CHECK(s.next(Machine::NewCredentials{}) == "watch 7");
+    s.ended(1min, "8", false);
+    s.slept();
+    CHECK(s.next(Machine::NewCredentials{}) == "probe");
 }
 
-TEST_CASE("WatchMachine: the fifth short watch in a row makes it list again") {
-    Subject s = watching("5");
-    Duration least = 1s;
-    for (int i = 0; i < 4; ++i) {
-        CHECK(s.short_watch() == "sleep");
-        CHECK(delay(s.step) >= least);
-        CHECK(s.slept() == "watch 5");
-        least *= 2;
+// --- watches that fail while lists work -----------------------------------------------------
+
+TEST_CASE("WatchMachine: a watch that fails again and again is made up for by lists") {
+    const Cause cause = GENERATE(Cause::server, Cause::network, Cause::busy, Cause::cut);
+    Subject s = watching("5", 0s);
+    const TimePoint begin = s.now;
+    std::optional<TimePoint> first, second;
+    int requests = 0;
+    for (; !second && requests < 100; ++requests) {
+        const std::string word = words(s.step);
+        if (word == "probe") {
+            s.after(Machine::Probed{"900"});
+        } else if (word == "list rv=5") {
+            CHECK(s.reason() == ListReason::failing_watch);
+            (first ? second : first) = s.now;
+            s.listed("5");
+        } else {
+            CHECK(word == "watch 5");
+            s.failed(cause);
+        }
     }
-    CHECK(s.short_watch() == "sleep");
-    CHECK(delay(s.step) >= 16s);
+    REQUIRE(second);
+    CHECK(*first - begin <= 4min);
+    CHECK(*second - *first <= 4min);
+    CHECK(requests < 60);
+}
+
+TEST_CASE("WatchMachine: where lists are allowed and watches are not, it polls") {
+    Subject s = watching("5");
+    s.live(1min);
+    CHECK(s.after(Machine::Failed{{}, Cause::refused}) == "watch 5");  // once is no rule
+    CHECK(s.failed(Cause::refused) == "probe");
+    CHECK(s.next(Machine::Probed{"900"}) == "list rv=5");  // the last one is long ago
+    CHECK(s.reason() == ListReason::polling);
+    for (int i = 0; i < 5; ++i) {
+        CHECK(s.listed(std::to_string(10 + i)) == "watch " + std::to_string(10 + i));
+        CHECK(s.next(Machine::Failed{{}, Cause::refused}) == "sleep");
+        CHECK(s.waiting() == Waiting::poll);
+        CHECK((s.delay() >= 60s && s.delay() <= 66s));
+        CHECK(s.slept() == "list rv=" + std::to_string(10 + i));
+        CHECK(s.reason() == ListReason::polling);
+    }
+}
+
+TEST_CASE("WatchMachine: where neither is allowed, it lists nothing and keeps its version") {
+    Subject s = watching("5");
+    s.live(1min);
+    CHECK(s.failed(Cause::refused) == "watch 5");
+    for (int i = 0; i < 50; ++i) {
+        CHECK(s.failed(Cause::refused) == "probe");
+        CHECK(s.failed(Cause::refused) == "watch 5");
+    }
+}
+
+TEST_CASE("WatchMachine: where no place for a watch is left, it polls") {
+    Subject s = watching("5", 0s);
+    CHECK(s.next(Machine::NoPlace{}) == "sleep");
+    CHECK(s.waiting() == Waiting::poll);
     CHECK(s.slept() == "list rv=5");
     CHECK(s.listed("6") == "watch 6");
-    CHECK(s.short_watch() == "sleep");
+}
+
+TEST_CASE("WatchMachine: a rejected version is forgotten once; the next time it polls") {
+    Subject s = watching("5");
+    CHECK(s.next(Machine::Rejected{}) == "sleep");
+    CHECK(s.delay() >= 1s);
+    CHECK(s.slept() == "list limit=500");
+    CHECK(s.reason() == ListReason::rejected);
+    CHECK(s.listed("6") == "watch 6");
+    CHECK(s.next(Machine::Rejected{}) == "sleep");
+    CHECK(s.waiting() == Waiting::poll);
+    CHECK(s.slept() == "list rv=6");
+}
+
+TEST_CASE("WatchMachine: the fifth short watch in a row that brought nothing makes it list again") {
+    Subject s = watching("5");
+    for (int i = 0; i < 4; ++i) {
+        CHECK(s.ended(10ms) == "sleep");
+        CHECK(s.delay() >= 1s);
+        CHECK(s.slept() == "watch 5");
+    }
+    CHECK(s.ended(10ms) == "sleep");
+    CHECK(s.slept() == "list rv=5");
+    CHECK(s.reason() == ListReason::short_watches);
+    CHECK(s.listed("6") == "watch 6");
+    CHECK(s.ended(10ms) == "sleep");
     CHECK(s.slept() == "watch 6");
 }
 
-TEST_CASE("WatchMachine: progress starts the count of short watches afresh") {
+TEST_CASE("WatchMachine: a watch that brings something starts the count of short ones afresh") {
     Subject s = watching("5");
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 4; ++i) {
-            s.short_watch(false);
+            s.ended(10ms);
             CHECK(s.slept() == "watch 5");
         }
-        CHECK(s.next(Machine::WatchEnded{true, true}) == "sleep");
+        s.ended(10ms, "5");
         CHECK(s.slept() == "watch 5");
+    }
+}
+
+TEST_CASE("WatchMachine: a second silent watch in a row makes it list, each further one, too") {
+    Subject s = watching("5");
+    CHECK(s.silent(310s) == "sleep");
+    CHECK(s.slept() == "probe");
+    CHECK(s.next(Machine::Probed{"9"}) == "watch 5");
+    for (int i = 0; i < 3; ++i) {
+        CHECK(s.silent(310s) == "sleep");
+        CHECK(s.slept() == "probe");
+        CHECK(s.next(Machine::Probed{"9"}) == "list rv=5");
+        CHECK(s.reason() == ListReason::silence);
+        CHECK(s.listed("5") == "watch 5");
+    }
+    CHECK(s.silent(310s, "6") == "sleep");  // it brought an event before
+    CHECK(s.slept() == "probe");
+    CHECK(s.next(Machine::Probed{"9"}) == "watch 6");
+}
+
+TEST_CASE("WatchMachine: a quarter of an hour of watches that end early and bring nothing makes it "
+          "list") {
+    const bool clean = GENERATE(true, false);
+    Subject s = watching("5", 0s);
+    const TimePoint begin = s.now;
+    std::string word;
+    while (word != "list rv=5" && s.now < begin + 1h) {
+        s.live(50s);
+        word = s.after(Machine::WatchEnded{clean, false});
+        if (word == "probe") word = s.next(Machine::Probed{"9"});
+    }
+    CHECK((s.now - begin >= 15min && s.now - begin <= 17min));
+    CHECK(s.reason() == ListReason::silence);
+    Subject quiet = watching("5", 0s);  // watches that end when the server was asked to end them
+    for (int i = 0; i < 10; ++i) {
+        quiet.live(5min);
+        CHECK(quiet.after(Machine::WatchEnded{true, true}) == "watch 5");
     }
 }
 
 TEST_CASE("WatchMachine: bytes that are no events three times in a row make it list again") {
     Subject s = watching("5");
-    for (int i = 0; i < 2; ++i) {
-        CHECK(s.malformed() == "sleep");
-        CHECK(delay(s.step) >= 1s);
-        CHECK(s.slept() == "watch 5");
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 2; ++i) {
+            CHECK(s.next(Machine::Malformed{}) == "sleep");
+            CHECK(s.delay() >= 1s);
+            CHECK(s.slept() == "watch 5");
+        }
+        CHECK(s.next(Machine::Malformed{}) == "sleep");
+        CHECK(s.slept() == "list rv=5");
+        CHECK(s.reason() == ListReason::malformed);
+        CHECK(s.listed("5") == "watch 5");
     }
-    CHECK(s.malformed() == "sleep");
-    CHECK(s.slept() == "list rv=5");
-    CHECK(s.listed("5") == "watch 5");
-    CHECK(s.malformed() == "sleep");
-    CHECK(s.slept() == "watch 5");
 }
 
-TEST_CASE("WatchMachine: an event between malformed bytes starts their count afresh") {
+TEST_CASE("WatchMachine: an event of another version between malformed bytes starts their count "
+          "afresh") {
     Subject s = watching("5");
     for (int i = 0; i < 6; ++i) {
-        s.machine.on_progress("5");
-        CHECK(s.malformed() == "sleep");
-        CHECK((delay(s.step) >= 1s && delay(s.step) <= 2s));
-        CHECK(s.slept() == "watch 5");
+        s.live(10ms, std::to_string(6 + i));
+        CHECK(s.after(Machine::Malformed{}) == "watch " + std::to_string(6 + i));
     }
-}
-
-TEST_CASE("WatchMachine: a version from the server's future makes it list the most recent state at "
-          "once") {
-    Subject s = watching("500");
-    CHECK(s.next(Machine::VersionTooLarge{}) == "list limit=500");
-    CHECK(s.listed("7") == "watch 7");
-    CHECK(s.next(Machine::Expired{}) == "sleep");  // no progress in between
-    CHECK(s.slept() == "list rv=7");
-}
-
-TEST_CASE(
-    "WatchMachine: a relist whose version is from the future is asked for without a version") {
-    Subject s = watching("500");
-    CHECK(s.next(Machine::Expired{}) == "list rv=500");
-    const std::string now = s.next(Machine::VersionTooLarge{});
-    CHECK((now == "list limit=500" || (now == "sleep" && s.slept() == "list limit=500")));
-}
-
-TEST_CASE("WatchMachine: a server that finds every version too large is not asked without delay") {
-    Subject s = watching("500");
-    int lists_at_once = 0;
-    Duration longest = 0s;
-    for (int i = 0; i < 20; ++i) {
-        if (s.next(Machine::VersionTooLarge{}) != "sleep") {
-            ++lists_at_once;
-        } else {
-            longest = std::max(longest, delay(s.step));
-            CHECK(s.slept() == "list limit=500");
-        }
-        if (i % 2 == 0) CHECK(s.listed("500") == "watch 500");
-    }
-    CHECK(lists_at_once == 1);
-    CHECK(longest == 30s);
-}
-
-TEST_CASE("WatchMachine: a rejected version or token is forgotten, after a delay") {
-    Subject s = watching("5");
-    CHECK(s.next(Machine::Rejected{}) == "sleep");
-    CHECK(delay(s.step) >= 1s);
-    CHECK(s.slept() == "list limit=500");
-    s.page("a");
-    CHECK(s.next(Machine::Rejected{}) == "sleep");
-    CHECK(s.slept() == "list limit=500");
-    CHECK(s.listed("6") == "watch 6");
 }
 
 TEST_CASE("WatchMachine: equal seeds give equal delays") {
     const auto run = [](std::uint64_t seed) {
         Subject s(options(), seed);
-        s.listed("5");
         std::vector<Duration> delays;
-        for (int i = 0; i < 4; ++i) s.next(failed), delays.push_back(delay(s.step)), s.slept();
+        for (int i = 0; i < 4; ++i) {
+            s.next(Machine::Failed{});
+            delays.push_back(s.delay());
+            s.slept();
+        }
         return delays;
     };
     CHECK(run(1) == run(1));
     CHECK(run(1) != run(2));
 }
 
-TEST_CASE("WatchMachine: whatever happens, it asks the server at most twice without waiting or "
-          "progress") {
-    using Make = std::function<Machine::Outcome(std::mt19937&)>;
-    const std::vector<Make> after_list{
-        [](auto& r) {
-            return Machine::PageListed{std::to_string(r() % 100), ""};
-        },
-        [](auto&) {
-            return Machine::PageListed{"1", "token"};
-        },
-        [](auto&) { return Machine::Expired{}; },
-        [](auto&) { return Machine::VersionTooLarge{}; },
-        [](auto&) { return Machine::Rejected{}; },
-        [](auto&) { return Machine::Failed{}; },
-    };
-    const std::vector<Make> after_watch{
-        [](auto& r) {
-            return Machine::WatchEnded{false, r() % 2 == 0};
-        },
-        [](auto&) { return Machine::Malformed{}; },
-        [](auto&) { return Machine::Expired{}; },
-        [](auto&) { return Machine::VersionTooLarge{}; },
-        [](auto&) { return Machine::Rejected{}; },
-        [](auto&) { return Machine::Failed{}; },
-    };
-    for (std::uint32_t seed = 0; seed < 300; ++seed) {
-        std::mt19937 random(seed);
-        Machine machine(options(), seed);
-        Machine::Step step = machine.start();
-        int without_wait = 0;  // steps that follow another one's failure at once
-        for (int i = 0; i < 200; ++i) {
-            if (is_sleep(step)) {
-                without_wait = 0;
-                step = machine.next(Machine::Slept{});
-                CHECK_FALSE(is_sleep(step));
+// --- bounds ---------------------------------------------------------------------------------
+
+namespace {
+
+/// A server that does at each request one of a few things, chosen by the seed.
+class NastyServer {
+ public:
+    explicit NastyServer(std::uint32_t seed) : random_(seed) {
+        for (auto* outcomes : {&lists_, &probes_, &watches_})
+            outcomes->assign({below(100), below(100)});
+    }
+    Machine::Outcome to_list() {
+        switch (pick(lists_) % 8) {
+            case 0: return Machine::Expired{};
+            case 1: return Machine::VersionTooLarge{};
+            case 2: return Machine::Rejected{};
+            case 3: return Machine::BadPages{};
+            case 4: return Machine::Shrunken{};
+            case 5: return Machine::PageListed{version(), "", 3};
+            case 6: return Machine::PageListed{version(), "", 3};
+            default: return failure();
+        }
+    }
+    Machine::Outcome to_probe() {
+        return pick(probes_) % 3 == 0 ? failure() : Machine::Outcome(Machine::Probed{version()});
+    }
+    Machine::Outcome to_watch(Subject& s) {
+        const unsigned what = pick(watches_);
+        if (what % 2 == 0) {
+            s.machine.on_watching(s.now);
+            for (unsigned i = below(3); i > 0; --i) s.machine.on_progress(version(), s.now);
+            s.now += std::chrono::milliseconds(what % 3 == 0 ? 0 : random_() % 2000);
+        }
+        switch (what % 7) {
+            case 0: return Machine::Expired{};
+            case 1: return Machine::VersionTooLarge{};
+            case 2: return Machine::Rejected{};
+            case 3: return Machine::Malformed{};
+            case 4: return Machine::WatchEnded{random_() % 2 == 0, false};
+            case 5: return Machine::NoPlace{};
+            default: return failure();
+        }
+    }
+
+ private:
+    unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
+    unsigned pick(const std::vector<unsigned>& outcomes) {
+        return outcomes[random_() % outcomes.size()];
+    }
+    std::string version() { return std::to_string(1 + random_() % 50); }
+    Machine::Outcome failure() {
+        Machine::Failed failed;
+        failed.cause = static_cast<Cause>(random_() % 5);
+        if (failed.cause == Cause::busy) failed.retry_after = std::chrono::seconds(random_() % 3);
+        return failed;
+    }
+
+    std::mt19937 random_;
+    std::vector<unsigned> lists_, probes_, watches_;
+};
+
+}  // namespace
+
+TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests a minute, and the "
+          "truth is asked for again and again") {
+    for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+        CAPTURE(seed);
+        NastyServer server(seed);
+        Subject s(options(), seed);
+        std::vector<TimePoint> requests;
+        std::vector<TimePoint> lists;
+        const TimePoint begin = s.now;
+        while (s.now < begin + 30min) {
+            const std::string word = words(s.step);
+            if (word == "sleep") {
+                s.slept();
+                REQUIRE(words(s.step) != "sleep");
                 continue;
             }
-            const auto* list = std::get_if<Machine::List>(&step);
-            if (list)
-                CHECK_FALSE((!list->continue_token.empty() && !list->resource_version.empty()));
-            const auto* watch = std::get_if<Machine::Watch>(&step);
-            if (watch) CHECK_FALSE(watch->resource_version.empty());
-            const auto& choice = list ? after_list : after_watch;
-            const Machine::Outcome outcome = choice[random() % choice.size()](random);
-            const bool good = std::holds_alternative<Machine::PageListed>(outcome);
-            step = machine.next(outcome);
-            if (!good && !is_sleep(step)) ++without_wait;
-            CAPTURE(seed, i, words(step));
-            // An expired watch lists, an expired relist or continue token lists everything.
-            CHECK(without_wait <= 2);
+            requests.push_back(s.now);
+            REQUIRE(requests.size() < 5000);
+            if (word.starts_with("list")) {
+                lists.push_back(s.now);
+                s.next(server.to_list());
+            } else {
+                if (word.starts_with("watch")) REQUIRE(word.size() > 6);
+                s.next(word == "probe" ? server.to_probe() : server.to_watch(s));
+            }
         }
+        const auto most_in_a_minute = [](const std::vector<TimePoint>& times) {
+            std::size_t most = 0;
+            for (std::size_t from = 0, to = 0; to < times.size(); ++to) {
+                while (times[to] - times[from] > 1min) ++from;
+                most = std::max(most, to - from + 1);
+            }
+            return most;
+        };
+        CHECK(most_in_a_minute(requests) <= 70);
+        CHECK(most_in_a_minute(lists) <= 25);
     }
 }

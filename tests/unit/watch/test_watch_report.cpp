@@ -31,7 +31,15 @@ struct Reported {
                       lines.push_back(std::string(to_string(level)) + " " + std::string(line));
                   }};
     TimePoint now{1h};
-    WatchReport report{query, server, metrics, logger, now};
+    WatchReport report{query,
+                       server,
+                       metrics,
+                       logger,
+                       [](std::string text) {
+                           const auto at = text.find("s3cret");
+                           return at == std::string::npos ? text : text.replace(at, 6, "<...>");
+                       },
+                       now};
 };
 
 const std::string url = "https://a:6443/api/v1/nodes?labelSelector=zone%3Da: ";
@@ -57,16 +65,16 @@ TEST_CASE("WatchReport: it begins without an error, and is counted until its end
 
 TEST_CASE("WatchReport: a failure is told with the URL; the same one again only in the status") {
     Reported r;
-    r.report.fail({errc::forbidden, "HTTP 403: no"}, false, r.now + 1s);
+    r.report.fail({errc::forbidden, "HTTP 403: no"}, false, false, r.now + 1s);
     CHECK(r.status().error == errc::forbidden);
     CHECK(r.status().message == url + "HTTP 403: no");
     CHECK(r.status().since == r.now + 1s);
     CHECK(r.take_log() == Texts{"warning " + url + "HTTP 403: no"});
-    r.report.fail({errc::forbidden, "HTTP 403: still no"}, false, r.now + 2s);
+    r.report.fail({errc::forbidden, "HTTP 403: still no"}, false, false, r.now + 2s);
     CHECK(r.status().message == url + "HTTP 403: still no");
     CHECK(r.status().since == r.now + 1s);
     CHECK(r.take_log().empty());
-    r.report.fail({errc::not_found, "HTTP 404"}, false, r.now + 3s);
+    r.report.fail({errc::not_found, "HTTP 404"}, false, false, r.now + 3s);
     CHECK(r.status().since == r.now + 3s);
     CHECK(r.status().failures == 3);
     CHECK(r.take_log() == Texts{"warning " + url + "HTTP 404"});
@@ -77,7 +85,7 @@ TEST_CASE("WatchReport: a failure is told with the URL; the same one again only 
 TEST_CASE("WatchReport: a recovery is told once") {
     Reported r;
     CHECK_FALSE(r.report.recover(r.now));
-    r.report.fail({errc::server_error, "HTTP 500"}, true, r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, true, false, r.now);
     r.take_log();
     CHECK(r.report.recover(r.now + 5s));
     CHECK_FALSE(r.report.recover(r.now + 6s));
@@ -90,10 +98,10 @@ TEST_CASE("WatchReport: a recovery is told once") {
 
 TEST_CASE("WatchReport: a complete list ends the error of a list, not that of a watch") {
     Reported r;
-    r.report.fail({errc::server_error, "HTTP 500"}, true, r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, true, false, r.now);
     CHECK_FALSE(r.report.on_list(r.now));
     CHECK(r.status().error == errc::server_error);
-    r.report.fail({errc::server_error, "HTTP 500"}, false, r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, false, false, r.now);
     CHECK(r.report.on_list(r.now));
     CHECK_FALSE(r.status().error);
     CHECK(r.metrics.lists == 2);
@@ -129,20 +137,88 @@ TEST_CASE("WatchReport: one line for the first bad object of a list, in printabl
     REQUIRE(log.size() == 1);
     CHECK(log[0].starts_with("warning " + url + "skipped the object ns/a b: "));
     CHECK(log[0].ends_with(": an object"));
-    r.report.begin_list();
+    r.report.begin_list(ListReason::expired, r.now);
     r.report.on_bad_object("ns", "c", {errc::bad_object, "another"});
     CHECK(r.take_log().size() == 1);
 }
 
-TEST_CASE("WatchReport: a list that is older than what was seen is told") {
+TEST_CASE("WatchReport: a server whose version went back is told, and counted") {
     Reported r;
-    r.report.on_page("17", "16");
-    r.report.on_page("17", "");
-    CHECK(r.take_log().empty());
-    r.report.on_page("16", "17");
+    r.report.on_version_regression("16", "17");
+    CHECK(r.metrics.version_regressions == 1);
     const Texts log = r.take_log();
     REQUIRE(log.size() == 1);
-    CHECK(log[0].find("(16 after 17)") != std::string::npos);
+    CHECK(log[0].find("went back from 17 to 16") != std::string::npos);
+}
+
+TEST_CASE("WatchReport: a list that lacks much is told, and counted") {
+    Reported r;
+    r.report.on_shrunken_list(6, 10);
+    CHECK(r.metrics.shrunken_lists == 1);
+    const Texts log = r.take_log();
+    REQUIRE(log.size() == 1);
+    CHECK(log[0].find("lacks 6 of 10 objects") != std::string::npos);
+}
+
+TEST_CASE("WatchReport: that it polls is told once, until a watch works again") {
+    Reported r;
+    r.report.begin_poll(60s);
+    r.report.begin_poll(60s);
+    const Texts log = r.take_log();
+    REQUIRE(log.size() == 1);
+    CHECK(log[0].find("lists it every 60 s") != std::string::npos);
+    r.report.recover(r.now);
+    r.report.begin_poll(60s);
+    CHECK(r.take_log().size() == 1);
+}
+
+TEST_CASE("WatchReport: lists are counted by their reason, with the time they took") {
+    Reported r;
+    r.report.begin_list(ListReason::first, r.now);
+    r.report.on_list(r.now + 3s);
+    r.report.on_synced();
+    CHECK(r.status().list_duration == 3s);
+    CHECK(r.status().last_list == r.now + 3s);
+    CHECK(r.metrics.relists == 0);
+    r.report.begin_list(ListReason::polling, r.now + 1min);
+    r.report.on_list(r.now + 1min + 500ms);
+    CHECK(r.status().lists[static_cast<std::size_t>(ListReason::first)] == 1);
+    CHECK(r.status().lists[static_cast<std::size_t>(ListReason::polling)] == 1);
+    CHECK(r.metrics.lists == 2);
+    CHECK(r.metrics.relists == 1);
+    CHECK(r.metrics.polls == 1);
+    CHECK(r.metrics.list_milliseconds == 3500);
+}
+
+TEST_CASE("WatchReport: what it waits for is in the status, since when, and for how long") {
+    Reported r;
+    CHECK(r.status().waiting == Waiting::nothing);
+    r.report.wait(Waiting::backoff, r.now + 1s, 30s);
+    CHECK(r.status().waiting == Waiting::backoff);
+    CHECK(r.status().waiting_since == r.now + 1s);
+    CHECK(r.status().pause == 30s);
+    r.report.wait(Waiting::events, r.now + 2s);
+    CHECK_FALSE(r.status().pause);
+}
+
+TEST_CASE("WatchReport: no text holds what the client takes out of it") {
+    Reported r;
+    r.report.fail({errc::server_error, "you sent s3cret"}, false, false, r.now);
+    r.report.on_bad_object("ns", "s3cret", {errc::bad_object, ""});
+    CHECK(r.status().message == url + "you sent <...>");
+    for (const std::string& line : r.take_log()) CHECK(line.find("s3cret") == std::string::npos);
+}
+
+TEST_CASE("WatchReport: watchers whose last attempt failed are counted until their end") {
+    Reported r;
+    r.report.fail({errc::server_error, "no"}, false, false, r.now);
+    r.report.fail({errc::not_found, "no"}, false, false, r.now);
+    CHECK(r.metrics.failing_watchers == 1);
+    r.report.recover(r.now);
+    CHECK(r.metrics.failing_watchers == 0);
+    r.report.fail({errc::server_error, "no"}, false, false, r.now);
+    r.report.end();
+    CHECK(r.metrics.failing_watchers == 0);
 }
 
 TEST_CASE("WatchReport: objects are counted as they come and go, until the end") {
@@ -166,9 +242,16 @@ TEST_CASE("WatchReport: objects are counted as they come and go, until the end")
 TEST_CASE("WatchReport: what comes is counted") {
     Reported r;
     r.report.on_watch();
-    r.report.on_bytes(17);
-    r.report.on_event();
-    r.report.on_bookmark();
+    r.report.begin_probe();
+    r.report.on_silence();
+    r.report.on_bytes(17, r.now + 1s);
+    r.report.on_event(r.now + 2s);
+    r.report.on_bookmark(r.now + 3s);
+    CHECK(r.status().last_byte == r.now + 1s);
+    CHECK(r.status().last_event == r.now + 2s);
+    CHECK(r.status().last_bookmark == r.now + 3s);
+    CHECK(r.metrics.probes == 1);
+    CHECK(r.metrics.silent_watches == 1);
     CHECK(r.metrics.watches == 1);
     CHECK(r.metrics.bytes_received == 17);
     CHECK(r.metrics.events == 1);

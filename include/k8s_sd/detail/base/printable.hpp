@@ -10,7 +10,7 @@ constexpr bool is_control(char c) noexcept {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// Foreign text in a message: one line of printable characters, not too long.
+/// Foreign text in a message: one line of printable characters in UTF-8, not too long.
 std::string printable(std::string_view text);
 
 }  // namespace k8s_sd::inline v0::detail

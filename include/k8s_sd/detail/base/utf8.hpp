@@ -54,8 +54,40 @@ inline std::size_t find_invalid_utf8(std::string_view text) noexcept {
     return i;
 }
 
+/// Fast for short texts as well, which nearly all labels are.
+inline bool is_ascii(std::string_view text) noexcept {
+    const auto load = [&]<class Word>(Word word, std::size_t at) {
+        std::memcpy(&word, text.data() + at, sizeof word);
+        return std::uint64_t{word};
+    };
+    constexpr std::uint64_t high_bits = 0x8080808080808080;
+    std::uint64_t all = 0;
+    if (text.size() >= 8) {
+        for (std::size_t at = 0; at + 8 < text.size(); at += 8) all |= load(std::uint64_t{}, at);
+        all |= load(std::uint64_t{}, text.size() - 8);  // may overlap
+    } else if (text.size() >= 4) {
+        all = load(std::uint32_t{}, 0) | load(std::uint32_t{}, text.size() - 4);
+    } else {
+        for (const char c : text) all |= static_cast<unsigned char>(c);
+    }
+    return (all & high_bits) == 0;
+}
+
 inline bool is_utf8(std::string_view text) noexcept {
-    return find_invalid_utf8(text) == text.size();
+    return is_ascii(text) || find_invalid_utf8(text) == text.size();
+}
+
+/// Calls `take` with the parts of the text in order, with a replacement character for each byte
+/// that is not part of well-formed UTF-8, as Go does.
+template <class Take>
+void for_each_utf8_part(std::string_view text, const Take& take) {
+    while (!text.empty()) {
+        const std::size_t bad = find_invalid_utf8(text);
+        take(text.substr(0, bad));
+        if (bad == text.size()) return;
+        take(replacement_character);
+        text.remove_prefix(bad + 1);
+    }
 }
 
 /// The code point of a character, as utf8_length() has found it.

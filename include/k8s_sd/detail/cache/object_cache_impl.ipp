@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/error.hpp>
@@ -43,7 +44,7 @@ CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor
                                            const ObjectCacheConfig& config) {
     auto& environment = ContextEnvironment::of(executor);
     CacheNamespace::Settings settings;
-    settings.watches.client = std::make_shared<ApiClient>(
+    settings.watches.client = make_shared_client(
         strand, cache_server_of(config, environment.in_cluster()), environment.with_new_seed());
     settings.watches.maker = std::make_shared<ObjectMaker>();
     settings.watches.metrics = environment.metrics();

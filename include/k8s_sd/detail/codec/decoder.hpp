@@ -31,7 +31,9 @@ struct ObjectProblem {
 /// Where a Decoder reports. The object itself is in the Scratch until the call returns.
 class DocumentSink {
  public:
-    virtual void on_item(const ObjectProblem&) = 0;
+    /// \param list_kind  what the list calls itself; empty: it has not said so yet
+    /// \returns what ends the list, if it shall end
+    virtual error_code on_item(std::string_view list_kind, const ObjectProblem&) = 0;
     /// The object of an ERROR event is a Status, see ObjectMeta::status.
     /// \param type  as the server calls it; empty if the document has none
     /// \returns what ends the stream, if it shall end

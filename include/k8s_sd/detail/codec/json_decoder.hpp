@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/json_projector.hpp"
 #include "k8s_sd/detail/codec/json_schema.hpp"
+#include "k8s_sd/detail/codec/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 
@@ -30,10 +31,12 @@ class JsonDecoder final : public Decoder, private RecordSink {
     void begin_list();
     void begin_event();
     void start(const Projection& root, void* aggregate, const Projection* records);
+    error_code feed_parser(std::string_view bytes);
     error_code feed_list(std::string_view bytes);
     error_code feed_watch(std::string_view bytes);
     error_code finish_list();
     error_code fail(errc what, std::string why);
+    error_code not_json(std::string_view what, const error_code& ec);
     void on_record() override;
 
     const JsonSchema& schema_;
@@ -44,6 +47,8 @@ class JsonDecoder final : public Decoder, private RecordSink {
     JsonEvent event_;
     ListHead head_;
     boost::json::basic_parser<JsonProjector> parser_;
+    SurrogateFilter surrogates_;
+    bool filters_surrogates_ = false;  // once JSON was refused: the filter takes time
     Document document_ = Document::list;
     bool in_event_ = false;
     error_code refused_;  // by the sink

@@ -20,6 +20,7 @@ JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t
       scratch_(scratch),
       sink_(sink),
       // Deeper than any object of Kubernetes, and far from the end of the stack.
+      // What is no UTF-8 is replaced in the texts that are kept.
       parser_({.max_depth = 256, .allow_invalid_utf8 = true}, arena_, max_object_bytes,
               static_cast<RecordSink&>(*this)) {
     list_.item = event_.object = scratch.model();
@@ -28,6 +29,7 @@ JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t
 void JsonDecoder::begin(Document document) {
     document_ = document;
     in_event_ = false;
+    surrogates_.clear();
     document == Document::list ? begin_list() : begin_event();
 }
 
@@ -61,7 +63,18 @@ error_code JsonDecoder::fail(errc what, std::string why) {
     return what;
 }
 
+error_code JsonDecoder::not_json(std::string_view what, const error_code& ec) {
+    // It may have been half a surrogate pair: the next body is read with that in mind.
+    filters_surrogates_ = true;
+    return fail(errc::malformed_response, std::string(what) + " is not JSON: " + ec.message());
+}
+
 error_code JsonDecoder::feed(std::string_view bytes) {
+    if (!filters_surrogates_) return feed_parser(bytes);
+    return surrogates_.feed(bytes, [this](std::string_view text) { return feed_parser(text); });
+}
+
+error_code JsonDecoder::feed_parser(std::string_view bytes) {
     return document_ == Document::list ? feed_list(bytes) : feed_watch(bytes);
 }
 
@@ -72,7 +85,8 @@ error_code JsonDecoder::feed_list(std::string_view bytes) {
     }
     error_code ec;
     const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
-    if (ec) return fail(errc::malformed_response, "the body is not JSON: " + ec.message());
+    if (refused_) return refused_;
+    if (ec) return not_json("the body", ec);
     return used < bytes.size() ? feed_list(bytes.substr(used)) : error_code();
 }
 
@@ -88,7 +102,7 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
         in_event_ = true;
         error_code ec;
         const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
-        if (ec) return fail(errc::malformed_response, "the event is not JSON: " + ec.message());
+        if (ec) return not_json("the event", ec);
         if (refused_) return refused_;
         bytes.remove_prefix(used);
         in_event_ = !parser_.done();
@@ -96,7 +110,10 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
 }
 
 error_code JsonDecoder::finish() {
+    const auto last = [this](std::string_view text) { return feed_parser(text); };
+    const error_code ec = surrogates_.finish(last);
     release();
+    if (ec) return ec;
     if (document_ == Document::list) return finish_list();
     if (in_event_) return fail(errc::truncated_response, "the stream ended in an event");
     return {};
@@ -113,10 +130,11 @@ error_code JsonDecoder::finish_list() {
 }
 
 void JsonDecoder::on_record() {
+    if (refused_) return;  // the parser goes on to the end of the chunk
     const JsonProjector& projector = parser_.handler();
     const ObjectProblem problem{projector.problem(), projector.too_large()};
     if (document_ == Document::list) {
-        sink_.on_item(problem);
+        refused_ = sink_.on_item(list_.kind, problem);
     } else {
         refused_ = sink_.on_event(event_.type, problem);
     }

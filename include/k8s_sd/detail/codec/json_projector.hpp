@@ -2,11 +2,13 @@
 
 #include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -62,11 +64,10 @@ class JsonProjector {
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
-        elements_ = 0;
-        if (text_.capacity() > largest_kept_buffer) CleansedBytes().swap(text_);
+        element_bytes_ = 0;
     }
     /// Between two documents: gives back the memory for long texts.
-    void release() { CleansedBytes().swap(text_); }
+    void release() noexcept { CleansedBytes().swap(text_); }
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
 
@@ -81,7 +82,7 @@ class JsonProjector {
         if (node.type != Type::object && node.type != Type::map) return mismatch("an object");
         void* around = context();
         if (!frames_.empty() && frames_.back().node->type == Type::array) {
-            if (!count_element()) return enter_skipped();
+            if (!count_element(*frames_.back().node)) return enter_skipped();
             around = frames_.back().node->begin(around);
         }
         frames_.push_back({&node, node.type == Type::object ? node.begin(around) : around});
@@ -125,18 +126,18 @@ class JsonProjector {
         return true;
     }
     bool on_string_part(std::string_view part, std::size_t, error_code&) {
-        if (!skips() && pending_->type == Type::text) append(part);
+        if (!skips() && takes_text(*pending_)) append(part);
         return true;
     }
     bool on_string(std::string_view rest, std::size_t, error_code&) {
         if (skips()) return skipped_value();
-        if (pending_->type != Type::text) return mismatch("a string");
+        if (!takes_text(*pending_)) return mismatch("a string");
         const Projection& around = *frames_.back().node;
         const std::optional<std::string_view> value =
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
         if (!value) return not_base64();
-        if (around.type != Type::object && !count_element()) return skipped_value();
+        if (around.type != Type::object && !count_element(around)) return skipped_value();
         if (around.type == Type::map) {
             around.add_pair(context(), key_, *value);
         } else {
@@ -186,12 +187,16 @@ class JsonProjector {
  private:
     using Type = Projection::Type;
     static constexpr std::size_t largest_kept_buffer = 64 * 1024;
-    static constexpr std::size_t element_bytes = 64;  // about what the largest ones take
+    static constexpr std::size_t longest_shown_key = 64;
     struct Frame {
         const Projection* node;
         void* context;
     };
 
+    // A number may be written in quotes.
+    static bool takes_text(const Projection& node) noexcept {
+        return node.type == Type::text || node.set_text != nullptr;
+    }
     bool skips() const noexcept { return skipping_ != 0 || pending_ == nullptr; }
     bool enter_skipped() noexcept {
         ++skipping_;
@@ -254,7 +259,8 @@ class JsonProjector {
                 if (!joined.empty()) joined += '.';
                 joined += name;
             }
-            if (frames_[i].node->type == Type::map) (joined += '.') += key_;
+            if (frames_[i].node->type == Type::map)
+                (joined += '.') += key_.substr(0, longest_shown_key);
         }
         return joined.empty() ? "the document" : joined;
     }
@@ -276,9 +282,12 @@ class JsonProjector {
     }
     void append(std::string_view part) {
         if (!within_limit(part.size() + text_.size())) return;
+        const std::size_t size = text_.size() + part.size();
+        if (size > text_.capacity()) text_.reserve(std::min(2 * size, left()));
         text_.insert(text_.end(), part.begin(), part.end());
     }
     void forget_text() noexcept {
+        if (text_.capacity() > largest_kept_buffer) return release();
         cleanse(text_.data(), text_.size());
         text_.clear();
     }
@@ -288,7 +297,18 @@ class JsonProjector {
         return {text_.data(), text_.size()};
     }
     std::string_view copy(std::string_view text) {
+        if (!is_utf8(text)) return mended_copy(text);
         return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
+    }
+    std::string_view mended_copy(std::string_view text) {
+        std::size_t size = 0;
+        for_each_utf8_part(text, [&](std::string_view part) { size += part.size(); });
+        if (!within_limit(size)) return {};
+        char* const start = arena_.room(size);
+        char* end = start;
+        for_each_utf8_part(text,
+                           [&](std::string_view part) { end += part.copy(end, part.size()); });
+        return {start, size};
     }
     // Nothing for what is not base64.
     std::optional<std::string_view> decode(std::string_view base64) {
@@ -299,14 +319,18 @@ class JsonProjector {
         return std::string_view(bytes, *size);
     }
     // An element of a vector costs memory even if there is no text in it.
-    bool count_element() {
-        if (!within_limit(element_bytes)) return false;
-        ++elements_;
+    bool count_element(const Projection& around) {
+        if (!within_limit(around.element_bytes)) return false;
+        element_bytes_ += around.element_bytes;
         return true;
     }
+    /// What the limit leaves for the record, beside a text that is not yet complete.
+    std::size_t left() const noexcept {
+        const std::size_t used = arena_.size() + element_bytes_;
+        return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
+    }
     bool within_limit(std::size_t more) {
-        const std::size_t used = arena_.size() + elements_ * element_bytes;
-        if (more <= max_record_bytes_ && used <= max_record_bytes_ - more) return true;
+        if (more <= left()) return true;
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
         return false;
@@ -324,7 +348,7 @@ class JsonProjector {
     CleansedBytes text_;                   // a string or key that came in several parts
     std::string problem_;
     std::string document_problem_;
-    std::size_t elements_ = 0;  // of arrays and maps, in the current record
+    std::size_t element_bytes_ = 0;  // of arrays and maps, in the current record
     bool too_large_ = false;
     bool has_records_ = false;
 };

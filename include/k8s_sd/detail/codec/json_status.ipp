@@ -1,10 +1,12 @@
 #include "k8s_sd/detail/codec/json_projector.hpp"
 #include "k8s_sd/detail/codec/json_status.hpp"
+#include "k8s_sd/detail/codec/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <limits>
+#include <string>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -14,6 +16,18 @@ namespace {
 struct IgnoredRecords final : RecordSink {
     void on_record() override {}
 };
+
+std::string without_lone_surrogates(std::string_view body) {
+    std::string mended;
+    const auto append = [&](std::string_view part) {
+        mended += part;
+        return error_code();
+    };
+    SurrogateFilter surrogates;
+    surrogates.feed(body, append);
+    surrogates.finish(append);
+    return mended;
+}
 
 bool is_json_space(std::string_view bytes) noexcept {
     return bytes.find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -27,15 +41,17 @@ std::optional<ServerStatus> read_json_status(std::string_view body) {
         project::object(object_members<model::MetadataOnly>({}, MetadataFields::identity));
     const std::size_t start = body.find_first_not_of(" \t\r\n");
     if (start == std::string_view::npos || body[start] != '{') return std::nullopt;
+    const std::string json = without_lone_surrogates(body.substr(start));
     TextArena arena;
     IgnoredRecords records;
     model::MetadataOnly document;
-    boost::json::basic_parser<JsonProjector> parser(
-        {}, arena, std::numeric_limits<std::size_t>::max(), static_cast<RecordSink&>(records));
+    boost::json::basic_parser<JsonProjector> parser({.allow_invalid_utf8 = true}, arena,
+                                                    std::numeric_limits<std::size_t>::max(),
+                                                    static_cast<RecordSink&>(records));
     parser.handler().start(projection, &document, nullptr);
     error_code ec;
-    const std::size_t used = parser.write_some(false, body.data(), body.size(), ec);
-    if (ec || !is_json_space(body.substr(used))) return std::nullopt;
+    const std::size_t used = parser.write_some(false, json.data(), json.size(), ec);
+    if (ec || !is_json_space(std::string_view(json).substr(used))) return std::nullopt;
     return to_server_status(document.meta.status);
 }
 

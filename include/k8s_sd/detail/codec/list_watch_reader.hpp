@@ -44,17 +44,21 @@ class ListWatchReader final : private DocumentSink {
     const std::string& problem() const noexcept { return problem_; }
 
  private:
-    void on_item(const ObjectProblem&) override;
+    error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
     error_code on_event(std::string_view type, const ObjectProblem&) override;
     void report(EventType type, const ObjectProblem& problem);
+    void report_bookmark(const ObjectProblem& problem);
     void report_bad(const ObjectProblem& problem, std::string_view text);
-    std::string_view problem_of_object() const;
+    std::string problem_of_object() const;
+    std::string problem_of_version() const;
     error_code check_list();
+    error_code check_kind(std::string_view list_kind);
     error_code fail(error_code what, std::string why);
 
     const KindSchema& schema_;
     std::size_t max_object_bytes_;
     EventSink& sink_;
+    std::string list_kind_;  // "PodList"
     MakeDecoder make_;
     std::unique_ptr<Scratch> scratch_;
     std::unique_ptr<Decoder> decoder_;

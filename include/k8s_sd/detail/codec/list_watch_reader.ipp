@@ -4,11 +4,21 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
+// Both go into the path of the next request. Real ones are much shorter.
+constexpr std::size_t longest_version = 1024;
+constexpr std::size_t longest_token = 32 * 1024;
+
+}  // namespace
+
 ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes,
                                  EventSink& sink, MakeDecoder make)
     : schema_(schema),
       max_object_bytes_(max_object_bytes),
       sink_(sink),
+      list_kind_(std::string(resource_of(schema.kind).kind) + "List"),
       make_(make),
       scratch_(schema.make_scratch()) {}
 
@@ -47,20 +57,40 @@ error_code ListWatchReader::finish() {
 }
 
 error_code ListWatchReader::check_list() {
-    const std::string expected = std::string(resource_of(schema_.kind).kind) + "List";
-    // "List" is what kubectl calls a list of anything.
-    if (!list_.kind.empty() && list_.kind != expected && list_.kind != "List") {
-        return fail(errc::malformed_response,
-                    "the body is a " + list_.kind.substr(0, 64) + ", not a " + expected);
-    }
+    if (const error_code ec = check_kind(list_.kind)) return ec;
     if (!list_.has_items) return fail(errc::malformed_response, "the list has no items");
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
     }
+    if (list_.resource_version.size() > longest_version) {
+        return fail(errc::malformed_response, "the list's metadata.resourceVersion is too long");
+    }
+    if (list_.continue_token.size() > longest_token) {
+        return fail(errc::malformed_response, "the list's metadata.continue is too long");
+    }
     return {};
 }
 
-void ListWatchReader::on_item(const ObjectProblem& problem) { report(EventType::added, problem); }
+error_code ListWatchReader::check_kind(std::string_view list_kind) {
+    // "List" is what kubectl calls a list of anything.
+    if (list_kind.empty() || list_kind == list_kind_ || list_kind == "List") return {};
+    return fail(errc::malformed_response, "the server answered with the kind " +
+                                              std::string(list_kind.substr(0, longest_kind)) +
+                                              " instead of " + list_kind_ +
+                                              "; is the path in the server's URL right?");
+}
+
+// Typed lists say their kind first. In others it follows their items, which say it themselves.
+error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
+    if (const error_code ec = check_kind(list_kind)) return ec;
+    if (list_kind != list_kind_ && scratch_->meta().kind.empty() && problem.text.empty()) {
+        return fail(errc::malformed_response,
+                    "neither the list nor its items say that they are of kind " +
+                        std::string(resource_of(schema_.kind).kind));
+    }
+    report(EventType::added, problem);
+    return {};
+}
 
 error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem& problem) {
     if (type == "ADDED") {
@@ -70,7 +100,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     } else if (type == "DELETED") {
         report(EventType::deleted, problem);
     } else if (type == "BOOKMARK") {
-        sink_.on_bookmark(scratch_->meta().resource_version);
+        report_bookmark(problem);
     } else if (type == "ERROR") {
         sink_.on_error_event(to_server_status(scratch_->meta().status));
     } else if (type.empty()) {
@@ -82,20 +112,39 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     return {};
 }
 
+void ListWatchReader::report_bookmark(const ObjectProblem& problem) {
+    const std::string unusable = problem_of_version();
+    if (!unusable.empty()) return report_bad(problem, unusable);
+    sink_.on_bookmark(scratch_->meta().resource_version);
+}
+
 void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     // Of a deleted object only the name is needed.
     if (!problem.text.empty() && type != EventType::deleted) {
         return report_bad(problem, problem.text);
     }
-    const std::string_view unusable = problem_of_object();
+    const std::string unusable = problem_of_object();
     if (!unusable.empty()) return report_bad(problem, unusable);
     sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model()});
 }
 
-std::string_view ListWatchReader::problem_of_object() const {
+// Why the version of the object is no place to go on from; empty: it is one.
+std::string ListWatchReader::problem_of_version() const {
+    const model::ObjectMeta& meta = scratch_->meta();
+    const std::string_view kind = resource_of(schema_.kind).kind;
+    if (!meta.kind.empty() && meta.kind != kind) {
+        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
+               " and not " + std::string(kind);
+    }
+    if (meta.resource_version.size() > longest_version) return "a resource version too long";
+    return {};
+}
+
+std::string ListWatchReader::problem_of_object() const {
+    std::string unusable = problem_of_version();
+    if (!unusable.empty()) return unusable;
     const model::ObjectMeta& meta = scratch_->meta();
     const Resource& resource = resource_of(schema_.kind);
-    if (!meta.kind.empty() && meta.kind != resource.kind) return "an object of another kind";
     if (meta.name.empty()) return "an object without a name";
     if (meta.ns.empty() && resource.namespaced) return "an object without a namespace";
     return {};
@@ -104,7 +153,10 @@ std::string_view ListWatchReader::problem_of_object() const {
 void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text) {
     const model::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
-    sink_.on_bad_object(meta.ns, meta.name, meta.resource_version, what, text);
+    // The version of another collection, for one, is no place to go on from.
+    const std::string_view version =
+        problem_of_version().empty() ? meta.resource_version : std::string_view();
+    sink_.on_bad_object(meta.ns, meta.name, version, what, text);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -3,8 +3,10 @@
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/objects/model/meta.hpp"
 
+#include <charconv>
 #include <cstdint>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 /// What every object has in common in JSON. The tables read like the Kubernetes API reference.
@@ -41,6 +43,14 @@ inline Members metadata_members(MetadataFields fields) {
     return members;
 }
 
+/// 0: it is none.
+inline std::int64_t status_code(std::string_view text) noexcept {
+    std::int64_t code = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, ec] = std::from_chars(text.data(), end, code);
+    return ec == std::errc() && rest == end ? code : 0;
+}
+
 /// The Status that may come in place of an object has its fields where the object has its own.
 template <class Model, auto Pointer>
 Projection status_text() {
@@ -64,6 +74,10 @@ Members object_members(Members members, MetadataFields fields = MetadataFields::
     Projection code{.type = Projection::Type::number};
     code.set_number = [](void* around, std::int64_t value) {
         static_cast<Model*>(around)->meta.status.code = value;
+    };
+    // Some write it in quotes.
+    code.set_text = [](void* around, std::string_view value) {
+        static_cast<Model*>(around)->meta.status.code = status_code(value);
     };
     Projection details = object({
         {"retryAfterSeconds", number<&S::retry_after_seconds>()},

@@ -31,13 +31,36 @@ inline bool says_version_too_large(const model::Status& status) {
     return status.message.find(text) != std::string_view::npos;
 }
 
+/// What a Status without a code means; 0: it does not say.
+inline unsigned code_of_reason(std::string_view reason) noexcept {
+    struct Row {
+        std::string_view reason;
+        unsigned code;
+    };
+    constexpr Row rows[] = {
+        {"BadRequest", 400},       {"Unauthorized", 401},
+        {"Forbidden", 403},        {"NotFound", 404},
+        {"MethodNotAllowed", 405}, {"NotAcceptable", 406},
+        {"Expired", 410},          {"Gone", 410},
+        {"Invalid", 422},          {"TooManyRequests", 429},
+        {"InternalError", 500},    {"ServiceUnavailable", 503},
+        {"ServerTimeout", 504},    {"Timeout", 504},
+    };
+    for (const Row& row : rows) {
+        if (row.reason == reason) return row.code;
+    }
+    return 0;
+}
+
 inline ServerStatus to_server_status(const model::Status& status) {
     const auto number = [](std::int64_t value) {
         constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
         return static_cast<unsigned>(std::clamp<std::int64_t>(value, 0, largest));
     };
-    return {number(status.code), std::string(status.reason), std::string(status.message),
-            number(status.retry_after_seconds), says_version_too_large(status)};
+    const unsigned code = number(status.code);
+    return {code != 0 ? code : code_of_reason(status.reason), std::string(status.reason),
+            std::string(status.message), number(status.retry_after_seconds),
+            says_version_too_large(status)};
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/group_watcher.hpp"
@@ -16,6 +17,9 @@ GroupWatcher::~GroupWatcher() = default;
 std::shared_ptr<GroupWatcher> GroupWatcher::acquire(const asio::any_io_executor& executor,
                                                     const ResolvedConfig& config) {
     detail::check_host_executor(executor, "GroupWatcher");
+    for (const std::string& ns : config.scope.namespaces) {
+        detail::check_namespace_name("namespaces", ns);
+    }
     auto& context = asio::query(executor, asio::execution::context);
     return asio::use_service<detail::GroupRegistry>(context).acquire(executor, config);
 }

@@ -19,7 +19,7 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// Strand-confined, except where noted.
 class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherImpl>,
-                               private WatchObserver {
+                               private WatchSet::Observer {
  public:
     using Observer = GroupWatcher::Observer;
 
@@ -46,9 +46,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     };
 
     void on_change(const ObjectChange&) override;
-    void on_synced() override {}
-    void on_batch_end() override;
-    void on_status() override;
+    void on_batch_end() override { update(); }
 
     RoleState& state_of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
     void activate(Role);

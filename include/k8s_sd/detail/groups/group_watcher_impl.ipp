@@ -106,13 +106,6 @@ void GroupWatcherImpl::on_change(const ObjectChange& change) {
     }
 }
 
-void GroupWatcherImpl::on_batch_end() {
-    watches_.publish_counts();
-    update();
-}
-
-void GroupWatcherImpl::on_status() { watches_.publish_status(); }
-
 void GroupWatcherImpl::update() {
     for (RoleState& state : roles_) {
         if (state.groups) update(state);

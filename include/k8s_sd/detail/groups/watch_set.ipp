@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/groups/watch_set.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -25,85 +25,193 @@ bool is_one_of(const WatchSet::Kinds& kinds, Kind kind) {
 
 }  // namespace
 
+// --- one of the watches --------------------------------------------------------------------------
+
+/// A URLWatcher of the set, with its status for any thread.
+class WatchSet::Watch final : private WatchObserver {
+ public:
+    Watch(WatchSet& set, WatchQuery query)
+        : set_(set),
+          kind_(query.kind),
+          together_(query.ns.empty() && resource_of(kind_).namespaced &&
+                    !set.scope_.namespaces.empty()),
+          watcher_(set.client_, std::move(query), set.scope_.watch,
+                   static_cast<WatchObserver&>(*this), set.maker_),
+          published_(watcher_.status()) {}
+
+    void start() {
+        watcher_.start();
+        publish();
+    }
+    /// It begins with this object, which another watch has listed.
+    void adopt(const ObjectPtr& object) { watcher_.adopt(object); }
+    /// What it has adopted is a complete state.
+    void set_known() noexcept { known_ = true; }
+    Kind kind() const noexcept { return kind_; }
+    const URLWatcher& watcher() const noexcept { return watcher_; }
+    /// Under the mutex of the set.
+    const WatchStatus& published() const noexcept { return published_; }
+
+ private:
+    void on_change(const ObjectChange& change) override { set_.observer_.on_change(change); }
+    void on_synced() override {
+        if (!std::exchange(known_, true)) --set_.of(kind_).unsynced;
+    }
+    void on_batch_end() override {
+        publish();
+        set_.observer_.on_batch_end();
+    }
+    void on_status() override { publish(); }
+    bool wants(std::string_view ns, std::string_view) override {
+        return !together_ || set_.has_namespace(ns);
+    }
+    bool makes_up_for(error_code failure) override {
+        if (!together_ || !is_refused(failure)) return false;
+        set_.split(*this, failure);  // this watch is no more
+        return true;
+    }
+
+    // What was allowed once is given up when it is forbidden three times in a row: authorizers
+    // fail as well.
+    bool is_refused(error_code failure) {
+        if (!watcher_.synced()) {
+            return failure == errc::forbidden || failure == errc::not_found ||
+                   failure == errc::bad_request || failure == errc::unexpected_status;
+        }
+        const bool again = failure == errc::forbidden && watcher_.status().error == failure;
+        refusals_ = again ? refusals_ + 1 : 0;
+        return refusals_ == 2;
+    }
+
+    void publish() {
+        WatchStatus status = watcher_.status();
+        status.synced = status.synced || known_;
+        const std::lock_guard lock(set_.mutex_);
+        std::swap(published_, status);
+    }
+
+    WatchSet& set_;
+    const Kind kind_;
+    const bool together_;  ///< it watches all namespaces and keeps some
+    bool known_ = false;   ///< the complete state was known once
+    int refusals_ = 0;     ///< that followed another one
+    URLWatcher watcher_;
+    WatchStatus published_;
+};
+
+// --- all of them ---------------------------------------------------------------------------------
+
 WatchSet::WatchSet(const asio::any_io_executor& strand, WatchScope scope,
                    const Environment& environment, std::shared_ptr<ObjectMaker> maker,
-                   WatchObserver& observer)
+                   Observer& observer)
     : scope_(std::move(scope)),
-      client_(std::make_shared<ApiClient>(strand, scope_.api_server, environment)),
+      client_(make_shared_client(strand, scope_.api_server, environment)),
       maker_(std::move(maker)),
       observer_(observer) {}
 
+WatchSet::~WatchSet() = default;
+
 void WatchSet::start(const Kinds& kinds) {
     for (const Kind kind : kinds) {
-        if (of(kind).empty()) start(kind);
+        if (of(kind).watches.empty()) start(kind);
     }
-    publish_status();
 }
 
 void WatchSet::start(Kind kind) {
-    std::vector<std::string> namespaces = scope_.namespaces;
-    if (namespaces.empty() || !resource_of(kind).namespaced) namespaces = {""};
+    Watches watches = make_watches(kind, namespaces_to_watch(kind));
+    const std::size_t unsynced = watches.size();
+    run(kind, std::move(watches), unsynced);
+}
+
+std::vector<std::string> WatchSet::namespaces_to_watch(Kind kind) const {
+    const std::size_t many = scope_.watch.cluster_wide_from;
+    const std::vector<std::string>& all = scope_.namespaces;
+    const bool together = many != 0 && all.size() >= many && !of(kind).refused;
+    if (all.empty() || together || !resource_of(kind).namespaced) return {""};
+    return all;
+}
+
+bool WatchSet::has_namespace(std::string_view ns) const {
+    return std::binary_search(scope_.namespaces.begin(), scope_.namespaces.end(), ns,
+                              std::less<>());
+}
+
+WatchSet::Watches WatchSet::make_watches(Kind kind, const std::vector<std::string>& namespaces) {
+    Watches watches;
     for (const std::string& ns : namespaces) {
         WatchQuery query{kind, ns, joined_selectors(scope_.selectors, kind, &Selector::label),
                          joined_selectors(scope_.selectors, kind, &Selector::field)};
-        auto watcher = std::make_unique<URLWatcher>(client_, std::move(query), scope_.watch,
-                                                    observer_, maker_);
-        watcher->start();
-        of(kind).emplace(ns, std::move(watcher));
+        watches.emplace(ns, std::make_unique<Watch>(*this, std::move(query)));
     }
+    return watches;
+}
+
+void WatchSet::run(Kind kind, Watches watches, std::size_t unsynced) {
+    OfKind& state = of(kind);
+    state.unsynced = unsynced;
+    {
+        const std::lock_guard lock(mutex_);
+        state.watches.swap(watches);
+    }
+    for (const auto& [ns, watch] : state.watches) watch->start();
+}
+
+// Objects that are known stay until a list of their namespace says otherwise.
+void WatchSet::split(Watch& together, error_code why) {
+    const Kind kind = together.kind();
+    of(kind).refused = true;
+    const Logger& logger = client_->impl().environment.logger;
+    if (logger.enabled(LogLevel::info)) {
+        logger.log(LogLevel::info, std::string(to_string(kind)) + " of " +
+                                       std::to_string(scope_.namespaces.size()) +
+                                       " namespaces are watched one by one, because the server "
+                                       "refuses to list and watch those of all namespaces: " +
+                                       why.message());
+    }
+    Watches watches = make_watches(kind, scope_.namespaces);
+    together.watcher().for_each(
+        [&](const ObjectPtr& object) { watches.find(object->ns())->second->adopt(object); });
+    const bool known = together.watcher().synced();
+    for (const auto& [ns, watch] : watches) {
+        if (known) watch->set_known();
+    }
+    const std::size_t unsynced = known ? 0 : watches.size();
+    run(kind, std::move(watches), unsynced);
 }
 
 void WatchSet::stop_all_but(const Kinds& needed) {
     for (std::size_t kind = 0; kind < kind_count; ++kind) {
-        if (!is_one_of(needed, static_cast<Kind>(kind))) watchers_[kind].clear();
+        if (is_one_of(needed, static_cast<Kind>(kind))) continue;
+        Watches stopped;
+        const std::lock_guard lock(mutex_);
+        stopped.swap(kinds_[kind].watches);
+        kinds_[kind].unsynced = 0;
     }
-    publish_status();
 }
 
 bool WatchSet::synced(const Kinds& kinds) const {
-    return std::all_of(kinds.begin(), kinds.end(), [this](Kind kind) { return synced(kind); });
-}
-
-bool WatchSet::synced(Kind kind) const {
-    return std::all_of(of(kind).begin(), of(kind).end(),
-                       [](const auto& watcher) { return watcher.second->synced(); });
+    return std::all_of(kinds.begin(), kinds.end(),
+                       [this](Kind kind) { return of(kind).unsynced == 0; });
 }
 
 const Object* WatchSet::find(Kind kind, std::string_view ns, std::string_view name) const {
-    const Watchers& watchers = of(kind);
-    auto it = watchers.find(resource_of(kind).namespaced ? ns : std::string_view());
-    if (it == watchers.end()) it = watchers.find(std::string_view());
-    return it == watchers.end() ? nullptr : it->second->find(ns, name);
+    const Watches& watches = of(kind).watches;
+    auto it = watches.find(resource_of(kind).namespaced ? ns : std::string_view());
+    if (it == watches.end()) it = watches.find(std::string_view());
+    return it == watches.end() ? nullptr : it->second->watcher().find(ns, name);
 }
 
 void WatchSet::for_each(Kind kind, const std::function<void(const ObjectPtr&)>& visit) const {
-    for (const auto& [ns, watcher] : of(kind)) watcher->for_each(visit);
-}
-
-// --- status --------------------------------------------------------------------------------------
-
-void WatchSet::publish_status() {
-    std::vector<WatchStatus> status;
-    for (const Watchers& watchers : watchers_) {
-        for (const auto& [ns, watcher] : watchers) status.push_back(watcher->status());
-    }
-    const std::lock_guard lock(status_mutex_);
-    status_.swap(status);
-}
-
-void WatchSet::publish_counts() {
-    const std::lock_guard lock(status_mutex_);
-    auto status = status_.begin();
-    for (const Watchers& watchers : watchers_) {
-        for (const auto& [ns, watcher] : watchers) (status++)->objects = watcher->size();
-    }
+    for (const auto& [ns, watch] : of(kind).watches) watch->watcher().for_each(visit);
 }
 
 std::vector<WatchStatus> WatchSet::status(const Kinds& kinds) const {
     std::vector<WatchStatus> status;
-    const std::lock_guard lock(status_mutex_);
-    std::copy_if(status_.begin(), status_.end(), std::back_inserter(status),
-                 [&](const WatchStatus& watch) { return is_one_of(kinds, watch.kind); });
+    const std::lock_guard lock(mutex_);
+    for (std::size_t kind = 0; kind < kind_count; ++kind) {
+        if (!is_one_of(kinds, static_cast<Kind>(kind))) continue;
+        for (const auto& [ns, watch] : kinds_[kind].watches) status.push_back(watch->published());
+    }
     return status;
 }
 

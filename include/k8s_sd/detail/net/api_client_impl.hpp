@@ -1,9 +1,11 @@
 #pragma once
 
+#include "k8s_sd/api_client.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
@@ -18,9 +20,11 @@ namespace k8s_sd::inline v0::detail {
 /// What the watches of one server have in common.
 class ApiClientImpl {
  public:
-    /// \param source  of the credentials; null: what `server.auth` says
+    /// \param source   of the credentials; null: what `server.auth` says
+    /// \param traffic  shared with other clients of the server; null: one of its own
     ApiClientImpl(asio::any_io_executor executor, const ApiServerConfig& server,
-                  Environment environment, std::unique_ptr<CredentialSource> source = nullptr);
+                  Environment environment, std::unique_ptr<CredentialSource> source = nullptr,
+                  std::shared_ptr<ServerTraffic> traffic = nullptr);
 
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
@@ -34,6 +38,7 @@ class ApiClientImpl {
 
     const asio::any_io_executor executor;
     const Environment environment;
+    const std::shared_ptr<ServerTraffic> traffic;
     const std::shared_ptr<const ConnectTarget> target;
     Credentials credentials;
 
@@ -43,5 +48,9 @@ class ApiClientImpl {
     std::string header_;  ///< the part that is the same in every request
     std::uint64_t seeds_ = 0;
 };
+
+/// A client that shares its traffic with all others of that server in the execution context.
+std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
+                                              const ApiServerConfig& server, Environment);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -30,9 +30,13 @@ std::shared_ptr<const ConnectTarget> make_target(const ApiServerConfig& server) 
 }  // namespace
 
 ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& server,
-                             Environment env, std::unique_ptr<CredentialSource> source)
+                             Environment env, std::unique_ptr<CredentialSource> source,
+                             std::shared_ptr<ServerTraffic> shared_traffic)
     : executor(std::move(ex)),
       environment(with_defaults(std::move(env))),
+      traffic(shared_traffic
+                  ? std::move(shared_traffic)
+                  : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
       target(make_target(server)),
       credentials(source ? std::move(source)
                          : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock,
@@ -65,6 +69,14 @@ std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
 
 std::uint64_t ApiClientImpl::next_seed() {
     return environment.seed + 0x9E3779B97F4A7C15U * ++seeds_;
+}
+
+std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
+                                              const ApiServerConfig& server,
+                                              Environment environment) {
+    return std::make_shared<ApiClient>(
+        std::make_unique<ApiClientImpl>(strand, server, std::move(environment), nullptr,
+                                        ContextEnvironment::of(strand).traffic_of(server)));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,12 +1,16 @@
 #pragma once
 
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -23,6 +27,8 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
 
     /// With a seed of its own: those who fail together are not to come back together.
     Environment with_new_seed();
+    /// What all who talk to that server share.
+    std::shared_ptr<ServerTraffic> traffic_of(const ApiServerConfig&);
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     std::shared_ptr<Clock> clock() const { return environment_.clock; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
@@ -31,8 +37,9 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     /// Clock and connector may own I/O objects, which must go before the services they use.
     void shutdown() override;
 
-    std::mutex mutex_;  // guards the seed
+    std::mutex mutex_;  // guards the seed and the map
     Environment environment_;
+    std::map<std::string, std::weak_ptr<ServerTraffic>> traffic_;  ///< by canonical URL
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/query.hpp>
@@ -31,6 +32,19 @@ Environment ContextEnvironment::with_new_seed() {
     const std::lock_guard lock(mutex_);
     ++environment_.seed;
     return environment_;
+}
+
+std::shared_ptr<ServerTraffic> ContextEnvironment::traffic_of(const ApiServerConfig& server) {
+    const ServerUrl url = parse_server_url(server.url, server.tls != TlsConfig{});
+    const std::lock_guard lock(mutex_);
+    std::erase_if(traffic_, [](const auto& entry) { return entry.second.expired(); });
+    auto& known = traffic_[to_string(url)];
+    auto traffic = known.lock();
+    if (!traffic) {
+        traffic = std::make_shared<ServerTraffic>(environment_.limits, environment_.metrics);
+        known = traffic;
+    }
+    return traffic;
 }
 
 void ContextEnvironment::shutdown() {

@@ -84,6 +84,7 @@ class ObjectStore {
         listed_.clear();
         // The first list has nothing to remove, so nothing needs to be remembered.
         tracking_ = !objects_.empty();
+        known_ = objects_.size();
     }
     ObjectChange put_listed(ObjectPtr object) {
         const std::string_view ns = object->ns();
@@ -99,6 +100,12 @@ class ObjectStore {
         if (!tracking_) return;
         if (const Object* known = find(ns, name)) listed_.insert(known);
     }
+    /// What a list that is complete has not brought.
+    std::size_t missing() const noexcept {
+        return tracking_ ? objects_.size() - listed_.size() : 0;
+    }
+    /// Of what was there when the list began.
+    std::size_t known_before_list() const noexcept { return known_; }
     /// The list is complete. \returns the removals.
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
@@ -118,6 +125,7 @@ class ObjectStore {
  private:
     Objects objects_;
     boost::unordered_flat_set<const Object*> listed_;  // of objects_, in the list so far
+    std::size_t known_ = 0;                            // when the list began
     bool tracking_ = false;
 };
 

@@ -9,17 +9,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Exponential delays with jitter: each is drawn from [d, 2d], at most the maximum, and d doubles.
-/// Jitter only lengthens, so that clients which failed together do not come back together.
+/// Exponential delays with jitter: each is drawn from [d, 2d], and d doubles up to the maximum.
+/// Jitter only lengthens, and does so at the maximum, too: clients which failed together do not
+/// come back together.
 class Backoff {
  public:
     Backoff(Duration min, Duration max, std::uint64_t seed)
-        : min_(min), max_(max), next_(min), random_(seed) {}
+        : min_(std::min(min, max)), max_(max), next_(min_), random_(seed) {}
 
     Duration next() {
         const Duration base = next_;
         next_ = std::min(next_ * 2, max_);
-        return std::min(base + uniform(base), max_);
+        return base + uniform(base);
     }
     void reset() noexcept { next_ = min_; }
     /// A random duration of at most `limit`.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/net/bookmark_cadence.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <algorithm>
@@ -9,41 +10,48 @@
 namespace k8s_sd::inline v0::detail {
 
 /// How long a watch may be silent. A server that sends bookmarks is dead when they stay away: the
-/// patience is a multiple of the longest interval seen between two of them.
+/// patience is a multiple of their usual interval. Not every URL of a server has bookmarks, so
+/// this one must have brought one.
 class BookmarkPatience {
  public:
+    explicit BookmarkPatience(BookmarkCadence& cadence) : cadence_(cadence) {}
+
     /// \param silence  what is allowed without bookmarks; zero: any
     void begin_watch(Duration silence) noexcept {
         silence_ = silence;
         last_.reset();
     }
-    /// \returns whether something about the interval was learned
-    bool on_bookmark(TimePoint now) noexcept {
-        const std::optional<TimePoint> before = last_;
+    void on_bookmark(TimePoint now) {
+        if (last_) cadence_.add(now - *last_);
         last_ = now;
-        if (!before) return false;
-        longest_ = std::max(longest_.value_or(Duration{}), now - *before);
-        return true;
+        ever_ = true;
+        silent_ = 0;
     }
-    /// The interval may have been misjudged.
-    void forget() noexcept { longest_.reset(); }
+    /// The watch was silent for longer than it may be. From the second time in a row on the
+    /// patience doubles: the server may have changed its ways.
+    void on_silence() noexcept { ++silent_; }
 
     /// Zero: any silence.
-    Duration allowed() const noexcept {
-        if (!longest_) return silence_;
-        const auto patience =
-            std::max(std::chrono::duration_cast<Duration>(*longest_ * intervals), least);
+    Duration allowed() const {
+        const auto interval = ever_ ? cadence_.interval() : std::nullopt;
+        if (!interval) return silence_;
+        Duration patience =
+            std::max(std::chrono::duration_cast<Duration>(*interval * intervals), least);
+        for (int i = 1; i < std::min(silent_, max_doublings); ++i) patience *= 2;
         return silence_ <= Duration{} ? patience : std::min(silence_, patience);
     }
 
  private:
     static constexpr double intervals = 2.5;
+    static constexpr int max_doublings = 6;
     // Bookmarks that a proxy held back come together, and the last of a watch follows soon.
     static constexpr Duration least = std::chrono::seconds(90);
 
+    BookmarkCadence& cadence_;
     Duration silence_{};
-    std::optional<Duration> longest_;
     std::optional<TimePoint> last_;
+    bool ever_ = false;  // this URL has brought a bookmark
+    int silent_ = 0;     // watches in a row
 };
 
 }  // namespace k8s_sd::inline v0::detail

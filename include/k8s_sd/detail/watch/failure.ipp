@@ -29,10 +29,20 @@ std::string advice(const ServerStatus& status, Kind kind) {
                        : "check the selectors for " + resource;
         case 401:
             return "check the credentials: the token may have expired, or be of another cluster";
-        case 403: return "grant the verbs list and watch on " + resource + " (RBAC)";
+        case 403:
+            // Whoever sends nothing that the server knows is this user: rights are not missing.
+            if (status.message.find("system:anonymous") != std::string::npos) {
+                return "the request came without credentials that it knows: configure a token or "
+                       "a client certificate (user names with passwords are not taken since "
+                       "Kubernetes 1.19)";
+            }
+            return "grant the verbs list and watch on " + resource + " (RBAC)";
         case 404: return "the server has no such API, or the path in the server's URL is wrong";
-        default: return {};
+        default: break;
     }
+    if (status.code >= 300 && status.code < 400)
+        return "a redirect is not followed; is this the URL of a Kubernetes API server?";
+    return {};
 }
 
 }  // namespace
@@ -56,12 +66,14 @@ Metrics::Counter& failure_counter(Metrics::PerKind& metrics, error_code ec) {
     if (ec == errc::too_many_requests) return metrics.too_many_requests;
     if (ec == errc::server_error) return metrics.server_errors;
     if (ec == errc::malformed_response || ec == errc::unexpected_content_type ||
-        ec == errc::missing_resource_version) {
+        ec == errc::missing_resource_version || ec == errc::unexpected_encoding ||
+        ec == errc::endless_list) {
         return metrics.malformed;
     }
     const bool ours = ec.category() == category();
     const bool timeout = ec == errc::connect_timeout || ec == errc::response_timeout ||
-                         ec == errc::idle_timeout || ec == errc::truncated_response;
+                         ec == errc::idle_timeout || ec == errc::truncated_response ||
+                         ec == errc::short_watches || ec == errc::connector_failed;
     return !ours || timeout ? metrics.network_errors : metrics.other_errors;
 }
 

@@ -14,22 +14,25 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A watch that has lived for this long works, even if nothing has happened yet.
-constexpr Duration proof_of_life = std::chrono::seconds(1);
+/// What a request is for.
+enum class Purpose : std::uint8_t { list, probe, watch };
 
 /// One request and its answer, as far as they decide what to do next.
 struct Exchange {
     Kind kind = Kind::pod;
-    bool watching = false;
+    Purpose purpose = Purpose::list;
     bool has_position = false;        ///< a version or a continue token was sent
     std::string credentials_problem;  ///< why older credentials were sent
+    StreamRecord streams;             ///< of the watches before
 
     ResponseHead head;       ///< status 0: there was no answer
     bool readable = false;   ///< the body is a list or events, and there is a decoder for it
     std::string error_text;  ///< the start of the body of an answer other than 200
     std::optional<ServerStatus> error_event;
     std::uint64_t events = 0;  ///< bookmarks too
+    std::size_t items = 0;     ///< of a list
 
+    bool watching() const noexcept { return purpose == Purpose::watch; }
     /// Takes a part of a body that is not readable. \returns an error when it is enough.
     error_code add_error_text(std::string_view bytes);
 };
@@ -38,7 +41,10 @@ struct Exchange {
 struct ExchangeEnd {
     Failure failure{};                ///< of the connection or of the decoder; none: complete
     WatchMachine::PageListed page{};  ///< of a list that is complete
-    Duration lived{};                 ///< since the request was sent
+    error_code page_problem{};        ///< why it cannot belong to a list that ends
+    bool shrunken = false;            ///< with this page the list is complete, and has lost much
+    Duration life{};                  ///< since the head of the answer
+    bool in_time = false;             ///< the watch ended when the server was asked to end it
 };
 
 /// What an exchange means.
@@ -47,6 +53,8 @@ struct Verdict {
     Failure failure{};  ///< counted if there is an error
     /// The failure is one for the status and a warning, too. Others happen every now and then.
     bool failed = false;
+    /// Only an event shows that it is over: the server answers as if all were well.
+    bool needs_event = false;
     /// The same request with other credentials may succeed.
     bool credentials_refused = false;
 };

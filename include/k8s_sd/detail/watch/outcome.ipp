@@ -10,6 +10,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+using Cause = WatchMachine::Cause;
+
 constexpr std::size_t error_text_limit = 16 * 1024;
 // A server that asks for more is mistaken, or not to be trusted.
 constexpr Duration longest_retry_after = std::chrono::hours(1);
@@ -20,6 +22,8 @@ ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     std::optional<ServerStatus> status;
     if (head.content_type == "application/json") status = read_json_status(body);
     if (!status) status.emplace().message = body;
+    if (!head.content_encoding.empty())
+        status->message = "(compressed with " + head.content_encoding + ")";
     status->code = head.status;
     return std::move(*status);
 }
@@ -32,14 +36,32 @@ std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus
     return wait;
 }
 
+/// Whose fault a status is that is no success.
+Cause cause_of(unsigned status) {
+    switch (status) {
+        case 401: return Cause::server;
+        case 429: return Cause::busy;
+        case 504: return Cause::cut;  // of a gateway: what takes shorter may come through
+        default: return status >= 400 && status < 500 ? Cause::refused : Cause::server;
+    }
+}
+
+WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status) {
+    WatchMachine::Failed failed{retry_after(exchange.head, status), cause_of(status.code)};
+    if (failed.retry_after) failed.cause = Cause::busy;
+    // An API that is not there may come back, and its lists tell what was missed.
+    if (exchange.watching() && status.code == 404) failed.cause = Cause::server;
+    return failed;
+}
+
 /// A status other than 200, or an ERROR event.
 Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status) {
     if (status.code == 410) {
         return {WatchMachine::Expired{},
                 {errc::expired, "the resource version has expired; listing again"}};
     }
-    Verdict verdict{WatchMachine::Failed{retry_after(exchange.head, status)},
-                    describe(status, exchange.head, exchange.kind), true};
+    Verdict verdict{failed(exchange, status), describe(status, exchange.head, exchange.kind), true};
+    verdict.credentials_refused = status.code == 401;
     if (status.code == 401 && !exchange.credentials_problem.empty())
         verdict.failure.message += "; " + exchange.credentials_problem;
     if (status.version_too_large) {
@@ -50,14 +72,15 @@ Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status)
     return verdict;
 }
 
-Verdict judge_refusal(const Exchange& exchange) {
-    const ServerStatus status = read_status(exchange.head, exchange.error_text);
-    Verdict verdict = judge_server_error(exchange, status);
-    verdict.credentials_refused = status.code == 401;
-    return verdict;
-}
-
 Verdict judge_wrong_content(const ResponseHead& head) {
+    if (!head.content_encoding.empty()) {
+        return {WatchMachine::Failed{},
+                {errc::unexpected_encoding,
+                 "the answer is compressed (Content-Encoding: " + printable(head.content_encoding) +
+                     ") although that was not asked for; something between here and the API "
+                     "server compresses it, and must not"},
+                true};
+    }
     return {WatchMachine::Failed{},
             {errc::unexpected_content_type,
              "the server answered " + printable(head.content_type) +
@@ -65,8 +88,23 @@ Verdict judge_wrong_content(const ResponseHead& head) {
             true};
 }
 
+Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
+    const Cause cause = exchange.head.status == 0 ? Cause::network : Cause::cut;
+    return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
+}
+
 Verdict judge_list(ExchangeEnd end) {
-    if (end.failure.ec) return {WatchMachine::Failed{}, std::move(end.failure), true};
+    if (end.page_problem == errc::endless_list) {
+        return {WatchMachine::BadPages{},
+                {end.page_problem, "its pages repeat, or do not end; listing without pages"},
+                true};
+    }
+    if (end.page_problem) {
+        return {WatchMachine::Failed{std::nullopt, Cause::refused},
+                {end.page_problem, end.page_problem.message()},
+                true};
+    }
+    if (end.shrunken) return {WatchMachine::Shrunken{}};
     return {std::move(end.page)};
 }
 
@@ -74,12 +112,29 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
     const error_code ec = end.failure.ec;
     if (ec == errc::malformed_response)
         return {WatchMachine::Malformed{}, std::move(end.failure), true};
-    if (ec && exchange.head.status == 0)
-        return {WatchMachine::Failed{}, std::move(end.failure), true};
-    const bool progressed = exchange.events > 0 || end.lived >= proof_of_life;
+    if (ec && exchange.head.status == 0) return judge_failure(exchange, std::move(end));
+    if (ec == errc::too_many_objects) return judge_failure(exchange, std::move(end));
+    StreamRecord::Stream stream;
+    stream.life = end.life;
+    stream.events = exchange.events > 0 ? 1 : 0;
+    if (ec == errc::idle_timeout) {
+        const bool failed = stream.events == 0 &&
+                            exchange.streams.silent_in_a_row() + 1 >= StreamRecord::max_silent;
+        if (!failed) end.failure.message.clear();
+        return {WatchMachine::Silent{}, std::move(end.failure), failed, true};
+    }
+    const WatchMachine::WatchEnded ended{!ec, end.in_time};
+    if (!ec && stream.is_short() &&
+        exchange.streams.short_in_a_row() + 1 >= StreamRecord::max_short) {
+        return {ended,
+                {errc::short_watches, "watches end at once and bring nothing; listing again"},
+                true,
+                true};
+    }
     // Connections break every now and then; it is a failure if the next one fails, too.
-    if (progressed) end.failure.message.clear();
-    return {WatchMachine::WatchEnded{progressed, !ec}, std::move(end.failure), ec && !progressed};
+    const bool failed = ec && stream.events == 0 && !stream.lived();
+    if (!failed) end.failure.message.clear();
+    return {ended, std::move(end.failure), failed};
 }
 
 }  // namespace
@@ -92,11 +147,17 @@ error_code Exchange::add_error_text(std::string_view bytes) {
 }
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
-    if (exchange.head.status != 0 && exchange.head.status != 200) return judge_refusal(exchange);
-    if (exchange.head.status == 200 && !exchange.readable)
-        return judge_wrong_content(exchange.head);
+    const ResponseHead& head = exchange.head;
+    if (head.status != 0 && head.status != 200) {
+        return judge_server_error(exchange, read_status(head, exchange.error_text));
+    }
+    if (head.status == 200 && !exchange.readable) return judge_wrong_content(head);
     if (exchange.error_event) return judge_server_error(exchange, *exchange.error_event);
-    return exchange.watching ? judge_watch(exchange, std::move(end)) : judge_list(std::move(end));
+    if (exchange.watching()) return judge_watch(exchange, std::move(end));
+    if (end.failure.ec) return judge_failure(exchange, std::move(end));
+    if (exchange.purpose == Purpose::probe)
+        return {WatchMachine::Probed{std::move(end.page.resource_version)}};
+    return judge_list(std::move(end));
 }
 
 }  // namespace k8s_sd::inline v0::detail

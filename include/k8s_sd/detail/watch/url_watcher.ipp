@@ -27,13 +27,14 @@ URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
 URLWatcher::~URLWatcher() { impl_->stop(); }
 
 void URLWatcher::start() { impl_->start(); }
-bool URLWatcher::synced() const noexcept { return impl_->status().synced; }
+bool URLWatcher::synced() const noexcept { return impl_->synced(); }
 WatchStatus URLWatcher::status() const { return impl_->status(); }
 const Object* URLWatcher::find(std::string_view ns, std::string_view name) const {
     return impl_->store().find(ns, name);
 }
 std::size_t URLWatcher::size() const noexcept { return impl_->store().size(); }
 void URLWatcher::forget(std::string_view ns, std::string_view name) { impl_->forget(ns, name); }
+void URLWatcher::adopt(ObjectPtr object) { impl_->adopt(std::move(object)); }
 void URLWatcher::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
     for (const ObjectPtr& object : impl_->store().objects()) visit(object);
 }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,17 +34,21 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void start();
     void stop() noexcept;
     void forget(std::string_view ns, std::string_view name);
+    void adopt(ObjectPtr object);
 
     const ObjectStore& store() const noexcept { return store_; }
-    const WatchStatus& status() const noexcept { return report_.status(); }
+    bool synced() const noexcept { return report_.status().synced; }
+    WatchStatus status() const;
 
  private:
     void perform(const WatchMachine::Step&);
     void perform(const WatchMachine::List&);
+    void perform(const WatchMachine::Probe&);
     void perform(const WatchMachine::Watch&);
     void perform(const WatchMachine::Sleep&);
-    void begin(WatchRequest, bool watching);
-    void on_credentials(const Authorization&, const WatchRequest&);
+    void list(const WatchMachine::List&);
+    void begin(WatchRequest, Purpose, Waiting);
+    void on_credentials(const Authorization&, const WatchRequest&, Waiting);
 
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
@@ -55,16 +60,24 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                        error_code ec, std::string_view problem) override;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
+    bool is_one_too_many(const model::ObjectMeta&);
 
     void on_end(error_code ec, std::string why);
+    ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
     void conclude(const Verdict&);
+    void report(const Verdict&);
+    void report_probe(const WatchMachine::Probed&);
+    void report_traffic(const Verdict&);
     void finish_list();
     void recover();
 
     /// After `wait`, if the watcher is there and the timer was not set anew.
     void call_after(Duration wait, void (URLWatcherImpl::*method)());
+    void wait_until_recovery(const WatchMachine::Sleep&);
+    Duration draw_recovery_jitter();
     void on_slept();
+    void wait(Waiting, std::optional<Duration> pause = {});
     TimePoint now() const noexcept { return api_.environment.clock->now(); }
 
     std::shared_ptr<ApiClient> client_;
@@ -82,9 +95,16 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
 
+    ServerTraffic::Ticket ticket_;  ///< of what it waits for
+    ServerTraffic::Place list_place_;
+    ServerTraffic::Place watch_place_;
+
     Exchange exchange_;              ///< the one under way
     std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
-    TimePoint sent_at_{};
+    std::optional<TimePoint> head_at_;
+    std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
+    TimePoint batch_at_{};                  ///< when the bytes came that are being read
+    bool too_many_ = false;                 ///< objects
     bool started_ = false;
     bool stopped_ = false;
 };

@@ -1,10 +1,23 @@
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
+#include <algorithm>
+#include <random>
 #include <utility>
 #include <variant>
 
 namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// A watch that has lived for this long works, even if nothing has happened yet.
+constexpr Duration proof_of_life = std::chrono::seconds(1);
+/// News of a server that works again wakes everybody who waits: within this time, one by one, and
+/// none of them earlier after its own failure than that.
+constexpr Duration recovery_jitter = std::chrono::seconds(1);
+constexpr Duration least_pause = std::chrono::seconds(4);
+
+}  // namespace
 
 URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
                                const WatchOptions& options, WatchObserver& observer,
@@ -18,8 +31,10 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       reader_(schema_of(query_.kind), options.max_object_bytes, *this),
       machine_(options, api_.next_seed()),
       random_(api_.next_seed()),
-      report_(query_, api_.url(), api_.environment.metrics->of(query_.kind),
-              api_.environment.logger, now()),
+      patience_(api_.traffic->bookmarks),
+      report_(
+          query_, api_.url(), api_.environment.metrics->of(query_.kind), api_.environment.logger,
+          [this](std::string text) { return api_.redact(std::move(text)); }, now()),
       connection_(api_.make_connection()),
       timer_(api_.environment.clock->make_timer(api_.executor)) {}
 
@@ -35,11 +50,24 @@ void URLWatcherImpl::stop() noexcept {
     stopped_ = true;
     connection_->close();
     timer_->cancel();
+    ticket_.reset();
+    list_place_.reset();
+    watch_place_.reset();
     report_.end();
+}
+
+WatchStatus URLWatcherImpl::status() const {
+    WatchStatus status = report_.status();
+    status.resource_version = machine_.resource_version();
+    return status;
 }
 
 void URLWatcherImpl::forget(std::string_view ns, std::string_view name) {
     if (store_.remove(ns, name).before) report_.on_forgotten();
+}
+
+void URLWatcherImpl::adopt(ObjectPtr object) {
+    if (store_.put(std::move(object)).after) report_.on_adopted();
 }
 
 // --- steps: what the machine wants --------------------------------------------------------------
@@ -49,52 +77,113 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
     std::visit([this](const auto& s) { perform(s); }, step);
 }
 
-void URLWatcherImpl::perform(const WatchMachine::List& list) {
-    if (list.continue_token.empty()) {
+// A list has its place from the first page to the last, as long as nothing comes in between.
+void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
+    if (!list_place_) list_place_ = api_.traffic->try_list_place();
+    if (list_place_) return list(wanted);
+    wait(Waiting::list_budget);
+    connection_->close();
+    ticket_ = api_.traffic->async_list_place(
+        api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Place place) {
+            const auto self = weak.lock();
+            if (!self || self->stopped_) return;
+            self->list_place_ = std::move(place);
+            self->list(wanted);
+        });
+}
+
+void URLWatcherImpl::list(const WatchMachine::List& wanted) {
+    if (wanted.continue_token.empty()) {
         store_.begin_list();
-        report_.begin_list();
+        report_.begin_list(wanted.reason, now());
     }
     reader_.expect(Document::list);
-    begin(list_request(query_, options_, list), false);
+    begin(list_request(query_, options_, wanted), Purpose::list, Waiting::list);
+}
+
+void URLWatcherImpl::perform(const WatchMachine::Probe&) {
+    report_.begin_probe();
+    reader_.expect(Document::list);
+    begin(probe_request(query_, options_), Purpose::probe, Waiting::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
-    WatchRequest request = watch_request(query_, watch, draw_watch_timeout(options_, random_));
+    list_place_.reset();
+    watch_place_ = api_.traffic->try_watch_place();
+    if (!watch_place_) {
+        exchange_ = {};
+        exchange_.purpose = Purpose::watch;
+        return conclude({WatchMachine::NoPlace{},
+                         {errc::too_many_watches,
+                          "the limit (ServerLimits::watches) of open watches is reached"},
+                         true});
+    }
+    const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
+    WatchRequest request = watch_request(query_, watch, timeout);
     patience_.begin_watch(request.idle_timeout);
     request.idle_timeout = patience_.allowed();
     reader_.expect(Document::watch);
-    begin(std::move(request), true);
+    watch_timeout_ = timeout;
+    begin(std::move(request), Purpose::watch, Waiting::watch);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
+    list_place_.reset();
     // The next connection looks the server's address up again, which spreads clients over
     // replicas, and no idle connection has to be kept alive.
     connection_->close();
+    wait(sleep.why, sleep.delay);
+    if (sleep.why == Waiting::poll) report_.begin_poll(options_.poll_interval);
     call_after(sleep.delay, &URLWatcherImpl::on_slept);
+    if (sleep.until_recovery) wait_until_recovery(sleep);
 }
 
-void URLWatcherImpl::on_slept() { perform(machine_.next(WatchMachine::Slept{})); }
-
-void URLWatcherImpl::begin(WatchRequest request, bool watching) {
-    exchange_ = {};
-    exchange_.kind = query_.kind;
-    exchange_.watching = watching;
-    exchange_.has_position = request.has_position;
-    api_.credentials.async_get([weak = weak_from_this(),
-                                request = std::move(request)](const Authorization& authorization) {
-        if (const auto self = weak.lock()) self->on_credentials(authorization, request);
+/// When another watch of the server succeeds, there is no need to wait any longer.
+void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
+    const TimePoint end = now() + sleep.delay;
+    const TimePoint earliest = now() + least_pause;
+    ticket_ = api_.traffic->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
+        const auto self = weak.lock();
+        if (!self || self->stopped_) return;
+        const TimePoint soon = std::max(self->now(), earliest) + self->draw_recovery_jitter();
+        if (soon < end) self->call_after(soon - self->now(), &URLWatcherImpl::on_slept);
     });
 }
 
-void URLWatcherImpl::on_credentials(const Authorization& authorization,
-                                    const WatchRequest& request) {
+Duration URLWatcherImpl::draw_recovery_jitter() {
+    using Distribution = std::uniform_int_distribution<Duration::rep>;
+    return Duration(Distribution(0, recovery_jitter.count())(random_));
+}
+
+void URLWatcherImpl::on_slept() {
+    ticket_.reset();
+    perform(machine_.next(WatchMachine::Slept{}, now()));
+}
+
+void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waiting) {
+    exchange_ = {};
+    exchange_.kind = query_.kind;
+    exchange_.purpose = purpose;
+    exchange_.has_position = request.has_position;
+    exchange_.streams = machine_.streams();
+    head_at_.reset();
+    too_many_ = false;
+    wait(Waiting::credentials);
+    api_.credentials.async_get([weak = weak_from_this(), request = std::move(request),
+                                waiting](const Authorization& authorization) {
+        if (const auto self = weak.lock()) self->on_credentials(authorization, request, waiting);
+    });
+}
+
+void URLWatcherImpl::on_credentials(const Authorization& authorization, const WatchRequest& request,
+                                    Waiting waiting) {
     if (stopped_) return;
     if (authorization.ec) {
         return conclude({WatchMachine::Failed{}, {authorization.ec, authorization.problem}, true});
     }
     exchange_.credentials_problem = authorization.problem;
     credentials_ = authorization.revision;
-    sent_at_ = now();
+    wait(waiting);
     HttpRequest http = api_.make_request(request.target, authorization);
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
@@ -111,43 +200,63 @@ void URLWatcherImpl::on_credentials(const Authorization& authorization,
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.head = head;
-    exchange_.readable = head.status == 200 && reader_.choose_decoder(head.content_type);
-    if (!exchange_.readable || !exchange_.watching) return;
+    head_at_ = now();
+    if (head.status == 200) api_.traffic->on_success();
+    exchange_.readable = head.status == 200 && head.content_encoding.empty() &&
+                         reader_.choose_decoder(head.content_type);
+    if (!exchange_.readable || !exchange_.watching()) return;
+    machine_.on_watching(*head_at_);
     report_.on_watch();
+    wait(Waiting::events);
     // Not before it has proven that it lives: the next error may follow the head.
-    if (status().error) call_after(proof_of_life, &URLWatcherImpl::recover);
+    if (report_.status().error && !report_.needs_event())
+        call_after(proof_of_life, &URLWatcherImpl::recover);
+    observer_.on_status();
 }
 
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
-    report_.on_bytes(bytes.size());
+    batch_at_ = now();
+    report_.on_bytes(bytes.size(), batch_at_);
     if (!exchange_.readable) return exchange_.add_error_text(bytes);
     const auto self = shared_from_this();  // an observer may drop the watcher
     const error_code ec = reader_.feed(bytes);
     if (stopped_) return asio::error::operation_aborted;
     observer_.on_batch_end();
-    if (!ec && exchange_.error_event) return errc::server_error;  // nothing follows an ERROR event
-    return ec;
+    if (ec) return ec;
+    if (too_many_) return errc::too_many_objects;
+    // Nothing follows an ERROR event.
+    return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
 }
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
-    if (stopped_) return;
+    if (stopped_ || too_many_ || exchange_.purpose == Purpose::probe) return;
     const model::ObjectMeta& meta = decoded.meta;
-    if (exchange_.watching) {
+    if (exchange_.watching()) {
         on_progress(meta.resource_version);
-        report_.on_event();
+        report_.on_event(batch_at_);
         if (stopped_) return;
+    } else {
+        ++exchange_.items;
     }
     if (!observer_.wants(meta.ns, meta.name)) return;
     if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
+    if (is_one_too_many(meta)) return;
     ObjectPtr object = maker_->make(decoded);
-    on_change(exchange_.watching ? store_.put(std::move(object))
-                                 : store_.put_listed(std::move(object)));
+    on_change(exchange_.watching() ? store_.put(std::move(object))
+                                   : store_.put_listed(std::move(object)));
+}
+
+bool URLWatcherImpl::is_one_too_many(const model::ObjectMeta& meta) {
+    too_many_ = exchange_.items > options_.max_objects ||
+                (store_.size() >= options_.max_objects && !store_.find(meta.ns, meta.name));
+    return too_many_;
 }
 
 void URLWatcherImpl::on_bookmark(std::string_view version) {
     on_progress(version);
-    report_.on_bookmark();
-    if (patience_.on_bookmark(now())) connection_->set_idle_timeout(patience_.allowed());
+    report_.on_bookmark(batch_at_);
+    patience_.on_bookmark(batch_at_);
+    connection_->set_idle_timeout(patience_.allowed());
 }
 
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
@@ -155,8 +264,9 @@ void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error
 void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
                                    std::string_view version, error_code ec,
                                    std::string_view problem) {
-    if (stopped_) return;
-    if (!exchange_.watching) {
+    if (stopped_ || exchange_.purpose == Purpose::probe) return;
+    if (!exchange_.watching()) {
+        ++exchange_.items;
         store_.mark_listed(ns, name);
     } else if (!version.empty()) {
         on_progress(version);
@@ -166,8 +276,8 @@ void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
 
 void URLWatcherImpl::on_progress(std::string_view version) {
     ++exchange_.events;
-    machine_.on_progress(version);
-    if (status().error) recover();
+    machine_.on_progress(version, batch_at_);
+    if (report_.status().error) recover();
 }
 
 void URLWatcherImpl::recover() {
@@ -185,41 +295,89 @@ void URLWatcherImpl::on_change(const ObjectChange& change) {
 void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped_) return;
     timer_->cancel();
+    watch_place_.reset();
     if (ec) {
         reader_.release();
     } else if (exchange_.readable) {
         ec = reader_.finish();
     }
-    if (ec && ec.category() == category() && !reader_.problem().empty()) why = reader_.problem();
-    const Verdict verdict =
-        judge(exchange_, {{ec, std::move(why)},
-                          {reader_.resource_version(), reader_.continue_token()},
-                          now() - sent_at_});
+    if (too_many_) {
+        why = "more than " + std::to_string(options_.max_objects) +
+              " objects; select fewer, or raise max_objects";
+    } else if (ec && ec.category() == category() && !reader_.problem().empty()) {
+        why = reader_.problem();
+    }
+    const Verdict verdict = judge(exchange_, end_of_exchange({ec, std::move(why)}));
     verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
 }
 
+ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
+    // The server may be a little early.
+    constexpr Duration margin = std::chrono::seconds(5);
+    ExchangeEnd end;
+    end.failure = std::move(failure);
+    end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
+    end.life = head_at_ ? now() - *head_at_ : Duration{};
+    end.in_time = watch_timeout_.count() > 0 && end.life >= watch_timeout_ - margin;
+    if (exchange_.purpose != Purpose::list || end.failure.ec) return end;
+    end.page_problem = machine_.problem_of(end.page);
+    end.shrunken = end.page.continue_token.empty() && report_.status().synced &&
+                   options_.confirm_shrunken_lists && !machine_.confirming() &&
+                   store_.missing() * 2 > store_.known_before_list();
+    return end;
+}
+
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
+    wait(Waiting::credentials);
     api_.credentials.async_refresh(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
         if (!changed) return self->conclude(verdict);
-        self->perform(self->machine_.next(WatchMachine::NewCredentials{}));
+        self->perform(self->machine_.next(WatchMachine::NewCredentials{}, self->now()));
     });
 }
 
 void URLWatcherImpl::conclude(const Verdict& verdict) {
-    // The silence that a bookmark should have ended may have been misjudged.
-    if (verdict.failure.ec == errc::idle_timeout) patience_.forget();
-    if (verdict.failed) {
-        report_.fail(verdict.failure, exchange_.watching, now());
-        observer_.on_status();
-    } else if (verdict.failure.ec) {
-        report_.note(verdict.failure);
-    } else if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
-        report_.on_page(page->resource_version, machine_.resource_version());
-        if (page->continue_token.empty()) finish_list();
+    report_traffic(verdict);
+    report(verdict);
+    if (!stopped_) perform(machine_.next(verdict.outcome, now()));
+    if (!stopped_) observer_.on_status();  // of what it waits for now, too
+}
+
+void URLWatcherImpl::report(const Verdict& verdict) {
+    if (std::holds_alternative<WatchMachine::Silent>(verdict.outcome)) {
+        patience_.on_silence();
+        report_.on_silence();
     }
-    perform(machine_.next(verdict.outcome));
+    if (verdict.failed) {
+        if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
+        return report_.fail(verdict.failure, exchange_.watching(), verdict.needs_event, now());
+    }
+    if (verdict.failure.ec) return report_.note(verdict.failure);
+    if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
+        if (is_older_version(page->resource_version, machine_.resource_version()))
+            report_.on_version_regression(page->resource_version, machine_.resource_version());
+        if (page->continue_token.empty()) finish_list();
+    } else if (const auto* probe = std::get_if<WatchMachine::Probed>(&verdict.outcome)) {
+        report_probe(*probe);
+    } else if (const auto* end = std::get_if<WatchMachine::WatchEnded>(&verdict.outcome)) {
+        if (end->in_time) recover();
+    } else if (std::holds_alternative<WatchMachine::Shrunken>(verdict.outcome)) {
+        report_.on_shrunken_list(store_.missing(), store_.known_before_list());
+    }
+}
+
+void URLWatcherImpl::report_probe(const WatchMachine::Probed& probe) {
+    if (is_older_version(probe.resource_version, machine_.resource_version()))
+        report_.on_version_regression(probe.resource_version, machine_.resource_version());
+}
+
+/// Tells the other watches of the server that it does not work; see on_head().
+void URLWatcherImpl::report_traffic(const Verdict& verdict) {
+    using Cause = WatchMachine::Cause;
+    const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
+    if (failed && (failed->cause == Cause::network || failed->cause == Cause::server))
+        api_.traffic->on_failure();
 }
 
 void URLWatcherImpl::finish_list() {
@@ -231,6 +389,10 @@ void URLWatcherImpl::finish_list() {
         if (!stopped_) observer_.on_synced();
     }
     if (!stopped_) observer_.on_batch_end();
+}
+
+void URLWatcherImpl::wait(Waiting waiting, std::optional<Duration> pause) {
+    report_.wait(waiting, now(), pause);
 }
 
 void URLWatcherImpl::call_after(Duration wait, void (URLWatcherImpl::*method)()) {

@@ -2,6 +2,10 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/watch/backoff.hpp"
+#include "k8s_sd/detail/watch/list_plan.hpp"
+#include "k8s_sd/detail/watch/resource_version.hpp"
+#include "k8s_sd/detail/watch/stream_record.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,168 +19,379 @@ namespace k8s_sd::inline v0::detail {
 
 /// The list/watch protocol as data: the owner performs a Step and reports its Outcome. No I/O.
 ///
-/// LIST pages until the list is complete, WATCH from its resource version, and again from the
-/// last version seen whenever a watch ends. Only an expired version makes it list again: at once
-/// the first time, with backoff while no watch makes progress.
+/// LIST until the list is complete, WATCH from its resource version, and again from the last
+/// version seen whenever a watch ends. It lists again when the version has expired, and when
+/// watches fail, end or stay silent so often that changes may have been missed. A Probe tells
+/// before whether the server works at all, and whether its versions went back.
+///
+/// Bounds, whatever the server does: a list follows the one before after a pause that doubles up to
+/// WatchOptions::backoff_max unless a watch has lived for a minute, the first time excepted; a
+/// failure is followed by such a pause, too; a watch that ends is reopened at once only if it
+/// lived for a second.
 class WatchMachine {
  public:
-    /// An empty version asks for the most recent state, others for one at least as new.
-    struct List {
-        std::string resource_version;
-        std::string continue_token;
-        unsigned limit = 0;
+    struct List : ListPlan::Request {
+        ListReason reason = ListReason::first;
     };
+    /// A list of one object, for its version.
+    struct Probe {};
     struct Watch {
         std::string resource_version;
     };
     struct Sleep {
         Duration delay{};
+        Waiting why = Waiting::backoff;
+        bool until_recovery = false;  ///< ends when another request of the server succeeds
     };
-    using Step = std::variant<List, Watch, Sleep>;
+    using Step = std::variant<List, Probe, Watch, Sleep>;
 
-    struct PageListed {
-        std::string resource_version, continue_token;
+    using PageListed = ListPlan::Page;
+    /// A list is complete, and has lost so much of what was known that it needs confirmation.
+    struct Shrunken {};
+    struct Probed {
+        std::string resource_version;
     };
-    /// The server ended the watch, or the connection broke. `progressed`: there was at least one
-    /// event, or the watch lived for a while.
+    /// `in_time`: the server ended the watch when it was asked to.
     struct WatchEnded {
-        bool progressed = false;
         bool clean = true;
+        bool in_time = false;
     };
+    struct Silent {};           ///< a watch was silent for longer than it may be
     struct Malformed {};        ///< a watch brought bytes that are not events
     struct Expired {};          ///< 410, as a status or as an event
     struct VersionTooLarge {};  ///< the version is from the future of this server
     struct Rejected {};         ///< 400 or 422: something in the request is not accepted
-    struct Failed {
-        std::optional<Duration> retry_after;
+    struct BadPages {};         ///< the pages of a list repeat, or do not end
+    enum class Cause : std::uint8_t {
+        network,  ///< no answer
+        busy,     ///< 429, or the server says when to come again
+        server,   ///< any other answer that is an error
+        refused,  ///< the server does not let this client do it: 403, 405 …
+        cut,      ///< an answer that began well and was not complete
     };
+    struct Failed {
+        std::optional<Duration> retry_after{};
+        Cause cause = Cause::server;
+    };
+    /// As many watches of the server are open as may be.
+    struct NoPlace {};
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
     struct Slept {};
-    using Outcome = std::variant<PageListed, WatchEnded, Malformed, Expired, VersionTooLarge,
-                                 Rejected, Failed, NewCredentials, Slept>;
+    using Outcome =
+        std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed, Expired,
+                     VersionTooLarge, Rejected, BadPages, Failed, NoPlace, NewCredentials, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
-        : page_size_(options.page_size), backoff_(options.backoff_min, options.backoff_max, seed) {}
+        : options_(options),
+          plan_(options.page_size, options.max_objects, options.first_list_from_cache),
+          backoff_(options.backoff_min, options.backoff_max, seed),
+          list_pace_(options.backoff_min, options.backoff_max, seed + 1),
+          reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max), seed + 2) {}
 
-    Step start() { return first_page(); }
-    Step next(const Outcome& outcome) {
+    Step start() {
+        if (options_.start_jitter <= Duration{}) return resume();
+        return Sleep{backoff_.uniform(options_.start_jitter), Waiting::start};
+    }
+    Step next(const Outcome& outcome, TimePoint now) {
+        now_ = now;
+        if (const auto stream = streams_.end(now)) on_stream_end(*stream);
         return std::visit([this](const auto& o) { return on(o); }, outcome);
     }
 
-    /// Call on an event or bookmark: the server works, so the next failure is a first one.
-    void on_progress(std::string_view resource_version) {
-        if (!resource_version.empty()) resource_version_ = resource_version;
-        backoff_.reset();
-        expired_ = short_watches_ = malformed_ = 0;
+    /// The head of a watch's answer is there.
+    void on_watching(TimePoint now) {
+        streams_.begin(now);
+        rejected_watches_ = refused_watches_ = refusals_ = 0;
+        watched_since_list_ = true;
+    }
+    /// An event or bookmark has come.
+    void on_progress(std::string_view resource_version, TimePoint now) {
+        last_news_ = now;
+        const bool advanced = !resource_version.empty() && resource_version != resource_version_;
+        streams_.on_event(advanced);
+        if (advanced) resource_version_ = resource_version;
     }
     const std::string& resource_version() const noexcept { return resource_version_; }
+    const StreamRecord& streams() const noexcept { return streams_; }
+    error_code problem_of(const PageListed& page) const { return plan_.problem_of(page); }
+    /// A list confirms one that has lost much; it is the truth, whatever it has lost.
+    bool confirming() const noexcept { return confirming_; }
 
  private:
-    static constexpr int max_short_watches = 5;
+    enum class Stage { listing, probing, watching };
     static constexpr int max_malformed = 3;
+    static constexpr int max_failed_probes = 3;
+    static constexpr int max_failures = 5;
+    static constexpr int max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
+    static constexpr Duration reopen_max = std::chrono::seconds(5);
+    static constexpr Duration failing_too_long = std::chrono::minutes(2);
+    static constexpr Duration proven_life = std::chrono::minutes(1);
+    static constexpr Duration long_ago = std::chrono::minutes(5);
+    // The server may be quiet for hours, but then its watches end when they were asked to.
+    static constexpr Duration barren_too_long = std::chrono::minutes(15);
+
+    // --- lists ----------------------------------------------------------------------------------
 
     Step on(const PageListed& page) {
-        continue_token_ = page.continue_token;
-        if (!continue_token_.empty()) return List{{}, continue_token_, page_size_};
-        resource_version_ = page.resource_version;
-        listed_ = true;
-        most_recent_ = false;
-        return Watch{resource_version_};
+        refusals_ = 0;
+        plan_.add(page);
+        if (plan_.in_chain()) return resume();
+        resource_version_ = plan_.finish();
+        if (!makes_up_for_watches()) backoff_.reset();
+        last_list_ = last_news_ = now_;
+        confirming_ = repeated_at_once_ = watched_since_list_ = false;
+        stage_ = Stage::watching;
+        return resume();
     }
 
-    Step on(const WatchEnded& end) {
-        if (end.progressed) {
-            backoff_.reset();
-            short_watches_ = 0;
-            // Spreads the clients of a server that shuts down.
-            if (end.clean) return Sleep{backoff_.uniform(reopen_jitter)};
-            return Sleep{backoff_.next()};
+    /// The pauses between failing watches go on to grow then.
+    bool makes_up_for_watches() const {
+        return failures_ > 0 || reason_ == ListReason::malformed ||
+               reason_ == ListReason::short_watches;
+    }
+
+    Step on(const Shrunken&) {
+        plan_.finish();
+        plan_.forget_version();
+        confirming_ = true;
+        reason_ = ListReason::shrunken;
+        return Sleep{backoff_.next(), Waiting::backoff};
+    }
+
+    Step on(const BadPages&) {
+        plan_.give_up_pages();
+        return later();
+    }
+
+    /// A list takes the place of what the watches may have missed.
+    Step relist(ListReason reason) {
+        stage_ = Stage::listing;
+        reason_ = reason;
+        const Duration pause = pause_before_list();
+        return pause == Duration{} ? resume() : Sleep{pause, Waiting::backoff};
+    }
+    Step relist_later(ListReason reason) {
+        stage_ = Stage::listing;
+        reason_ = reason;
+        return Sleep{std::max(pause_before_list(), backoff_.next()), Waiting::backoff};
+    }
+    Duration pause_before_list() {
+        if (!last_list_ || now_ - *last_list_ >= long_ago) forget_quick_lists();
+        return quick_lists_++ == 0 ? Duration{} : list_pace_.next();
+    }
+    void forget_quick_lists() {
+        quick_lists_ = 0;
+        list_pace_.reset();
+    }
+    /// The list is asked for in another way, at once the first time.
+    Step list_otherwise() { return std::exchange(repeated_at_once_, true) ? later() : resume(); }
+    /// Lists take the place of watches.
+    Step poll() {
+        stage_ = Stage::listing;
+        reason_ = ListReason::polling;
+        const Duration wait = last_list_ ? *last_list_ + options_.poll_interval - now_ : Duration{};
+        if (wait <= Duration{}) return resume();
+        return Sleep{wait + backoff_.uniform(wait / 10), Waiting::poll};
+    }
+
+    // --- probes ---------------------------------------------------------------------------------
+
+    Step on(const Probed& probe) {
+        failed_probes_ = refusals_ = 0;
+        const auto doubt = std::exchange(doubt_, std::nullopt);
+        if (is_older_version(probe.resource_version, resource_version_)) {
+            plan_.forget_version();
+            return relist(ListReason::version_went_back);
         }
-        if (++short_watches_ >= max_short_watches) return forget_version(backoff_.next());
-        return Sleep{backoff_.next()};
+        if (doubt == ListReason::polling) return poll();
+        if (doubt) return relist(*doubt);
+        stage_ = Stage::watching;
+        return resume();
+    }
+    /// The server itself does not work: that is why the watches failed.
+    Step on_failed_probe(const Failed& failure) {
+        doubt_.reset();
+        forget_failures();
+        const bool answered = failure.cause == Cause::server || failure.cause == Cause::cut;
+        if (failure.cause == Cause::refused ||
+            (answered && ++failed_probes_ >= max_failed_probes)) {
+            failed_probes_ = 0;
+            stage_ = Stage::watching;
+        }
+        return later(failure);
+    }
+
+    // --- watches --------------------------------------------------------------------------------
+
+    Step on(const WatchEnded& end) {
+        const StreamRecord::Stream& stream = streams_.last();
+        if (!end.clean) return on_broken(stream);
+        if (!end.in_time && now_ - last_news_ >= barren_too_long)
+            return relist(ListReason::silence);
+        if (streams_.short_in_a_row() >= StreamRecord::max_short) {
+            streams_.forget_short();
+            return relist_later(ListReason::short_watches);
+        }
+        // Spreads the clients of a server that shuts down.
+        if (stream.lived()) return Sleep{backoff_.uniform(reopen_jitter), Waiting::reopening};
+        return Sleep{stream.events > 0 ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
+    }
+    /// The connection broke; what answers next may be another server, or one that was restored.
+    Step on_broken(const StreamRecord::Stream& stream) {
+        stage_ = Stage::probing;
+        if (!stream.is_short()) {
+            if (now_ - last_news_ >= barren_too_long) doubt_ = ListReason::silence;
+            return Sleep{stream.lived() ? backoff_.next() : reopen_pace_.next(),
+                         Waiting::reopening};
+        }
+        count_failure(true);
+        if (fails_too_often()) doubt_ = ListReason::failing_watch;
+        return later();
+    }
+
+    Step on(const Silent&) {
+        stage_ = Stage::probing;
+        streams_.on_silence();
+        if (streams_.silent_in_a_row() >= StreamRecord::max_silent) doubt_ = ListReason::silence;
+        return Sleep{backoff_.next(), Waiting::reopening};
     }
 
     // The third time in a row at one version it lists.
     Step on(const Malformed&) {
-        if (++malformed_ >= max_malformed) return forget_version(backoff_.next());
-        return Sleep{backoff_.next()};
+        if (++malformed_ < max_malformed) return later();
+        malformed_ = 0;
+        return relist_later(ListReason::malformed);
     }
 
-    Step on(const Expired&) {
-        if (!continue_token_.empty()) {
-            continue_token_.clear();
-            most_recent_ = true;
-            return expired_++ == 0 ? whole_list() : later(backoff_.next());
+    Step on_failed_watch(const Failed& failure) {
+        count_failure(failure.cause != Cause::busy);
+        if (failure.cause == Cause::refused && ++refused_watches_ > 1) return on_refused_watch();
+        if (failure.cause == Cause::network || failure.cause == Cause::cut) stage_ = Stage::probing;
+        if (fails_too_often()) {
+            doubt_ = ListReason::failing_watch;
+            stage_ = Stage::probing;
         }
-        if (!listed_) return most_recent_ ? later(backoff_.next()) : whole_list();
-        listed_ = false;
-        return expired_++ == 0 ? relist() : later(backoff_.next());
+        return later(failure);
+    }
+    /// The second time in a row it polls, if a list is allowed: the one right before shows that, or
+    /// a probe.
+    Step on_refused_watch() {
+        if (!watched_since_list_) return poll();
+        doubt_ = ListReason::polling;
+        stage_ = Stage::probing;
+        return resume();
+    }
+    Step on(const NoPlace&) { return poll(); }
+
+    void count_failure(bool counts) {
+        if (counts) ++failures_;
+        if (!failing_since_) failing_since_ = now_;
+    }
+    bool fails_too_often() const {
+        const bool often = failures_ >= max_failures || now_ - *failing_since_ >= failing_too_long;
+        return often && (!last_list_ || now_ - *last_list_ >= options_.poll_interval);
+    }
+    void forget_failures() {
+        failures_ = 0;
+        failing_since_.reset();
+    }
+
+    /// What the life of a watch has shown, however it ended.
+    void on_stream_end(const StreamRecord::Stream& stream) {
+        if (stream.life >= proven_life) forget_quick_lists();
+        if (stream.advanced) malformed_ = 0;
+        if (stream.lived()) reopen_pace_.reset();
+        if (!stream.proven()) return;
+        forget_failures();
+        backoff_.reset();
+    }
+
+    // --- any request ----------------------------------------------------------------------------
+
+    Step on(const Expired&) {
+        if (stage_ == Stage::watching) return relist(ListReason::expired);
+        if (stage_ == Stage::probing) return on_failed_probe({});
+        // The pages took longer than the server keeps the version they belong to.
+        plan_.in_chain() ? plan_.give_up_pages() : plan_.forget_version();
+        return list_otherwise();
     }
 
     // A quiet resource, another replica or a restored etcd: the most recent state is the truth.
     Step on(const VersionTooLarge&) {
-        if (most_recent_ && !listed_) return later(backoff_.next());
-        listed_ = false;
-        most_recent_ = true;
-        return expired_++ == 0 ? relist() : later(backoff_.next());
+        if (stage_ == Stage::probing) return on_failed_probe({});
+        plan_.forget_version();
+        return stage_ == Stage::listing ? list_otherwise() : relist(ListReason::version_too_large);
     }
 
     Step on(const Rejected&) {
-        continue_token_.clear();
-        listed_ = false;
-        most_recent_ = true;
-        return later(backoff_.next());
+        if (stage_ == Stage::probing) return on_failed_probe({std::nullopt, Cause::refused});
+        if (stage_ == Stage::watching) {
+            // It is not the version, then: the server does not take such watches.
+            if (rejected_watches_++ > 0) return poll();
+            plan_.forget_version();
+            return relist_later(ListReason::rejected);
+        }
+        plan_.in_chain() ? plan_.give_up_pages() : plan_.forget_version();
+        return later();
     }
 
     Step on(const Failed& failure) {
-        const Duration wait = backoff_.next();
-        return later(std::max(wait, failure.retry_after.value_or(Duration{})));
+        if (stage_ == Stage::probing) return on_failed_probe(failure);
+        if (stage_ == Stage::watching) return on_failed_watch(failure);
+        if (failure.cause == Cause::cut) plan_.on_cut(resource_version_);
+        return later(failure);
     }
 
     Step on(const NewCredentials&) { return resume(); }
     Step on(const Slept&) { return resume(); }
 
-    Step later(Duration delay) { return Sleep{delay}; }
-
-    Step forget_version(Duration delay) {
-        short_watches_ = malformed_ = 0;
-        listed_ = false;
-        return Sleep{delay};
-    }
-
-    // Goes on with what was to be done.
+    /// Goes on with what is to be done.
     Step resume() {
-        if (listed_) return Watch{resource_version_};
-        if (!continue_token_.empty()) return List{{}, continue_token_, page_size_};
-        return relist();
+        if (stage_ == Stage::probing) return Probe{};
+        if (stage_ == Stage::watching) return Watch{resource_version_};
+        return List{plan_.next(resource_version_), reason_};
+    }
+    Step later() { return Sleep{backoff_.next(), Waiting::backoff}; }
+    Step later(const Failed& failure) {
+        if (failure.retry_after)
+            return Sleep{wait_asked_for(*failure.retry_after), Waiting::retry_after};
+        const bool server_is_away =
+            failure.cause == Cause::network || failure.cause == Cause::server;
+        return Sleep{backoff_.next(), Waiting::backoff, server_is_away};
+    }
+    /// The server knows best, for a while: the backoff begins to grow when it has refused often.
+    Duration wait_asked_for(Duration retry_after) {
+        const Duration asked = std::max(retry_after, options_.backoff_min);
+        const Duration wait = asked + backoff_.uniform(std::min(asked, options_.backoff_max));
+        return ++refusals_ <= max_refusals ? wait : std::max(wait, backoff_.next());
     }
 
-    // At least as new as what is known; served from the server's cache, hence without pages.
-    Step relist() {
-        if (resource_version_.empty() || most_recent_) return first_page();
-        return List{resource_version_, {}, 0};
-    }
-    Step first_page() {
-        most_recent_ = true;
-        return List{{}, {}, page_size_};
-    }
-    // The pages took longer than the server keeps the version they belong to.
-    Step whole_list() {
-        most_recent_ = true;
-        return List{{}, {}, 0};
-    }
-
-    unsigned page_size_;
-    Backoff backoff_;
+    WatchOptions options_;
+    ListPlan plan_;
+    StreamRecord streams_;
+    Backoff backoff_;      // after failures
+    Backoff list_pace_;    // between lists
+    Backoff reopen_pace_;  // between watches that bring something and end at once
+    TimePoint now_{};
+    Stage stage_ = Stage::listing;
+    ListReason reason_ = ListReason::first;
     std::string resource_version_;
-    std::string continue_token_;
-    bool listed_ = false;       // the version is good for a watch
-    bool most_recent_ = false;  // list without a version
-    int expired_ = 0;
-    int short_watches_ = 0;
+    std::optional<TimePoint> last_list_;
+    TimePoint last_news_{};            // the last list, event or bookmark
+    std::optional<ListReason> doubt_;  // why to list if a probe succeeds
+    std::optional<TimePoint> failing_since_;
+    int failures_ = 0;  // of watches, since one worked or the server was found not to work
+    int refusals_ = 0;  // with Retry-After, in a row
+    int quick_lists_ = 0;
     int malformed_ = 0;
+    int rejected_watches_ = 0;
+    int refused_watches_ = 0;
+    int failed_probes_ = 0;
+    bool confirming_ = false;
+    bool repeated_at_once_ = false;
+    bool watched_since_list_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -9,43 +9,62 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
 /// What a watch tells the outside: its status, its metrics and its few log lines. Functions that
-/// return bool say whether the status has changed in more than the number of objects.
+/// return bool say whether the status has changed in more than the number of objects and what it
+/// waits for.
 class WatchReport {
  public:
+    /// Takes out of a text what the server may have copied from our credentials.
+    using Redact = std::function<std::string(std::string)>;
+
     /// All but `now` must outlive the report.
     /// \param server  the URL, for messages
     WatchReport(const WatchQuery&, const std::string& server, Metrics::PerKind&, const Logger&,
-                TimePoint now);
+                Redact redact, TimePoint now);
 
     const WatchStatus& status() const noexcept { return status_; }
 
+    // What is done.
+    void wait(Waiting, TimePoint now, std::optional<Duration> pause = {});
+    void begin_list(ListReason, TimePoint now) noexcept;
+    void begin_probe() { add(metrics_.probes); }
+    /// Lists take the place of watches; said once until a watch works.
+    void begin_poll(Duration interval);
+
     // What comes.
-    void begin_list() noexcept { bad_objects_ = 0; }
     void on_watch() { add(metrics_.watches); }
-    void on_bytes(std::size_t count) { add(metrics_.bytes_received, count); }
-    void on_event() { add(metrics_.events); }
-    void on_bookmark() { add(metrics_.bookmarks); }
+    void on_bytes(std::size_t count, TimePoint now);
+    void on_event(TimePoint now);
+    void on_bookmark(TimePoint now);
     void on_change(const ObjectChange&);
     /// An object was dropped because nobody wants it.
     void on_forgotten() { count_objects(-1); }
+    /// An object of another watch was taken over.
+    void on_adopted() { count_objects(1); }
     /// The first of them has a log line, until the next list begins.
     void on_bad_object(std::string_view ns, std::string_view name, const Failure&);
-    /// A page of a list has come. \param known  the version seen last
-    void on_page(std::string_view version, std::string_view known) const;
+    /// The server's version is older than the one that is known.
+    void on_version_regression(std::string_view version, std::string_view known);
+    /// A list is complete that needs confirmation.
+    void on_shrunken_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch stays until a watch works.
     bool on_list(TimePoint now);
     bool on_synced();
+    void on_silence() { add(metrics_.silent_watches); }
 
     /// A failure that does not change the status.
     void note(const Failure&);
     /// Always a change of the status.
-    void fail(const Failure&, bool watching, TimePoint now);
+    /// \param needs_event  only an event shows that it is over
+    void fail(const Failure&, bool watching, bool needs_event, TimePoint now);
+    bool needs_event() const noexcept { return needs_event_; }
     bool recover(TimePoint now);
     /// The watch is no more; its objects and itself are not counted any longer.
     void end() noexcept;
@@ -65,9 +84,14 @@ class WatchReport {
     const std::string& server_;
     Metrics::PerKind& metrics_;
     const Logger& logger_;
+    const Redact redact_;
     WatchStatus status_;
+    TimePoint list_began_{};
+    ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
     bool failed_watching_ = false;  ///< the error of the status is that of a watch
+    bool needs_event_ = false;      ///< and only an event shows that it is over
+    bool polling_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,17 +1,62 @@
 #include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/watch/resource_version.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
+
+#include <chrono>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 WatchReport::WatchReport(const WatchQuery& query, const std::string& server,
-                         Metrics::PerKind& metrics, const Logger& logger, TimePoint now)
-    : query_(query), server_(server), metrics_(metrics), logger_(logger) {
+                         Metrics::PerKind& metrics, const Logger& logger, Redact redact,
+                         TimePoint now)
+    : query_(query),
+      server_(server),
+      metrics_(metrics),
+      logger_(logger),
+      redact_(std::move(redact)) {
     status_.kind = query.kind;
     status_.ns = query.ns;
     status_.since = now;
     add(metrics_.watchers, 1);
+}
+
+// --- what is done -------------------------------------------------------------------------------
+
+void WatchReport::wait(Waiting waiting, TimePoint now, std::optional<Duration> pause) {
+    status_.waiting = waiting;
+    status_.waiting_since = now;
+    status_.pause = pause;
+}
+
+void WatchReport::begin_list(ListReason reason, TimePoint now) noexcept {
+    bad_objects_ = 0;
+    list_reason_ = reason;
+    list_began_ = now;
+}
+
+void WatchReport::begin_poll(Duration interval) {
+    if (std::exchange(polling_, true)) return;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(interval).count();
+    log(LogLevel::warning, "cannot be watched; lists it every " + std::to_string(seconds) +
+                               " s instead, and tries to watch each time");
+}
+
+// --- what comes ---------------------------------------------------------------------------------
+
+void WatchReport::on_bytes(std::size_t count, TimePoint now) {
+    add(metrics_.bytes_received, count);
+    status_.last_byte = now;
+}
+
+void WatchReport::on_event(TimePoint now) {
+    add(metrics_.events);
+    status_.last_event = now;
+}
+
+void WatchReport::on_bookmark(TimePoint now) {
+    add(metrics_.bookmarks);
+    status_.last_bookmark = now;
 }
 
 void WatchReport::on_change(const ObjectChange& change) {
@@ -28,15 +73,32 @@ void WatchReport::on_bad_object(std::string_view ns, std::string_view name,
                                failure.ec.message() + ": " + printable(failure.message));
 }
 
-void WatchReport::on_page(std::string_view version, std::string_view known) const {
-    if (!is_older_version(version, known)) return;
-    log(LogLevel::warning, "the list is older than what was seen before (" + printable(version) +
-                               " after " + printable(known) +
-                               "); was the cluster restored, or is it another one?");
+void WatchReport::on_version_regression(std::string_view version, std::string_view known) {
+    add(metrics_.version_regressions);
+    log(LogLevel::warning, "the server's version went back from " + printable(known) + " to " +
+                               printable(version) +
+                               ": it was restored from a backup, or is another one; what it has "
+                               "now counts");
+}
+
+void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
+    add(metrics_.shrunken_lists);
+    log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
+                               " objects; a second one has to confirm that before they are "
+                               "removed");
 }
 
 bool WatchReport::on_list(TimePoint now) {
     add(metrics_.lists);
+    if (status_.synced) add(metrics_.relists);
+    if (list_reason_ == ListReason::polling) add(metrics_.polls);
+    const Duration took = now - list_began_;
+    add(metrics_.list_milliseconds,
+        static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+    ++status_.lists[static_cast<std::size_t>(list_reason_)];
+    status_.list_duration = took;
+    status_.last_list = now;
     return !failed_watching_ && recover(now);
 }
 
@@ -48,18 +110,22 @@ bool WatchReport::on_synced() {
     return true;
 }
 
+// --- failures -----------------------------------------------------------------------------------
+
 void WatchReport::note(const Failure& failure) {
     add(failure_counter(metrics_, failure.ec));
     if (!failure.message.empty()) log(LogLevel::debug, failure.message);
 }
 
-void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
+void WatchReport::fail(const Failure& failure, bool watching, bool needs_event, TimePoint now) {
     add(failure_counter(metrics_, failure.ec));
+    if (!status_.error) add(metrics_.failing_watchers, 1);
     ++status_.failures;
     failed_watching_ = watching;
+    needs_event_ = needs_event;
     const bool changed = status_.error != failure.ec;
     status_.error = failure.ec;
-    status_.message = url() + ": " + failure.message;
+    status_.message = redact_(url() + ": " + failure.message);
     if (changed) {
         status_.since = now;
         log(LogLevel::warning, failure.message);
@@ -68,7 +134,9 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
 
 bool WatchReport::recover(TimePoint now) {
     status_.failures = 0;
+    polling_ = needs_event_ = false;
     if (!status_.error) return false;
+    add(metrics_.failing_watchers, -1);
     status_.error = {};
     status_.message.clear();
     status_.since = now;
@@ -80,6 +148,7 @@ void WatchReport::end() noexcept {
     add(metrics_.watchers, -1);
     add(metrics_.objects, -static_cast<std::int64_t>(status_.objects));
     if (status_.synced) add(metrics_.synced_watchers, -1);
+    if (status_.error) add(metrics_.failing_watchers, -1);
 }
 
 void WatchReport::count_objects(int delta) {
@@ -90,7 +159,7 @@ void WatchReport::count_objects(int delta) {
 std::string WatchReport::url() const { return server_ + collection_target(query_); }
 
 void WatchReport::log(LogLevel level, const std::string& text) const {
-    if (logger_.enabled(level)) logger_.log(level, url() + ": " + text);
+    if (logger_.enabled(level)) logger_.log(level, redact_(url() + ": " + text));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -25,7 +25,9 @@ std::string collection_target(const WatchQuery&);
 /// The time for which the server is asked to keep a watch open; zero: as it likes.
 std::chrono::seconds draw_watch_timeout(const WatchOptions&, Random&);
 
-WatchRequest list_request(const WatchQuery&, const WatchOptions&, const WatchMachine::List&);
+WatchRequest list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&);
+/// A list of one object: its version is that of the server.
+WatchRequest probe_request(const WatchQuery&, const WatchOptions&);
 /// The silence allowed is that of a server which sends no bookmarks.
 /// \param timeout  see draw_watch_timeout()
 WatchRequest watch_request(const WatchQuery&, const WatchMachine::Watch&,

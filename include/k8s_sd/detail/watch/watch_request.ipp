@@ -21,7 +21,7 @@ std::chrono::seconds draw_watch_timeout(const WatchOptions& options, Random& ran
 }
 
 WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
-                          const WatchMachine::List& list) {
+                          const ListPlan::Request& list) {
     WatchRequest request;
     request.target = collection_target(query);
     if (list.limit != 0) append_query(request.target, "limit", std::to_string(list.limit));
@@ -34,6 +34,10 @@ WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
     request.idle_timeout = options.response_timeout;
     request.idle_error = errc::response_timeout;
     return request;
+}
+
+WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options) {
+    return list_request(query, options, {{}, {}, 1});
 }
 
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "k8s_sd/time.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What the streams of one watch have been like. A stream begins with the head of the answer: the
+/// time before it says nothing about the watch.
+class StreamRecord {
+ public:
+    static constexpr int max_short = 5;   ///< so many short streams are suspect
+    static constexpr int max_silent = 2;  ///< and so many silent ones
+
+    struct Stream {
+        Duration life{};
+        int events = 0;         ///< bookmarks, too
+        bool advanced = false;  ///< one of them had another version than was known
+
+        /// Such an end may be that of any watch.
+        bool lived() const noexcept { return life >= std::chrono::seconds(1); }
+        bool is_short() const noexcept { return events == 0 && life < std::chrono::seconds(5); }
+        /// The watch works.
+        bool proven() const noexcept {
+            return life >= std::chrono::seconds(30) || (advanced && lived());
+        }
+    };
+
+    void begin(TimePoint now) {
+        began_ = now;
+        stream_ = {};
+    }
+    void on_event(bool advanced) noexcept {
+        if (stream_.events == 0) silent_ = short_ = 0;
+        stream_.events = 1;
+        stream_.advanced = stream_.advanced || advanced;
+    }
+    /// \returns the stream that has ended, if there was one
+    std::optional<Stream> end(TimePoint now) {
+        stream_.life = began_ ? now - *began_ : Duration{};
+        if (!std::exchange(began_, std::nullopt)) {
+            stream_ = {};
+            return std::nullopt;
+        }
+        short_ = stream_.is_short() ? short_ + 1 : 0;
+        return stream_;
+    }
+
+    /// The stream that has ended was silent for longer than it may be.
+    void on_silence() noexcept { silent_ += stream_.events == 0 ? 1 : 0; }
+    void forget_short() noexcept { short_ = 0; }
+
+    /// The one that ended last.
+    const Stream& last() const noexcept { return stream_; }
+    int short_in_a_row() const noexcept { return short_; }
+    int silent_in_a_row() const noexcept { return silent_; }
+
+ private:
+    std::optional<TimePoint> began_;
+    Stream stream_;
+    int short_ = 0;
+    int silent_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,251 @@
+#include "support/contains.hpp"
+#include "support/host.hpp"
+#include "support/objects.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Three namespaces of interest and one that is not, with a pod in each.
+struct Namespaces : Simulation {
+    Namespaces() {
+        for (const char* ns : {"a", "b", "c", "other"}) server.apply(web(ns));
+    }
+    static boost::json::object web(const std::string& ns, const std::string& ip = "10.0.0.1") {
+        return pod({.name = "web", .ns = ns, .ip = ip});
+    }
+    DiscoveryConfig config(std::size_t cluster_wide_from = 3, Role role = Role::pod) {
+        DiscoveryConfig config;
+        config.role = role;
+        config.api_server.url = server.url();
+        config.namespaces = {"c", "a", "b"};
+        config.watch.cluster_wide_from = cluster_wide_from;
+        return config;
+    }
+    std::unique_ptr<Host> host(const DiscoveryConfig& config) {
+        auto host = std::make_unique<Host>(context.get_executor(), config);
+        host->run();
+        settle();
+        return host;
+    }
+    /// Answers lists and watches of all namespaces with an error, those of one with the truth.
+    void refuse(unsigned status, const std::string& path = "/api/v1/pods") {
+        server.set_intercept([status, path](const sim::Request& request) {
+            std::optional<sim::Response> answer;
+            if (request.path == path) answer = sim::Response::failure(status, "Refused", "refused");
+            return answer;
+        });
+    }
+    /// The requests since the last call, sorted: they run in parallel.
+    std::vector<std::string> requests() {
+        std::vector<std::string> requests = take_requests();
+        for (std::string& request : requests)
+            request = request.substr(0, request.find_first_of("?"));
+        for (std::string& request : requests) request = request.substr(0, request.find(" from "));
+        std::sort(requests.begin(), requests.end());
+        requests.erase(std::unique(requests.begin(), requests.end()), requests.end());
+        return requests;
+    }
+    const Metrics::PerKind& pods() const { return metrics->of(Kind::pod); }
+};
+
+using Texts = std::vector<std::string>;
+
+const Texts one_for_all = {"LIST /api/v1/pods", "WATCH /api/v1/pods"};
+const Texts one_for_each = {"LIST /api/v1/namespaces/a/pods",  "LIST /api/v1/namespaces/b/pods",
+                            "LIST /api/v1/namespaces/c/pods",  "WATCH /api/v1/namespaces/a/pods",
+                            "WATCH /api/v1/namespaces/b/pods", "WATCH /api/v1/namespaces/c/pods"};
+const std::string everything = "[~pod/a/web ~pod/b/web ~pod/c/web]";
+
+}  // namespace
+
+TEST_CASE("Cluster-wide: one watch replaces those of many namespaces") {
+    Namespaces n;
+    const auto host = n.host(n.config());
+    CHECK(n.requests() == one_for_all);
+    CHECK(n.server.open_connections() == 1);
+    CHECK(host->take_diffs() == everything);
+    const auto watches = host->discoverer->status().watches;
+    REQUIRE(watches.size() == 1);
+    CHECK(watches[0].ns.empty());
+    CHECK(watches[0].synced);
+    CHECK(watches[0].objects == 3);
+
+    n.server.apply(n.web("b", "10.0.0.2"));
+    n.settle();
+    CHECK(host->take_diffs() == "[~pod/b/web]");
+    n.server.remove("pods", "a", "web");
+    n.settle();
+    CHECK(host->take_diffs() == "[-pod/a/web]");
+    CHECK(host->complaints.empty());
+}
+
+TEST_CASE("Cluster-wide: objects of other namespaces are neither kept nor counted") {
+    Namespaces n;
+    const auto host = n.host(n.config());
+    host->take_diffs();
+    for (int i = 0; i < 10; ++i) {
+        n.server.apply(n.web("other", "10.0.1." + std::to_string(i)));
+        n.server.apply(pod({.name = "more-" + std::to_string(i), .ns = "aa"}));
+    }
+    n.server.remove("pods", "other", "web");
+    n.settle();
+    CHECK(host->take_diffs().empty());
+    CHECK(n.pods().objects == 3);
+    CHECK(n.pods().added == 3);
+    CHECK(n.pods().updated == 0);
+    CHECK(n.pods().removed == 0);
+    n.server.compact();
+    n.server.disconnect_all();  // and a list of everything brings none of them either
+    n.advance(30s);
+    CHECK(host->take_diffs().empty());
+    CHECK(n.pods().objects == 3);
+    CHECK(host->discoverer->status().watches[0].objects == 3);
+}
+
+TEST_CASE("Cluster-wide: not for fewer namespaces, and not where it is off") {
+    Namespaces n;
+    const auto host = n.host(n.config(GENERATE(as<std::size_t>(), 0, 4)));
+    CHECK(n.requests() == one_for_each);
+    CHECK(host->take_diffs() == everything);
+    CHECK(host->discoverer->status().watches.size() == 3);
+}
+
+TEST_CASE("Cluster-wide: where it is refused, each namespace is watched, without an error") {
+    const unsigned status = GENERATE(400U, 403U, 404U, 405U, 422U);
+    CAPTURE(status);
+    Namespaces n;
+    n.refuse(status);
+    auto host = n.host(n.config());
+    Texts expected = one_for_each;
+    expected.insert(expected.begin() + 3, "LIST /api/v1/pods");
+    CHECK(n.requests() == expected);
+    CHECK(host->take_diffs() == everything);
+    const DiscovererStatus after = host->discoverer->status();
+    CHECK(after.synced);
+    CHECK_FALSE(after.error);
+    CHECK(after.watches.size() == 3);
+    CHECK(n.pods().watchers == 3);
+    CHECK(n.take_log().empty());
+
+    // Remembered, also by a role that begins later.
+    const auto services = n.host(n.config(3, Role::service));
+    host.reset();
+    n.settle();
+    CHECK(n.pods().watchers == 0);
+    n.requests();
+    host = n.host(n.config());
+    CHECK(n.requests() == one_for_each);
+    CHECK(host->take_diffs() == everything);
+}
+
+TEST_CASE("Cluster-wide: another failure is an error, and no reason to give up") {
+    Namespaces n;
+    n.refuse(GENERATE(401U, 429U, 500U));
+    const auto host = n.host(n.config());
+    n.advance(60s);
+    CHECK(host->discoverer->status().error);
+    CHECK(host->discoverer->status().watches.size() == 1);
+    n.server.set_intercept({});
+    n.advance(60s);
+    CHECK(n.requests() == one_for_all);
+    CHECK(host->take_diffs() == everything);
+}
+
+TEST_CASE("Cluster-wide: when the permission is revoked, the namespaces take over") {
+    Namespaces n;
+    const auto host = n.host(n.config());
+    n.server.apply(pod({.name = "brief", .ns = "b"}));
+    n.settle();
+    host->take_diffs();
+    n.requests();
+    n.refuse(403);
+    n.server.disconnect_all();
+    n.server.apply(n.web("a", "10.0.0.9"));
+    n.server.apply(pod({.name = "new", .ns = "c"}));
+    n.server.remove("pods", "b", "brief");
+    n.advance(60s);
+    // Only what is true: nothing is removed and added again.
+    std::string diffs = host->take_diffs();
+    for (const char* part : {"~pod/a/web", "~pod/c/new", "-pod/b/brief"}) {
+        CHECK(contains(diffs, part));
+    }
+    CHECK(std::count(diffs.begin(), diffs.end(), '/') == 6);
+    CHECK(host->complaints.empty());
+    const DiscovererStatus after = host->discoverer->status();
+    CHECK(after.synced);
+    CHECK_FALSE(after.error);
+    CHECK(after.watches.size() == 3);
+    CHECK(n.pods().objects == 4);
+    CHECK(n.pods().watchers == 3);
+    CHECK(n.pods().synced_watchers == 3);
+    n.requests();
+    n.server.apply(n.web("a", "10.0.0.10"));
+    n.advance(60s);
+    CHECK(host->take_diffs() == "[~pod/a/web]");
+    CHECK(n.requests().empty());
+}
+
+TEST_CASE("Cluster-wide: what was known stays until its namespace is listed") {
+    Namespaces n;
+    const auto host = n.host(n.config());
+    host->take_diffs();
+    n.server.set_intercept([](const sim::Request& request) {
+        std::optional<sim::Response> answer;
+        if (request.path != "/api/v1/namespaces/a/pods") {
+            answer = sim::Response::failure(403, "Forbidden", "revoked");
+        }
+        return answer;
+    });
+    n.server.disconnect_all();
+    for (const char* ns : {"a", "b"}) n.server.apply(n.web(ns, "10.0.0.9"));
+    n.advance(60s);
+    CHECK(host->take_diffs() == "[~pod/a/web]");
+    CHECK(host->groups.size() == 3);
+    const DiscovererStatus status = host->discoverer->status();
+    CHECK(status.synced);  // the complete state was told
+    CHECK(status.error == errc::forbidden);
+    n.server.set_intercept({});
+    n.advance(60s);
+    CHECK(host->take_diffs() == "[~pod/b/web]");
+    CHECK_FALSE(host->discoverer->status().error);
+    CHECK(host->complaints.empty());
+}
+
+TEST_CASE("Cluster-wide: a permission that was missed for a moment changes nothing") {
+    Namespaces n;
+    const auto host = n.host(n.config());
+    n.requests();
+    n.server.fail_next(sim::Response::failure(403, "Forbidden", "the authorizer is away"), 2);
+    n.server.disconnect_all();
+    n.advance(60s);
+    // The list is one of a single object, which tells the server's version.
+    CHECK(n.requests() == Texts{"LIST /api/v1/pods", "WATCH /api/v1/pods"});
+    CHECK(n.pods().lists == 1);
+    CHECK(n.pods().watchers == 1);
+    CHECK_FALSE(host->discoverer->status().error);
+}
+
+TEST_CASE("Cluster-wide: each kind by itself") {
+    Namespaces n;
+    n.server.apply(service("front"));
+    n.refuse(403, "/api/v1/services");
+    const auto host = n.host(n.config(3, Role::endpointslice));
+    CHECK(n.pods().watchers == 1);
+    CHECK(n.metrics->of(Kind::service).watchers == 3);
+    CHECK(n.metrics->of(Kind::endpointslice).watchers == 1);
+    CHECK(host->discoverer->status().synced);
+}

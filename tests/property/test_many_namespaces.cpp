@@ -1,0 +1,168 @@
+#include "property/random_cluster.hpp"
+#include "property/random_config.hpp"
+#include "property/random_faults.hpp"
+#include "support/host.hpp"
+#include "support/objects.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <string>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+std::size_t allocations = 0;  // of one thread
+}  // namespace
+
+// NOLINTBEGIN
+void* operator new(std::size_t size) {
+    ++allocations;
+    void* const memory = std::malloc(size);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(size);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+// NOLINTEND
+
+namespace {
+
+struct Cost {
+    std::size_t sync, incident;
+};
+
+/// Allocations until so many namespaces are listed, and of an outage of all their watches.
+Cost cost_of(std::size_t namespaces) {
+    Simulation sim;
+    DiscoveryConfig config;
+    config.api_server.url = sim.server.url();
+    config.watch.cluster_wide_from = 0;
+    for (std::size_t i = 0; i < namespaces; ++i) {
+        config.namespaces.push_back("a-namespace-with-a-long-name-" + std::to_string(1000 + i));
+        sim.server.apply(pod({.name = "web", .ns = config.namespaces.back()}));
+    }
+    Host host(sim.context.get_executor(), config);
+    Cost cost{};
+    std::size_t before = allocations;
+    host.run();
+    sim.settle();
+    cost.sync = allocations - before;
+    CHECK(host.groups.size() == namespaces);
+    before = allocations;
+    sim.server.accept_connections(false);
+    sim.server.disconnect_all();
+    sim.settle();
+    cost.incident = allocations - before;
+    CHECK(host.discoverer->status().watches.size() == namespaces);
+    CHECK(host.discoverer->status().error);
+    return cost;
+}
+
+/// Two hosts of one configuration: one with a watch for each namespace, one with a watch for all.
+class Twins {
+ public:
+    explicit Twins(std::uint64_t seed) : random_(seed), cluster_(random_, sim_.server) {
+        for (unsigned i = random_.below(40); i > 0; --i) cluster_.change();
+        config_ = random_config(random_, sim_.server.url());
+        config_.min_update_interval = {};
+        config_.namespaces = {"a"};
+        if (random_.one_in(2)) config_.namespaces = {"a", "b", "not-there"};
+        config_.watch.cluster_wide_from = 0;
+        each_.emplace(sim_.context.get_executor(), config_).run();
+        config_.watch.cluster_wide_from = 1;
+        all_.emplace(sim_.context.get_executor(), config_).run();
+        sim_.settle();
+        compare();
+    }
+
+    void change() {
+        for (unsigned i = random_.below(30); i > 0; --i) {
+            cluster_.change();
+            sim_.settle();
+            compare();
+        }
+    }
+    /// Changes that come in lists. Which of these comes first is not the same for both, and a
+    /// group may be told of twice.
+    void change_unseen() {
+        sim_.server.accept_connections(false);
+        sim_.server.disconnect_all();
+        for (unsigned i = random_.below(30); i > 0; --i) cluster_.change();
+        if (random_.one_in(2)) sim_.server.compact();
+        sim_.server.accept_connections(true);
+        sim_.advance(120s);
+        each_->take_diffs();
+        all_->take_diffs();
+        check_states();
+    }
+    /// From now on nobody may watch all namespaces together. That alone is no change.
+    void revoke() {
+        sim_.server.set_intercept([](const sim::Request& request) {
+            const bool namespaced = request.path.find("/namespaces/") != std::string::npos ||
+                                    request.path == "/api/v1/nodes" ||
+                                    request.path == "/api/v1/namespaces";
+            std::optional<sim::Response> refusal;
+            if (!namespaced) refusal = sim::Response::failure(403, "Forbidden", "revoked");
+            return refusal;
+        });
+        if (random_.one_in(2)) return;  // noticed later, together with changes
+        sim_.server.disconnect_all();
+        sim_.advance(120s);
+        CHECK(each_->take_diffs().empty());
+        compare();
+    }
+
+ private:
+    void compare() {
+        CHECK(each_->take_diffs() == all_->take_diffs());
+        check_states();
+    }
+    void check_states() {
+        CHECK(each_->state() == all_->state());
+        CHECK(each_->complaints.empty());
+        CHECK(all_->complaints.empty());
+        CHECK_FALSE(all_->discoverer->status().error);
+    }
+    Random random_;
+    Simulation sim_;
+    RandomCluster cluster_;
+    DiscoveryConfig config_;
+    std::optional<Host> each_, all_;
+};
+
+}  // namespace
+
+TEST_CASE("Many namespaces: watched together or one by one, hosts are told the same") {
+    const std::uint64_t first = number_from("K8S_SD_NAMESPACES_SEED", 1);
+    const std::uint64_t runs = number_from("K8S_SD_NAMESPACES_RUNS", 100);
+    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+        INFO("K8S_SD_NAMESPACES_SEED=" << seed << " K8S_SD_NAMESPACES_RUNS=1");
+        Twins twins(seed);
+        twins.change();
+        twins.change_unseen();
+        twins.change();
+        twins.revoke();
+        twins.change_unseen();
+        twins.change();
+    }
+}
+
+TEST_CASE("Many namespaces: a namespace costs the same however many there are") {
+    const Cost few = cost_of(100);
+    const Cost many = cost_of(400);
+    CAPTURE(few.sync, many.sync, few.incident, many.incident);
+    CHECK(many.sync < 5 * few.sync);
+    CHECK(many.incident < 5 * few.incident);
+}

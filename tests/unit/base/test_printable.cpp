@@ -1,0 +1,26 @@
+#include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/utf8.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+using namespace k8s_sd::detail;
+
+TEST_CASE("printable: foreign text in a message is UTF-8, be it cut or not") {
+    CHECK(printable("a\xFF\nb") == "a\xEF\xBF\xBD b");
+    for (const char* character : {"é", "€", "😀"}) {
+        std::string text = "x";
+        while (text.size() < 1000) text += character;
+        for (std::size_t skip = 0; skip < 2; ++skip) {
+            const std::string cut = printable(std::string_view(text).substr(skip));
+            CHECK(is_utf8(cut));
+            CHECK(cut.ends_with("…"));
+            CHECK(cut.size() <= 403);
+            CHECK(cut.find(replacement_character) == std::string::npos);
+        }
+    }
+    const std::string bad = printable(std::string(300, '\xFF'));
+    CHECK(is_utf8(bad));
+    CHECK(bad.size() == 399 + 3);
+    CHECK(bad.ends_with("…"));
+}
