@@ -9,7 +9,7 @@ usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--seed N] [--s
 --only    scenarios with this text in TOPIC/NAME; several are separated by commas
 --seed    the first seed of random servers (--only random --seed 7 --seeds 1 plays one again)
 --seeds   how many random servers
---jobs    how many scenarios run at a time; they mostly sleep (default 12)
+--jobs    how many scenarios run at a time; they mostly sleep (default 16)
 
 The last line is "N passed, M failed"; the exit status is 0 if none failed. A scenario that failed
 tells the requests, the output and the log.
@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=24)
-    parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--discover")
     parser.add_argument("--fast-clock")
     options = parser.parse_args()

@@ -2,8 +2,8 @@
 
 import json
 
-from api_server import Exchange
-from scenario import error_event, plain, reset, scenario, status, status_object
+from api_server import Exchange, status_object
+from scenario import error_event, plain, reset, scenario, status
 
 MANY = 1100  # three pages
 
