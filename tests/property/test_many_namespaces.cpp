@@ -1,11 +1,16 @@
+#include "property/random_cluster.hpp"
+#include "property/random_config.hpp"
+#include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <string>
 
 using namespace k8s_sd;
@@ -65,7 +70,94 @@ Cost cost_of(std::size_t namespaces) {
     return cost;
 }
 
+/// Two hosts of one configuration: one with a watch for each namespace, one with a watch for all.
+class Twins {
+ public:
+    explicit Twins(std::uint64_t seed) : random_(seed), cluster_(random_, sim_.server) {
+        for (unsigned i = random_.below(40); i > 0; --i) cluster_.change();
+        config_ = random_config(random_, sim_.server.url());
+        config_.min_update_interval = {};
+        config_.namespaces = {"a"};
+        if (random_.one_in(2)) config_.namespaces = {"a", "b", "not-there"};
+        config_.watch.cluster_wide_from = 0;
+        each_.emplace(sim_.context.get_executor(), config_).run();
+        config_.watch.cluster_wide_from = 1;
+        all_.emplace(sim_.context.get_executor(), config_).run();
+        sim_.settle();
+        compare();
+    }
+
+    void change() {
+        for (unsigned i = random_.below(30); i > 0; --i) {
+            cluster_.change();
+            sim_.settle();
+            compare();
+        }
+    }
+    /// Changes that come in lists. Which of these comes first is not the same for both, and a
+    /// group may be told of twice.
+    void change_unseen() {
+        sim_.server.accept_connections(false);
+        sim_.server.disconnect_all();
+        for (unsigned i = random_.below(30); i > 0; --i) cluster_.change();
+        if (random_.one_in(2)) sim_.server.compact();
+        sim_.server.accept_connections(true);
+        sim_.advance(120s);
+        each_->take_diffs();
+        all_->take_diffs();
+        check_states();
+    }
+    /// From now on nobody may watch all namespaces together. That alone is no change.
+    void revoke() {
+        sim_.server.set_intercept([](const sim::Request& request) {
+            const bool namespaced = request.path.find("/namespaces/") != std::string::npos ||
+                                    request.path == "/api/v1/nodes" ||
+                                    request.path == "/api/v1/namespaces";
+            std::optional<sim::Response> refusal;
+            if (!namespaced) refusal = sim::Response::failure(403, "Forbidden", "revoked");
+            return refusal;
+        });
+        if (random_.one_in(2)) return;  // noticed later, together with changes
+        sim_.server.disconnect_all();
+        sim_.advance(120s);
+        CHECK(each_->take_diffs().empty());
+        compare();
+    }
+
+ private:
+    void compare() {
+        CHECK(each_->take_diffs() == all_->take_diffs());
+        check_states();
+    }
+    void check_states() {
+        CHECK(each_->state() == all_->state());
+        CHECK(each_->complaints.empty());
+        CHECK(all_->complaints.empty());
+        CHECK_FALSE(all_->discoverer->status().error);
+    }
+    Random random_;
+    Simulation sim_;
+    RandomCluster cluster_;
+    DiscoveryConfig config_;
+    std::optional<Host> each_, all_;
+};
+
 }  // namespace
+
+TEST_CASE("Many namespaces: watched together or one by one, hosts are told the same") {
+    const std::uint64_t first = number_from("K8S_SD_NAMESPACES_SEED", 1);
+    const std::uint64_t runs = number_from("K8S_SD_NAMESPACES_RUNS", 100);
+    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+        INFO("K8S_SD_NAMESPACES_SEED=" << seed << " K8S_SD_NAMESPACES_RUNS=1");
+        Twins twins(seed);
+        twins.change();
+        twins.change_unseen();
+        twins.change();
+        twins.revoke();
+        twins.change_unseen();
+        twins.change();
+    }
+}
 
 TEST_CASE("Many namespaces: a namespace costs the same however many there are") {
     const Cost few = cost_of(100);

@@ -21,9 +21,11 @@ namespace k8s_sd::test {
 /// Nothing happens but in settle() and advance(). For one thread.
 class Simulation {
  public:
-    explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {})
+    explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {},
+                        const ServerLimits& limits = {})
         : server(context.get_executor(), with_clock(std::move(options), clock)),
-          connector(server.connector(faults)) {
+          connector(server.connector(faults)),
+          limits_(limits) {
         install(context, environment());
     }
     Simulation(const Simulation&) = delete;
@@ -39,6 +41,7 @@ class Simulation {
             log->emplace_back(line);
         };
         environment.seed = 1;
+        environment.limits = limits_;
         return environment;
     }
 
@@ -86,6 +89,7 @@ class Simulation {
         return options;
     }
 
+    const ServerLimits limits_;
     std::shared_ptr<std::vector<std::string>> log_ = std::make_shared<std::vector<std::string>>();
 };
 

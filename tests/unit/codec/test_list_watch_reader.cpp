@@ -292,6 +292,24 @@ TEST_CASE("ListWatchReader: nothing of another kind moves the version of a watch
     CHECK_FALSE(f.ec);
 }
 
+TEST_CASE("ListWatchReader: versions and tokens too long for a request are not taken") {
+    Fixture f;
+    const std::string good(1024, '1'), bad(1025, '1');
+    CHECK(f.list({"list kind=PodList @" + good + " items continue=" + std::string(32768, 't')})
+              .empty());
+    CHECK_FALSE(f.ec);
+    f.list({"list kind=PodList @" + bad + " items"});
+    CHECK(f.ec == errc::malformed_response);
+    CHECK(f.reader.problem() == "the list's metadata.resourceVersion is too long");
+    f.list({"list kind=PodList @7 items continue=" + std::string(32769, 't')});
+    CHECK(f.ec == errc::malformed_response);
+    CHECK(f.reader.problem() == "the list's metadata.continue is too long");
+    CHECK(f.watch({"BOOKMARK @" + bad, "ADDED n/a @" + bad, "ADDED n/b bad=spec @" + bad,
+                   "BOOKMARK @" + good}) == Calls{"bad / @: a resource version too long",
+                                                  "bad n/a @: a resource version too long",
+                                                  "bad n/b @: spec", "bookmark @" + good});
+}
+
 TEST_CASE("ListWatchReader: what the decoder cannot read ends the body, in the decoder's words") {
     Fixture f;
     CHECK(f.watch({"ADDED n/a @1", "nonsense", "ADDED n/b @2"}) == Calls{"added n/a @1"});

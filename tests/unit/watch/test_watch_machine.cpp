@@ -472,7 +472,8 @@ TEST_CASE("WatchMachine: a watch that fails again and again is made up for by li
 TEST_CASE("WatchMachine: where lists are allowed and watches are not, it polls") {
     Subject s = watching("5");
     s.live(1min);
-    CHECK(s.after(Machine::Failed{{}, Cause::refused}) == "probe");
+    CHECK(s.after(Machine::Failed{{}, Cause::refused}) == "watch 5");  // once is no rule
+    CHECK(s.failed(Cause::refused) == "probe");
     CHECK(s.next(Machine::Probed{"900"}) == "list rv=5");  // the last one is long ago
     CHECK(s.reason() == ListReason::polling);
     for (int i = 0; i < 5; ++i) {
@@ -488,6 +489,7 @@ TEST_CASE("WatchMachine: where lists are allowed and watches are not, it polls")
 TEST_CASE("WatchMachine: where neither is allowed, it lists nothing and keeps its version") {
     Subject s = watching("5");
     s.live(1min);
+    CHECK(s.failed(Cause::refused) == "watch 5");
     for (int i = 0; i < 50; ++i) {
         CHECK(s.failed(Cause::refused) == "probe");
         CHECK(s.failed(Cause::refused) == "watch 5");

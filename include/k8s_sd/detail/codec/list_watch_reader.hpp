@@ -47,9 +47,10 @@ class ListWatchReader final : private DocumentSink {
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
     error_code on_event(std::string_view type, const ObjectProblem&) override;
     void report(EventType type, const ObjectProblem& problem);
+    void report_bookmark(const ObjectProblem& problem);
     void report_bad(const ObjectProblem& problem, std::string_view text);
     std::string problem_of_object() const;
-    bool is_of_another_kind() const;
+    std::string problem_of_version() const;
     error_code check_list();
     error_code check_kind(std::string_view list_kind);
     error_code fail(error_code what, std::string why);

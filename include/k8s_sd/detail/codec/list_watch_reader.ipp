@@ -7,6 +7,9 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
+// Both go into the path of the next request. Real ones are much shorter.
+constexpr std::size_t longest_version = 1024;
+constexpr std::size_t longest_token = 32 * 1024;
 
 }  // namespace
 
@@ -59,6 +62,12 @@ error_code ListWatchReader::check_list() {
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
     }
+    if (list_.resource_version.size() > longest_version) {
+        return fail(errc::malformed_response, "the list's metadata.resourceVersion is too long");
+    }
+    if (list_.continue_token.size() > longest_token) {
+        return fail(errc::malformed_response, "the list's metadata.continue is too long");
+    }
     return {};
 }
 
@@ -91,8 +100,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     } else if (type == "DELETED") {
         report(EventType::deleted, problem);
     } else if (type == "BOOKMARK") {
-        is_of_another_kind() ? report_bad(problem, problem_of_object())
-                             : sink_.on_bookmark(scratch_->meta().resource_version);
+        report_bookmark(problem);
     } else if (type == "ERROR") {
         sink_.on_error_event(to_server_status(scratch_->meta().status));
     } else if (type.empty()) {
@@ -102,6 +110,12 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
                    "an event of the unknown type \"" + std::string(type.substr(0, 32)) + "\"");
     }
     return {};
+}
+
+void ListWatchReader::report_bookmark(const ObjectProblem& problem) {
+    const std::string unusable = problem_of_version();
+    if (!unusable.empty()) return report_bad(problem, unusable);
+    sink_.on_bookmark(scratch_->meta().resource_version);
 }
 
 void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
@@ -114,18 +128,23 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model()});
 }
 
-bool ListWatchReader::is_of_another_kind() const {
-    const std::string_view kind = scratch_->meta().kind;
-    return !kind.empty() && kind != resource_of(schema_.kind).kind;
+// Why the version of the object is no place to go on from; empty: it is one.
+std::string ListWatchReader::problem_of_version() const {
+    const model::ObjectMeta& meta = scratch_->meta();
+    const std::string_view kind = resource_of(schema_.kind).kind;
+    if (!meta.kind.empty() && meta.kind != kind) {
+        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
+               " and not " + std::string(kind);
+    }
+    if (meta.resource_version.size() > longest_version) return "a resource version too long";
+    return {};
 }
 
 std::string ListWatchReader::problem_of_object() const {
+    std::string unusable = problem_of_version();
+    if (!unusable.empty()) return unusable;
     const model::ObjectMeta& meta = scratch_->meta();
     const Resource& resource = resource_of(schema_.kind);
-    if (is_of_another_kind()) {
-        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
-               " and not " + std::string(resource.kind);
-    }
     if (meta.name.empty()) return "an object without a name";
     if (meta.ns.empty() && resource.namespaced) return "an object without a namespace";
     return {};
@@ -134,9 +153,9 @@ std::string ListWatchReader::problem_of_object() const {
 void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text) {
     const model::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
-    // The version of another collection is no place to go on from.
+    // The version of another collection, for one, is no place to go on from.
     const std::string_view version =
-        is_of_another_kind() ? std::string_view() : meta.resource_version;
+        problem_of_version().empty() ? meta.resource_version : std::string_view();
     sink_.on_bad_object(meta.ns, meta.name, version, what, text);
 }
 

@@ -102,7 +102,7 @@ class WatchMachine {
     /// The head of a watch's answer is there.
     void on_watching(TimePoint now) {
         streams_.begin(now);
-        rejected_watches_ = refusals_ = 0;
+        rejected_watches_ = refused_watches_ = refusals_ = 0;
         watched_since_list_ = true;
     }
     /// An event or bookmark has come.
@@ -139,11 +139,17 @@ class WatchMachine {
         plan_.add(page);
         if (plan_.in_chain()) return resume();
         resource_version_ = plan_.finish();
-        if (failures_ == 0) backoff_.reset();
+        if (!makes_up_for_watches()) backoff_.reset();
         last_list_ = last_news_ = now_;
         confirming_ = repeated_at_once_ = watched_since_list_ = false;
         stage_ = Stage::watching;
         return resume();
+    }
+
+    /// The pauses between failing watches go on to grow then.
+    bool makes_up_for_watches() const {
+        return failures_ > 0 || reason_ == ListReason::malformed ||
+               reason_ == ListReason::short_watches;
     }
 
     Step on(const Shrunken&) {
@@ -261,7 +267,7 @@ class WatchMachine {
 
     Step on_failed_watch(const Failed& failure) {
         count_failure(failure.cause != Cause::busy);
-        if (failure.cause == Cause::refused) return on_refused_watch();
+        if (failure.cause == Cause::refused && ++refused_watches_ > 1) return on_refused_watch();
         if (failure.cause == Cause::network || failure.cause == Cause::cut) stage_ = Stage::probing;
         if (fails_too_often()) {
             doubt_ = ListReason::failing_watch;
@@ -269,7 +275,8 @@ class WatchMachine {
         }
         return later(failure);
     }
-    /// Polls if a list is allowed, which the one right before shows, or a probe.
+    /// The second time in a row it polls, if a list is allowed: the one right before shows that, or
+    /// a probe.
     Step on_refused_watch() {
         if (!watched_since_list_) return poll();
         doubt_ = ListReason::polling;
@@ -380,6 +387,7 @@ class WatchMachine {
     int quick_lists_ = 0;
     int malformed_ = 0;
     int rejected_watches_ = 0;
+    int refused_watches_ = 0;
     int failed_probes_ = 0;
     bool confirming_ = false;
     bool repeated_at_once_ = false;
