@@ -411,7 +411,7 @@ def two_positions_in_turn(w):
     w.server.on("list page", answer)
     w.start(synced=False)
     w.sleep(60)
-    w.at_most(40, "list page")
+    w.at_most(130, "list page")
 
 
 @scenario(factor=10, slow=True)
