@@ -4,7 +4,6 @@ if need be, and it keeps a list of all requests with the program's time."""
 import json
 import select
 import socket
-import ssl
 import struct
 import threading
 import time

@@ -8,7 +8,7 @@ import signal
 import tempfile
 import time
 
-from api_server import ApiServer, Exchange, status_object  # noqa: F401 (for scenarios)
+from api_server import ApiServer, Exchange
 from cluster import Cluster
 from program import Program
 

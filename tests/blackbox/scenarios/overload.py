@@ -313,11 +313,11 @@ def what_means_nothing_is_no_progress(w, drip):
 
 # --- answers without end ------------------------------------------------------------------------
 
-def endless(status_code, prefix, unit, content_type="application/json"):
+def endless(status_code, prefix, unit, content_type="application/json", megabytes=MEGABYTES):
     def answer(x):
         x.head(status_code, content_type=content_type)
         x.chunk(prefix)
-        for _ in range(MEGABYTES * 16):
+        for _ in range(megabytes * 16):
             x.chunk(unit * (65536 // len(unit)))
         x.close()
     return answer
@@ -344,7 +344,9 @@ ENDLESS = {
     "html": endless(200, "", "<html>", "text/html"),
     "name": endless(200, '{"kind":"PodList","items":[{"metadata":{"name":"', "name-"),
     "label": endless(200, '{"kind":"PodList","items":[{"metadata":{"labels":{"x":"', "value"),
-    "labels": endless(200, '{"kind":"PodList","items":[{"metadata":{"labels":{', '"x":"y",'),
+    # Each of its bytes costs many where it is kept.
+    "labels": endless(200, '{"kind":"PodList","items":[{"metadata":{"labels":{', '"x":"y",',
+                      megabytes=6),
     "depth": endless(200, '{"kind":"PodList","items":', "["),
     "continue": endless(200, '{"kind":"PodList","metadata":{"continue":"', "token"),
     "headers": endless_headers,

@@ -3,7 +3,8 @@
 import base64
 import json
 
-from scenario import TOKEN, scenario, status_object
+from api_server import status_object
+from scenario import TOKEN, scenario
 
 # Every scenario fails if the token is in anything that the program prints.
 

@@ -489,13 +489,14 @@ def one_watch_that_works_again_brings_the_others(w):
     """After an outage nobody waits out a long pause when another watch has just succeeded."""
     for kind in ("endpoints", "services"):
         w.cluster.put(kind, "web")
+    kinds = ("endpoints", "services", "pods", "nodes")
     w.start("--attach", "node", role="endpoints", synced=False)
-    w.settles(30, kind="endpoints")
+    w.until(lambda: all(w.server.count("watch", kind=kind) for kind in kinds), 30,
+            "all four are watched")
     w.server.go_away()
     w.sleep(300)
     w.server.come_back()
     began = w.now()
-    kinds = ("endpoints", "services", "pods", "nodes")
     w.until(lambda: all(w.server.count("watch", since=began, kind=kind) for kind in kinds), 90,
             "all four are watched again")
     first = [min(r.at for r in w.server.asked("watch", since=began, kind=kind)) for kind in kinds]
