@@ -126,7 +126,7 @@ TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
 TEST_CASE("TlsContexts: looks at files once per second and keeps the old context while they are "
           "broken") {
     const TemporaryDirectory directory;
-    TlsContexts contexts;
+    TlsContexts contexts(Logger{LogLevel::off, {}});
     TimePoint now{1000s};
     TlsConfig config;
     config.ca_file = directory.path("ca.crt");
