@@ -35,6 +35,25 @@ TEST_CASE("URLWatcher: a list that is cut off is not taken as complete") {
     CHECK(f.counters().lists == 2);
 }
 
+TEST_CASE("URLWatcher: of a list that says its kind at the end nothing is taken before") {
+    Faults f;
+    f.start();
+    const auto kind = GENERATE(as<std::string>(), "PodList", "ServiceList", "");
+    const Response sorted =
+        body(R"({"apiVersion":"v1","items":[)" + boost::json::serialize(pod({.name = "c"})) +
+             R"(],"kind":")" + kind + R"(","metadata":{"resourceVersion":"900"}})");
+    f.server.end_watches();
+    f.settle();
+    f.server.fail_next(Response::failure(410, "Expired", "too old"));
+    for (int i = 0; i < 2; ++i) f.server.fail_next(sorted);  // the second one confirms the first
+    f.advance(3s);
+    CHECK(f.probe.names().contains("c") == (kind == "PodList"));
+    CHECK(f.probe.names().contains("a") == (kind != "PodList"));
+    f.server.compact();
+    f.server.disconnect_all();
+    f.check_recovered();
+}
+
 TEST_CASE("URLWatcher: what is no list is not taken for an empty one") {
     struct Case {
         std::string text, type;

@@ -25,6 +25,8 @@ ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_objec
 void ListWatchReader::expect(Document document) {
     document_ = document;
     chosen_ = false;
+    kind_is_certain_ = true;
+    kind_is_owed_ = false;
     list_ = {};
     problem_.clear();
 }
@@ -58,6 +60,7 @@ error_code ListWatchReader::finish() {
 
 error_code ListWatchReader::check_list() {
     if (const error_code ec = check_kind(list_.kind)) return ec;
+    if (kind_is_owed_ && list_.kind != list_kind_) return fail_without_kind();
     if (!list_.has_items) return fail(errc::malformed_response, "the list has no items");
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
@@ -83,13 +86,20 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
 // Typed lists say their kind first. In others it follows their items, which say it themselves.
 error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
     if (const error_code ec = check_kind(list_kind)) return ec;
-    if (list_kind != list_kind_ && scratch_->meta().kind.empty() && problem.text.empty()) {
-        return fail(errc::malformed_response,
-                    "neither the list nor its items say that they are of kind " +
-                        std::string(resource_of(schema_.kind).kind));
+    kind_is_certain_ = list_kind == list_kind_ || !scratch_->meta().kind.empty();
+    if (!kind_is_certain_ && problem.text.empty()) {
+        // A list that was sorted by a proxy says its kind behind the items.
+        if (!list_kind.empty()) return fail_without_kind();
+        kind_is_owed_ = true;
     }
     report(EventType::added, problem);
     return {};
+}
+
+error_code ListWatchReader::fail_without_kind() {
+    return fail(errc::malformed_response,
+                "neither the list nor its items say that they are of kind " +
+                    std::string(resource_of(schema_.kind).kind));
 }
 
 error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem& problem) {
@@ -125,7 +135,7 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     }
     const std::string unusable = problem_of_object();
     if (!unusable.empty()) return report_bad(problem, unusable);
-    sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model()});
+    sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model(), kind_is_certain_});
 }
 
 // Why the version of the object is no place to go on from; empty: it is one.
