@@ -10,11 +10,13 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <cstddef>
+#include <boost/asio/ip/address.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -60,11 +62,29 @@ class K8S_SD_EXPORT Connector {
                                                     const ConnectTarget&) = 0;
 };
 
-K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();          ///< steady clock, Asio timers
+/// Looks the names of servers up. Thread-safe.
+class K8S_SD_EXPORT Resolver {
+ public:
+    /// The addresses, best first, or an error. Called once, on any thread, also from within
+    /// async_resolve(); at any time, also when the context of those who asked is gone.
+    using Handler = std::function<void(error_code, std::vector<asio::ip::address>)>;
+
+    virtual ~Resolver() = default;
+    /// Begins a lookup of `host`, which is a name and not an address. Must not block. There is no
+    /// cancellation: nobody may listen any more when the handler is called. The library asks once
+    /// for all who wait for a name in one context, and asks again for each new connection.
+    virtual void async_resolve(const std::string& host, Handler) = 0;
+};
+
+K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();  ///< steady clock, Asio timers
+/// getaddrinfo() in at most 8 threads of the process, which exist while something is looked up.
+/// Nobody waits for them: neither run(), nor the end of a context, nor that of the process.
+K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
-/// What is asked of one server at a time by everything that works in one execution context.
-/// What exceeds it waits for its turn.
+/// What is asked of one server at a time by everything that works in one execution context. A LIST
+/// beyond it waits for its turn; a URL that finds no place for its WATCH is listed every
+/// WatchOptions::poll_interval instead, and says so in its status.
 struct ServerLimits {
     std::size_t concurrent_lists = 8;  ///< LISTs under way; zero: no limit
     std::size_t watches = 512;         ///< WATCHes open, each a connection; zero: no limit
@@ -73,13 +93,18 @@ struct ServerLimits {
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
     std::shared_ptr<Clock> clock{};          ///< null: system_clock()
-    std::shared_ptr<Connector> connector{};  ///< null: system_connector()
+    std::shared_ptr<Connector> connector{};  ///< null: system_connector(*this)
+    std::shared_ptr<Resolver> resolver{};    ///< null: system_resolver()
     std::shared_ptr<Metrics> metrics{};      ///< null: a private instance
     Logger logger{};                         ///< where log lines go
     std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
     InClusterFiles in_cluster{};             ///< where no server is named, see resolve()
     ServerLimits limits{};                   ///< of each server
 };
+
+/// The same with the clock, the resolver and the logger of an environment. The logger is told when
+/// files of certificates or keys turn bad and the previous ones serve.
+K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(const Environment&);
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
 /// metrics_of().

@@ -23,6 +23,7 @@ class Labels;
 class Object;
 class ObjectCache;
 class ReferenceSets;
+class Resolver;
 class TargetGroup;
 class TargetGroups;
 class URLWatcher;

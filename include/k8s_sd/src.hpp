@@ -31,17 +31,22 @@
 #include "k8s_sd/detail/config/yaml_value.ipp"
 
 // net
+#include "k8s_sd/detail/net/address_race.ipp"
 #include "k8s_sd/detail/net/api_client.ipp"
 #include "k8s_sd/detail/net/api_client_impl.ipp"
+#include "k8s_sd/detail/net/blocking_threads.ipp"
 #include "k8s_sd/detail/net/byte_stream.ipp"
 #include "k8s_sd/detail/net/configured_credentials.ipp"
 #include "k8s_sd/detail/net/context_environment.ipp"
 #include "k8s_sd/detail/net/credentials.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
+#include "k8s_sd/detail/net/lookups.ipp"
+#include "k8s_sd/detail/net/redaction.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"
 #include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
+#include "k8s_sd/detail/net/system_resolver.ipp"
 #include "k8s_sd/detail/net/tls.ipp"
 #include "k8s_sd/detail/net/tls_peer.ipp"
 

@@ -33,9 +33,9 @@ inline constexpr std::size_t list_reason_count = 11;  ///< number of values of L
 /// The name of the enumerator.
 constexpr std::string_view to_string(ListReason reason) noexcept {
     constexpr std::string_view names[list_reason_count] = {
-        "first",         "expired",       "version_too_large", "version_went_back",
-        "rejected",      "malformed",     "short_watches",     "silence",
-        "failing_watch", "polling",       "shrunken"};
+        "first",         "expired",   "version_too_large", "version_went_back",
+        "rejected",      "malformed", "short_watches",     "silence",
+        "failing_watch", "polling",   "shrunken"};
     return names[static_cast<std::size_t>(reason)];
 }
 
@@ -76,17 +76,17 @@ struct WatchStatus {
     TimePoint since{};        ///< when `error` took its present value
     std::size_t objects = 0;  ///< that are kept
 
-    Waiting waiting = Waiting::nothing;       ///< what it waits for
-    TimePoint waiting_since{};                ///< when `waiting` took its present value
-    std::optional<Duration> pause;            ///< of the wait, where it has a fixed end
-    std::optional<TimePoint> last_byte;       ///< when a body last brought something
-    std::optional<TimePoint> last_event;      ///< ADDED, MODIFIED or DELETED
-    std::optional<TimePoint> last_bookmark;   ///< BOOKMARK
-    std::optional<TimePoint> last_list;       ///< when a list was complete
-    Duration list_duration{};                 ///< of that list
+    Waiting waiting = Waiting::nothing;      ///< what it waits for
+    TimePoint waiting_since{};               ///< when `waiting` took its present value
+    std::optional<Duration> pause;           ///< of the wait, where it has a fixed end
+    std::optional<TimePoint> last_byte;      ///< when a body last brought something
+    std::optional<TimePoint> last_event;     ///< ADDED, MODIFIED or DELETED
+    std::optional<TimePoint> last_bookmark;  ///< BOOKMARK
+    std::optional<TimePoint> last_list;      ///< when a list was complete
+    Duration list_duration{};                ///< of that list
     /// Complete lists, indexed by ListReason.
     std::array<std::uint64_t, list_reason_count> lists{};
-    std::string resource_version;             ///< what is known is as new as this
+    std::string resource_version;  ///< what is known is as new as this
 };
 
 /// How a discoverer is doing. Targets are never dropped because of an error.

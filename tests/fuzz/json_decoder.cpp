@@ -1,7 +1,10 @@
-// Bodies from a hostile server: the first byte chooses the kind, list or watch and the chunks.
+// Bodies from a hostile server: the first byte chooses the kind, list, watch or error, and the
+// chunks.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_json_decoder -max_total_time=60 tests/data/decoder
 
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
@@ -9,20 +12,35 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 namespace {
 
 using namespace k8s_sd;
 
+void require(bool condition) {
+    if (!condition) std::abort();
+}
+
+void check(const detail::ServerStatus& status) {
+    require(detail::is_utf8(status.message) && detail::is_utf8(status.reason));
+}
+
 class Sink final : public detail::EventSink {
     void on_object(detail::EventType, const detail::DecodedObject& object) override {
+        require(object.meta.kind.empty() || object.meta.kind == resource_of(object.kind).kind);
+        require(detail::is_utf8(object.meta.name) && detail::is_utf8(object.meta.ns));
+        for (const auto& [key, value] : object.meta.labels)
+            require(detail::is_utf8(key) && detail::is_utf8(value));
         (void)maker_.make(object)->labels();
     }
-    void on_bookmark(std::string_view) override {}
-    void on_error_event(const detail::ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
-                       std::string_view) override {}
+    void on_bookmark(std::string_view version) override { require(version.size() <= 1024); }
+    void on_error_event(const detail::ServerStatus& status) override { check(status); }
+    void on_bad_object(std::string_view, std::string_view, std::string_view version, error_code,
+                       std::string_view problem) override {
+        require(version.size() <= 1024 && problem.size() < 1000);
+    }
 
     detail::ObjectMaker maker_;
 };
@@ -33,15 +51,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const unsigned choice = data[0];
     std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+    if ((choice & 32U) != 0) {
+        const auto status = detail::read_json_status(bytes);
+        if (status) check(*status);
+        return 0;
+    }
     Sink sink;
     const auto kind = static_cast<Kind>(choice % kind_count);
     detail::ListWatchReader reader(detail::schema_of(kind), 4096, sink);
-    reader.expect((choice & 128U) != 0 ? detail::Document::list : detail::Document::watch);
-    reader.choose_decoder("application/json");
     const std::size_t chunk = (choice & 64U) != 0 ? 1 : 97;
-    while (!bytes.empty() && !reader.feed(bytes.substr(0, std::min(chunk, bytes.size())))) {
-        bytes.remove_prefix(std::min(chunk, bytes.size()));
+    // The second time it knows what the parser has refused.
+    for (int round = 0; round < 2; ++round) {
+        reader.expect((choice & 128U) != 0 ? detail::Document::list : detail::Document::watch);
+        reader.choose_decoder("application/json");
+        std::string_view rest = bytes;
+        while (!rest.empty() && !reader.feed(rest.substr(0, std::min(chunk, rest.size())))) {
+            rest.remove_prefix(std::min(chunk, rest.size()));
+        }
+        (void)reader.finish();
     }
-    (void)reader.finish();
     return 0;
 }

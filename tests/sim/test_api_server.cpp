@@ -321,11 +321,11 @@ TEST_CASE("ApiServer: a denied resource answers 403 as RBAC does") {
     client.get("/api/v1/pods");
     CHECK(client.status() == 403);
     CHECK(client.object().at("message") ==
-          "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" in API group "
+          "pods is forbidden: User \"system:unsecured\" cannot list resource \"pods\" in API group "
           "\"\" at the cluster scope");
     client.get("/apis/apps/v1/namespaces/a/replicasets?watch=true");
     CHECK(client.object().at("message") ==
-          "replicasets.apps is forbidden: User \"system:anonymous\" cannot watch resource "
+          "replicasets.apps is forbidden: User \"system:unsecured\" cannot watch resource "
           "\"replicasets\" in API group \"apps\" in the namespace \"a\"");
     f.server.allow("pods");
     client.get("/api/v1/pods");

@@ -49,7 +49,7 @@ struct Loopback {
 
     std::unique_ptr<ByteStream> make_client(std::optional<detail::ClientTls> tls = {},
                                             std::string host = "127.0.0.1") {
-        return detail::make_client_stream(strand, std::move(host), port(), std::move(tls));
+        return detail::make_client_stream(strand, std::move(host), port(), std::move(tls), dialing);
     }
 
     /// Takes the next connection as `server`; with a context its side of TLS.
@@ -112,6 +112,7 @@ struct Loopback {
     asio::io_context io;
     asio::strand<asio::io_context::executor_type> strand{io.get_executor()};
     tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), 0}};
+    detail::Dialing dialing{system_clock(), system_resolver()};
     Outcome connected, accepted;
     std::unique_ptr<ByteStream> client, server;
 };

@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,9 +22,14 @@ namespace k8s_sd::test {
 /// Nothing happens but in settle() and advance(). For one thread.
 class Simulation {
  public:
-    explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {})
+    using Around = std::function<std::shared_ptr<Connector>(std::shared_ptr<Connector>)>;
+    /// \param around  makes a connector of the server's, for what TransportFaults cannot do
+    explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {},
+                        const ServerLimits& limits = {}, const Around& around = {})
         : server(context.get_executor(), with_clock(std::move(options), clock)),
-          connector(server.connector(faults)) {
+          connector(server.connector(faults)),
+          limits_(limits) {
+        if (around) connector = around(connector);
         install(context, environment());
     }
     Simulation(const Simulation&) = delete;
@@ -39,6 +45,7 @@ class Simulation {
             log->emplace_back(line);
         };
         environment.seed = 1;
+        environment.limits = limits_;
         return environment;
     }
 
@@ -86,6 +93,7 @@ class Simulation {
         return options;
     }
 
+    const ServerLimits limits_;
     std::shared_ptr<std::vector<std::string>> log_ = std::make_shared<std::vector<std::string>>();
 };
 

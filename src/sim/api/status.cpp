@@ -75,7 +75,7 @@ StatusError forbidden(const ResourceType& type, std::string_view verb, std::stri
                       std::string_view name) {
     std::string message = type.qualified();
     if (!name.empty()) (message += " \"") += std::string(name) + "\"";
-    message += " is forbidden: User \"system:anonymous\" cannot " + std::string(verb) +
+    message += " is forbidden: User \"system:unsecured\" cannot " + std::string(verb) +
                " resource \"" + std::string(type.plural) + "\" in API group \"" +
                std::string(type.group) + "\" ";
     message += ns.empty() ? std::string("at the cluster scope")

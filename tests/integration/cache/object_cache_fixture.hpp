@@ -42,8 +42,8 @@ inline std::string describe_get(error_code ec, const ObjectPtr& object) {
 /// A simulated cluster and a cache of its Secrets in the namespace "shop".
 struct CachedCluster : Simulation {
     explicit CachedCluster(ObjectCacheConfig config = {}, sim::ApiServerOptions options = {},
-                           sim::TransportFaults faults = {})
-        : Simulation(std::move(options), faults) {
+                           sim::TransportFaults faults = {}, const ServerLimits& limits = {})
+        : Simulation(std::move(options), faults, limits) {
         if (config.api_server.url.empty()) config.api_server.url = server.url();
         cache.emplace(context.get_executor(), config);
     }

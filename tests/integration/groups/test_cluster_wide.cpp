@@ -232,7 +232,9 @@ TEST_CASE("Cluster-wide: a permission that was missed for a moment changes nothi
     n.server.fail_next(sim::Response::failure(403, "Forbidden", "the authorizer is away"), 2);
     n.server.disconnect_all();
     n.advance(60s);
-    CHECK(n.requests() == Texts{"WATCH /api/v1/pods"});
+    // The list is one of a single object, which tells the server's version.
+    CHECK(n.requests() == Texts{"LIST /api/v1/pods", "WATCH /api/v1/pods"});
+    CHECK(n.pods().lists == 1);
     CHECK(n.pods().watchers == 1);
     CHECK_FALSE(host->discoverer->status().error);
 }

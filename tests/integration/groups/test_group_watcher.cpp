@@ -107,7 +107,7 @@ TEST_CASE("GroupWatcher: the first state waits for everything that the role need
         CHECK(status.watches.size() == needed.size());
 
         c.server.allow(to_string(missing));
-        c.advance(40s);
+        c.advance(60s);
         CHECK(host.diffs == 1);
         CHECK_FALSE(host.groups.empty());
         CHECK(host.discoverer->status().synced);

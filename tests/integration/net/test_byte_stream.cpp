@@ -1,10 +1,17 @@
 #include "k8s_sd/detail/net/byte_stream.hpp"
+#include "k8s_sd/detail/net/tls.hpp"
+#include "support/certificates.hpp"
 #include "support/loopback.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/post.hpp>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <csignal>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace k8s_sd::detail {
 namespace {
@@ -58,18 +65,19 @@ TEST_CASE("TCP stream: a failed connect says whom it did not reach and why") {
     Loopback net;
     const std::string port = closed_port();
     SECTION("nobody listens") {
-        net.client = make_client_stream(net.strand, "127.0.0.1", port, {});
+        net.client = make_client_stream(net.strand, "127.0.0.1", port, {}, net.dialing);
         net.client->async_connect(net.on_connect(net.connected));
         net.drain();
         CHECK(net.connected.ec == asio::error::connection_refused);
         CHECK(net.connected.text == "connection refused by 127.0.0.1:" + port);
     }
-    SECTION("the lookup fails") {
-        net.client = make_client_stream(net.strand, "localhost", "no-such-service", {});
+    SECTION("the port is none") {
+        net.client =
+            make_client_stream(net.strand, "localhost", "no-such-service", {}, net.dialing);
         net.client->async_connect(net.on_connect(net.connected));
         net.drain();
-        CHECK(net.connected.ec);
-        CHECK(net.connected.text.starts_with("cannot resolve localhost: "));
+        CHECK(net.connected.ec == errc::invalid_config);
+        CHECK(net.connected.text == "not a port number: \"no-such-service\"");
     }
 }
 
@@ -91,7 +99,8 @@ TEST_CASE("TCP stream: handlers run on the executor and never inside the call") 
         inside = false;
     });
     REQUIRE(net.run_until([&] { return calls == 3; }));
-    const auto refused = make_client_stream(net.strand, "127.0.0.1", closed_port(), {});
+    const auto refused =
+        make_client_stream(net.strand, "127.0.0.1", closed_port(), {}, net.dialing);
     refused->async_connect([&](error_code, std::string) { check(); });
     REQUIRE(net.run_until([&] { return calls == 4; }));
 }
@@ -183,6 +192,67 @@ TEST_CASE("TCP stream: a context that goes releases handlers that own their stre
         alive = stream;
     }
     CHECK(alive.expired());
+}
+
+/// The sockets of this process that are connected to that port.
+std::vector<int> sockets_to(unsigned short port) {
+    std::vector<int> result;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int descriptor = std::stoi(entry.path().filename().string());
+        sockaddr_in peer{};
+        socklen_t size = sizeof peer;
+        const int failed = ::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size);
+        if (failed == 0 && peer.sin_family == AF_INET && ntohs(peer.sin_port) == port) {
+            result.push_back(descriptor);
+        }
+    }
+    return result;
+}
+
+TEST_CASE("TCP stream: a peer that is gone is noticed without writing") {
+    Loopback net;
+    REQUIRE(net.connect(net.make_client()));
+    const auto sockets = sockets_to(net.acceptor.local_endpoint().port());
+    REQUIRE(sockets.size() == 1);
+    const auto option = [&](int level, int name) {
+        int value = 0;
+        socklen_t size = sizeof value;
+        REQUIRE(::getsockopt(sockets[0], level, name, &value, &size) == 0);
+        return value;
+    };
+    CHECK(option(SOL_SOCKET, SO_KEEPALIVE) == 1);
+    CHECK(option(IPPROTO_TCP, TCP_KEEPIDLE) == 30);
+    CHECK(option(IPPROTO_TCP, TCP_KEEPINTVL) == 10);
+    CHECK(option(IPPROTO_TCP, TCP_KEEPCNT) == 3);
+    CHECK(option(IPPROTO_TCP, TCP_USER_TIMEOUT) == 45'000);
+    CHECK(option(IPPROTO_TCP, TCP_NODELAY) == 1);
+}
+
+volatile std::sig_atomic_t broken_pipes = 0;
+
+TEST_CASE("TCP and TLS stream: writing to a closed connection raises no SIGPIPE") {
+    const auto previous = std::signal(SIGPIPE, [](int) { broken_pipes = broken_pipes + 1; });
+    const test::CertificateAuthority ca;
+    Loopback net;
+    SECTION("TCP") { REQUIRE(net.connect(net.make_client())); }
+    SECTION("TLS") {
+        TlsConfig config;
+        config.ca = ca.certificate();
+        REQUIRE(
+            net.connect(net.make_client(ClientTls{make_client_context(config), {}, "127.0.0.1"}),
+                        test::server_context(ca.server({"127.0.0.1"}))));
+    }
+    net.server.reset();
+    const std::string text(100'000, 'x');
+    Outcome written;
+    for (int i = 0; i < 100 && !(written.done() && *written.ec); ++i) {
+        written = {};
+        net.client->async_write(asio::buffer(text), net.on_io(written));
+        REQUIRE(net.run_until([&] { return written.done(); }));
+    }
+    CHECK(*written.ec);
+    CHECK(broken_pipes == 0);
+    std::signal(SIGPIPE, previous);
 }
 
 }  // namespace

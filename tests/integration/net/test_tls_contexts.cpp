@@ -8,6 +8,8 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace k8s_sd::detail {
 namespace {
@@ -124,7 +126,7 @@ TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
 TEST_CASE("TlsContexts: looks at files once per second and keeps the old context while they are "
           "broken") {
     const TemporaryDirectory directory;
-    TlsContexts contexts;
+    TlsContexts contexts(Logger{LogLevel::off, {}});
     TimePoint now{1000s};
     TlsConfig config;
     config.ca_file = directory.path("ca.crt");
@@ -143,6 +145,35 @@ TEST_CASE("TlsContexts: looks at files once per second and keeps the old context
     CHECK(second != first);
     std::filesystem::remove(config.ca_file);
     CHECK(contexts.get(config, now += 1s) == second);
+}
+
+TEST_CASE(
+    "TlsContexts: files that turn bad are warned of once, and so is that they are good again") {
+    const TemporaryDirectory directory;
+    std::vector<std::string> log;
+    Logger logger;
+    logger.write = [&](LogLevel, std::string_view line) { log.emplace_back(line); };
+    TlsContexts contexts(logger);
+    TimePoint now{1000s};
+    TlsConfig config;
+    config.ca_file = directory.path("ca.crt");
+    CHECK_THROWS_AS(contexts.get(config, now), TlsError);
+    directory.write("ca.crt", CertificateAuthority("first").certificate());
+    contexts.get(config, now += 1s);
+    CHECK(log.empty());  // what is thrown is reported by others
+
+    const std::string file = "CA file " + config.ca_file;
+    const std::string serves = "; going on with what was read before";
+    directory.write("ca.crt", "");
+    for (int i = 0; i < 3; ++i) contexts.get(config, now += 1s);
+    std::filesystem::remove(config.ca_file);
+    for (int i = 0; i < 3; ++i) contexts.get(config, now += 1s);
+    directory.write("ca.crt", CertificateAuthority("second").certificate());
+    for (int i = 0; i < 3; ++i) contexts.get(config, now += 1s);
+    CHECK(log ==
+          std::vector<std::string>{file + " holds no certificate" + serves,
+                                   "cannot read " + file + ": No such file or directory" + serves,
+                                   config.ca_file + ": usable again"});
 }
 
 TEST_CASE("TlsContexts: after a rotation of the CA new connections work") {

@@ -148,9 +148,12 @@ TEST_CASE("URLWatcher: resumes from the last event's version") {
     sim.take_requests();
     probe.take_changes();
 
+    Texts expected{"LIST /api/v1/pods?limit=1", "WATCH /api/v1/pods from " + last};
     SECTION("soon after the server ended the watch") {
+        sim.advance(1s);
         sim.server.end_watches();
         sim.advance(100ms);
+        expected.erase(expected.begin());
     }
     SECTION("after a while when the connection broke") {
         sim.server.disconnect_all();
@@ -168,7 +171,7 @@ TEST_CASE("URLWatcher: resumes from the last event's version") {
         sim.advance(1600ms);
         CHECK(probe.take_changes() == "+e -a");
     }
-    CHECK(sim.take_requests() == Texts{"WATCH /api/v1/pods from " + last});
+    CHECK(sim.take_requests() == expected);
     CHECK(probe.take_changes().empty());
     CHECK(sim.metrics->of(Kind::pod).lists == 1);
     CHECK(sim.server.open_watches() == 1);
@@ -222,6 +225,10 @@ TEST_CASE("URLWatcher: a relist brings the true differences only") {
     sim.server.compact();
     sim.server.accept_connections(true);
     sim.advance(1600ms);
+    if (count == 0) {  // it loses so much that a second list has to confirm it
+        CHECK(probe.take_changes().empty());
+        sim.advance(2s);
+    }
     CHECK(sim.metrics->of(Kind::pod).expired == 1);
     CHECK(sim.metrics->of(Kind::pod).lists == 2);
     CHECK(probe.watcher().size() == count);

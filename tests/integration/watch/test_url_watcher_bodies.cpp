@@ -35,6 +35,25 @@ TEST_CASE("URLWatcher: a list that is cut off is not taken as complete") {
     CHECK(f.counters().lists == 2);
 }
 
+TEST_CASE("URLWatcher: of a list that says its kind at the end nothing is taken before") {
+    Faults f;
+    f.start();
+    const auto kind = GENERATE(as<std::string>(), "PodList", "ServiceList", "");
+    const Response sorted =
+        body(R"({"apiVersion":"v1","items":[)" + boost::json::serialize(pod({.name = "c"})) +
+             R"(],"kind":")" + kind + R"(","metadata":{"resourceVersion":"900"}})");
+    f.server.end_watches();
+    f.settle();
+    f.server.fail_next(Response::failure(410, "Expired", "too old"));
+    for (int i = 0; i < 2; ++i) f.server.fail_next(sorted);  // the second one confirms the first
+    f.advance(3s);
+    CHECK(f.probe.names().contains("c") == (kind == "PodList"));
+    CHECK(f.probe.names().contains("a") == (kind != "PodList"));
+    f.server.compact();
+    f.server.disconnect_all();
+    f.check_recovered();
+}
+
 TEST_CASE("URLWatcher: what is no list is not taken for an empty one") {
     struct Case {
         std::string text, type;
@@ -198,7 +217,8 @@ TEST_CASE("URLWatcher: half an event is never an event") {
     f.settle();
     f.advance(2s);
     CHECK(f.probe.names() == Names{"a", "b"});
-    CHECK(f.take_requests() == Texts{"WATCH /api/v1/pods from " + f.version});
+    CHECK(f.take_requests() ==
+          Texts{"LIST /api/v1/pods?limit=1", "WATCH /api/v1/pods from " + f.version});
     f.check_recovered();
     CHECK(f.counters().lists == 1);
 }
@@ -254,6 +274,7 @@ TEST_CASE("URLWatcher: an error event ends the watch and is explained") {
 TEST_CASE("URLWatcher: watches that fail again and again make one log line") {
     Faults f;
     f.start();
+    std::size_t lines = 1;
     SECTION("with garbage") { f.answer_watches(body("garbage")); }
     SECTION("with other JSON") { f.answer_watches(body(R"({"object":{}} {"type":5})")); }
     SECTION("with an error event") {
@@ -261,12 +282,13 @@ TEST_CASE("URLWatcher: watches that fail again and again make one log line") {
     }
     SECTION("with a refusal, while lists work") {
         f.answer_watches(Response::failure(400, "BadRequest", "unknown parameter"));
+        lines = 2;  // and that it polls
     }
     SECTION("with a web page") { f.answer_watches(body("<html>", "text/html")); }
     f.server.disconnect_all();
     f.advance(300s);
     CHECK(f.take_requests().size() >= 8);
-    CHECK(f.take_log().size() == 1);
+    CHECK(f.take_log().size() == lines);
     CHECK(f.probe.status().error);
     CHECK(f.probe.take_changes().empty());
     f.check_recovered();

@@ -155,6 +155,7 @@ TEST_CASE("URLWatcher: each class of failure has its counter") {
     Faults f;
     f.probe.start();
     const auto refuse = [&](unsigned code) {
+        f.advance(35s);
         f.server.end_watches();
         f.settle();
         f.server.fail_next(Response::failure(code, "Reason", "text"));
@@ -168,6 +169,7 @@ TEST_CASE("URLWatcher: each class of failure has its counter") {
     CHECK(f.counters().server_errors == 1);
     CHECK(f.counters().other_errors == 1);
     CHECK(f.counters().network_errors == 0);
+    f.advance(35s);
     f.server.disconnect_all();
     f.advance(10s);
     CHECK(f.counters().network_errors == 1);
@@ -193,9 +195,10 @@ TEST_CASE("URLWatcher: waits as long as the server asks for") {
     f.server.fail_next(busy);
     f.advance(100ms);
     CHECK(f.take_requests().size() == 1);
+    CHECK(f.probe.status().waiting == Waiting::retry_after);
     f.advance(16s);
     CHECK(f.take_requests().empty());
-    f.advance(1s);
+    f.advance(18s);  // with jitter, at most twice as long
     CHECK(f.take_requests().size() == 1);
     CHECK(f.counters().too_many_requests == 1);
     f.check_recovered();
@@ -208,7 +211,7 @@ TEST_CASE("URLWatcher: a Retry-After beyond reason is bounded, a strange one ign
     f.settle();
     Response busy = Response::failure(429, "TooManyRequests", "try again later");
     const auto [value, longest] = GENERATE(table<std::string, Duration>(
-        {{"99999999", 3600s}, {"99999999999999999999", 2s}, {"-5", 2s}, {"soon", 2s}, {"", 2s}}));
+        {{"99999999", 3630s}, {"99999999999999999999", 2s}, {"-5", 2s}, {"soon", 2s}, {"", 2s}}));
     CAPTURE(value);
     busy.headers.emplace_back("Retry-After", value);
     f.server.fail_next(busy);
@@ -291,7 +294,7 @@ TEST_CASE("URLWatcher: secrets reach no text, whatever the server answers") {
     });
     f.probe.start();
     for (int i = 0; i < 40; ++i) {
-        f.advance(30s);
+        f.advance(1min);
         CHECK_FALSE(contains(f.probe.status().message, "secret"));
     }
     CHECK(next >= 40);

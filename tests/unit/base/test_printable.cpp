@@ -19,6 +19,13 @@ TEST_CASE("printable: foreign text in a message is UTF-8, be it cut or not") {
             CHECK(cut.find(replacement_character) == std::string::npos);
         }
     }
+    CHECK(printable("a\xc2\x9b"
+                    "31mb") == "a 31mb");
+    CHECK(printable("a\xe2\x80\xae"
+                    "b\xe2\x81\xa6"
+                    "c\xe2\x80\xa8"
+                    "d") == "a b c d");
+    CHECK(printable("\xc2\xa0\xe2\x80\xa7\xe2\x80\xaf") == "\xc2\xa0\xe2\x80\xa7\xe2\x80\xaf");
     const std::string bad = printable(std::string(300, '\xFF'));
     CHECK(is_utf8(bad));
     CHECK(bad.size() == 399 + 3);

@@ -152,5 +152,20 @@ TEST_CASE("Credentials: no source can add header fields to a request") {
     }
 }
 
+TEST_CASE("Credentials: redact knows the present value and the one before") {
+    Shared s;
+    CHECK(s.credentials->redact("Bearer the-first-token") == "Bearer the-first-token");
+    s.get();
+    s.desk->answer("Bearer the-first-token");
+    s.refresh();
+    s.desk->answer("Bearer another-one-that-serves");
+    CHECK(s.credentials->redact("the-first-token, another-one-that-serves") ==
+          "<redacted>, <redacted>");
+    s.refresh(s.revision + 1);
+    s.desk->fail("no token today");
+    CHECK(s.credentials->redact("the-first-token, another-one-that-serves") ==
+          "<redacted>, <redacted>");
+}
+
 }  // namespace
 }  // namespace k8s_sd::detail

@@ -5,8 +5,11 @@
 #include "support/manual_clock.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <sys/stat.h>
 #include <chrono>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace k8s_sd::detail {
 namespace {
@@ -18,7 +21,12 @@ using test::TemporaryDirectory;
 /// All of them answer at once.
 struct Fixture {
     explicit Fixture(const AuthConfig& config)
-        : credentials(std::make_unique<ConfiguredCredentials>(config, clock), clock) {}
+        : credentials(std::make_unique<ConfiguredCredentials>(config, clock, logger()), clock) {}
+    Logger logger() {
+        Logger result;
+        result.write = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
+        return result;
+    }
 
     std::string get() {
         std::string value;
@@ -41,6 +49,7 @@ struct Fixture {
         return result;
     }
 
+    std::vector<std::string> log;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     Credentials credentials;
     error_code ec;
@@ -144,6 +153,29 @@ TEST_CASE("Credentials: an empty, missing or malformed file keeps the last good 
     CHECK(f.problem.empty());
 }
 
+TEST_CASE("Credentials: a file that turns bad is warned of once, and so is that it is good again") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("token", "");
+    Fixture f{token_file(path)};
+    f.get();
+    CHECK(f.log.empty());  // nothing serves: that is an error
+    directory.write("token", "one");
+    f.get();
+    CHECK(f.log.empty());
+    f.clock->advance(60s);
+    directory.write("token", "");
+    for (int i = 0; i < 3; ++i) CHECK(f.get() == "Bearer one");
+    std::filesystem::remove(path);
+    for (int i = 0; i < 3; ++i) CHECK(f.get() == "Bearer one");
+    directory.write("token", "two");
+    for (int i = 0; i < 3; ++i) CHECK(f.get() == "Bearer two");
+    const std::string field = "bearer_token_file " + path + ": ";
+    CHECK(f.log == std::vector<std::string>{
+                       field + "it is empty; going on with the value read before",
+                       field + "No such file or directory; going on with the value read before",
+                       field + "usable again"});
+}
+
 TEST_CASE("Credentials: without a good value an unusable file is an error that names it") {
     const TemporaryDirectory directory;
     const std::string path = directory.path("token");
@@ -156,7 +188,11 @@ TEST_CASE("Credentials: without a good value an unusable file is an error that n
     }
     SECTION("a directory") {
         std::filesystem::create_directory(path);
-        reason = "Is a directory";
+        reason = "it is not a regular file";
+    }
+    SECTION("a FIFO, which nobody writes to") {
+        REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+        reason = "it is not a regular file";
     }
     SECTION("a line break inside") {
         directory.write("token", "s3cret\ns3cret");

@@ -64,7 +64,7 @@ TEST_CASE("ListPlan: a server that pages a list that was asked for in one piece 
 
 TEST_CASE("ListPlan: without a page size there is no other form to try") {
     ListPlan p = plan(0);
-    for (int i = 0; i < 10; ++i) p.on_cut("5");
+    for (int i = 0; i < 10; ++i) p.on_failure("5");
     CHECK(p.next("5").resource_version == "5");
     CHECK(p.next("5").limit == 0);
 }

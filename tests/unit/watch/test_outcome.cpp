@@ -105,7 +105,7 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
         {405, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
         {406, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
         {409, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
-        {410, "expired", "expired", "expired", errc::expired, &M::expired, "listing again"},
+        {410, "expired", "expired", "expired", errc::expired, &M::expired, "expire"},
         {415, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
         {422, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
         {429, "busy", "busy", "busy", errc::too_many_requests, &M::too_many_requests, ""},
@@ -125,7 +125,8 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
             CHECK(says(verdict, row.advice));
             CHECK(verdict.credentials_refused == (row.status == 401));
             // That a version has expired is nothing to complain of.
-            CHECK(verdict.failed == (row.status != 410));
+            CHECK(verdict.failed == (row.status != 410 || asked == Asked::list));
+            if (row.status == 410) continue;
             if (verdict.failed) {
                 CHECK(says(verdict, "HTTP " + std::to_string(row.status) + ": why it was refused"));
             }
@@ -358,13 +359,27 @@ TEST_CASE("judge: the fifth short watch in a row is a failure, though each ended
         const Verdict verdict = judge(x, ended({}));
         CHECK(words(verdict) == "ended");
         CHECK(verdict.failed == (i >= 4));
-        CHECK(verdict.needs_event == (i >= 4));
+        CHECK((verdict.failure.over_with == Proof::event) == (i >= 4));
         CHECK((verdict.failure.ec == errc::short_watches) == (i >= 4));
         x.streams.begin({});
         x.streams.end({});
     }
     x.events = 1;
     CHECK_FALSE(judge(x, ended({})).failed);
+}
+
+TEST_CASE("judge: the third version in a row that expires at once is a failure") {
+    Exchange x = exchange(Asked::watch, 410, status_body("too old"));
+    for (int i = 0; i < 4; ++i) {
+        const Verdict verdict = judge(x, {});
+        CHECK(words(verdict) == "expired");
+        CHECK(verdict.failed == (i >= 2));
+        CHECK((verdict.failure.over_with == Proof::long_life) == (i >= 2));
+        x.streams.on_expiry();
+    }
+    x.streams.begin({});
+    x.streams.end(TimePoint(1min));
+    CHECK_FALSE(judge(x, {}).failed);
 }
 
 TEST_CASE("judge: the second silent watch in a row is a failure, unless it brought something") {

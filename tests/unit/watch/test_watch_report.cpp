@@ -65,16 +65,16 @@ TEST_CASE("WatchReport: it begins without an error, and is counted until its end
 
 TEST_CASE("WatchReport: a failure is told with the URL; the same one again only in the status") {
     Reported r;
-    r.report.fail({errc::forbidden, "HTTP 403: no"}, false, false, r.now + 1s);
+    r.report.fail({errc::forbidden, "HTTP 403: no"}, false, r.now + 1s);
     CHECK(r.status().error == errc::forbidden);
     CHECK(r.status().message == url + "HTTP 403: no");
     CHECK(r.status().since == r.now + 1s);
     CHECK(r.take_log() == Texts{"warning " + url + "HTTP 403: no"});
-    r.report.fail({errc::forbidden, "HTTP 403: still no"}, false, false, r.now + 2s);
+    r.report.fail({errc::forbidden, "HTTP 403: still no"}, false, r.now + 2s);
     CHECK(r.status().message == url + "HTTP 403: still no");
     CHECK(r.status().since == r.now + 1s);
     CHECK(r.take_log().empty());
-    r.report.fail({errc::not_found, "HTTP 404"}, false, false, r.now + 3s);
+    r.report.fail({errc::not_found, "HTTP 404"}, false, r.now + 3s);
     CHECK(r.status().since == r.now + 3s);
     CHECK(r.status().failures == 3);
     CHECK(r.take_log() == Texts{"warning " + url + "HTTP 404"});
@@ -85,7 +85,7 @@ TEST_CASE("WatchReport: a failure is told with the URL; the same one again only 
 TEST_CASE("WatchReport: a recovery is told once") {
     Reported r;
     CHECK_FALSE(r.report.recover(r.now));
-    r.report.fail({errc::server_error, "HTTP 500"}, true, false, r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, true, r.now);
     r.take_log();
     CHECK(r.report.recover(r.now + 5s));
     CHECK_FALSE(r.report.recover(r.now + 6s));
@@ -98,10 +98,10 @@ TEST_CASE("WatchReport: a recovery is told once") {
 
 TEST_CASE("WatchReport: a complete list ends the error of a list, not that of a watch") {
     Reported r;
-    r.report.fail({errc::server_error, "HTTP 500"}, true, false, r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, true, r.now);
     CHECK_FALSE(r.report.on_list(r.now));
     CHECK(r.status().error == errc::server_error);
-    r.report.fail({errc::server_error, "HTTP 500"}, false, false, r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, false, r.now);
     CHECK(r.report.on_list(r.now));
     CHECK_FALSE(r.status().error);
     CHECK(r.metrics.lists == 2);
@@ -203,7 +203,7 @@ TEST_CASE("WatchReport: what it waits for is in the status, since when, and for 
 
 TEST_CASE("WatchReport: no text holds what the client takes out of it") {
     Reported r;
-    r.report.fail({errc::server_error, "you sent s3cret"}, false, false, r.now);
+    r.report.fail({errc::server_error, "you sent s3cret"}, false, r.now);
     r.report.on_bad_object("ns", "s3cret", {errc::bad_object, ""});
     CHECK(r.status().message == url + "you sent <...>");
     for (const std::string& line : r.take_log()) CHECK(line.find("s3cret") == std::string::npos);
@@ -211,12 +211,12 @@ TEST_CASE("WatchReport: no text holds what the client takes out of it") {
 
 TEST_CASE("WatchReport: watchers whose last attempt failed are counted until their end") {
     Reported r;
-    r.report.fail({errc::server_error, "no"}, false, false, r.now);
-    r.report.fail({errc::not_found, "no"}, false, false, r.now);
+    r.report.fail({errc::server_error, "no"}, false, r.now);
+    r.report.fail({errc::not_found, "no"}, false, r.now);
     CHECK(r.metrics.failing_watchers == 1);
     r.report.recover(r.now);
     CHECK(r.metrics.failing_watchers == 0);
-    r.report.fail({errc::server_error, "no"}, false, false, r.now);
+    r.report.fail({errc::server_error, "no"}, false, r.now);
     r.report.end();
     CHECK(r.metrics.failing_watchers == 0);
 }

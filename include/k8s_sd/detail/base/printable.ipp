@@ -13,15 +13,26 @@ std::string_view start_of(std::string_view text, std::size_t longest) noexcept {
     return text.substr(0, end);
 }
 
+/// Characters that move what stands around them: controls of two bytes (U+0080 to U+009F), line and
+/// paragraph separators, and those that turn the direction of writing.
+bool moves_text(std::string_view character) noexcept {
+    if (character.size() == 1) return is_control(character[0]);
+    if (character.size() == 2) return character >= "\xc2\x80" && character <= "\xc2\x9f";
+    return (character >= "\xe2\x80\xa8" && character <= "\xe2\x80\xae") ||
+           (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
     constexpr std::size_t longest = 400;
     std::string out;
     for_each_utf8_part(start_of(text, longest), [&](std::string_view part) {
-        for (const char c : part) {
-            if (!is_control(c)) {
-                out += c;
+        while (!part.empty()) {
+            const std::string_view character = part.substr(0, utf8_length(part));
+            part.remove_prefix(character.size());
+            if (!moves_text(character)) {
+                out += character;
             } else if (!out.empty() && out.back() != ' ') {
                 out += ' ';
             }

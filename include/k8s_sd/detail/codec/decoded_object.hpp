@@ -11,6 +11,8 @@ struct DecodedObject {
     Kind kind;
     const model::ObjectMeta& meta;
     const void* model;  ///< a KindTraits<kind>::Model, which has this `meta`
+    /// False: it is of the kind if the rest of the list turns out to be good.
+    bool kind_is_certain = true;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -8,6 +8,7 @@
 #include "k8s_sd/error.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -63,11 +64,10 @@ class JsonProjector {
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
-        elements_ = 0;
-        if (text_.capacity() > largest_kept_buffer) CleansedBytes().swap(text_);
+        element_bytes_ = 0;
     }
     /// Between two documents: gives back the memory for long texts.
-    void release() { CleansedBytes().swap(text_); }
+    void release() noexcept { CleansedBytes().swap(text_); }
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
 
@@ -82,7 +82,7 @@ class JsonProjector {
         if (node.type != Type::object && node.type != Type::map) return mismatch("an object");
         void* around = context();
         if (!frames_.empty() && frames_.back().node->type == Type::array) {
-            if (!count_element()) return enter_skipped();
+            if (!count_element(*frames_.back().node)) return enter_skipped();
             around = frames_.back().node->begin(around);
         }
         frames_.push_back({&node, node.type == Type::object ? node.begin(around) : around});
@@ -137,7 +137,7 @@ class JsonProjector {
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
         if (!value) return not_base64();
-        if (around.type != Type::object && !count_element()) return skipped_value();
+        if (around.type != Type::object && !count_element(around)) return skipped_value();
         if (around.type == Type::map) {
             around.add_pair(context(), key_, *value);
         } else {
@@ -187,7 +187,7 @@ class JsonProjector {
  private:
     using Type = Projection::Type;
     static constexpr std::size_t largest_kept_buffer = 64 * 1024;
-    static constexpr std::size_t element_bytes = 64;  // about what the largest ones take
+    static constexpr std::size_t longest_shown_key = 64;
     struct Frame {
         const Projection* node;
         void* context;
@@ -259,7 +259,8 @@ class JsonProjector {
                 if (!joined.empty()) joined += '.';
                 joined += name;
             }
-            if (frames_[i].node->type == Type::map) (joined += '.') += key_;
+            if (frames_[i].node->type == Type::map)
+                (joined += '.') += key_.substr(0, longest_shown_key);
         }
         return joined.empty() ? "the document" : joined;
     }
@@ -281,9 +282,12 @@ class JsonProjector {
     }
     void append(std::string_view part) {
         if (!within_limit(part.size() + text_.size())) return;
+        const std::size_t size = text_.size() + part.size();
+        if (size > text_.capacity()) text_.reserve(std::min(2 * size, left()));
         text_.insert(text_.end(), part.begin(), part.end());
     }
     void forget_text() noexcept {
+        if (text_.capacity() > largest_kept_buffer) return release();
         cleanse(text_.data(), text_.size());
         text_.clear();
     }
@@ -315,14 +319,18 @@ class JsonProjector {
         return std::string_view(bytes, *size);
     }
     // An element of a vector costs memory even if there is no text in it.
-    bool count_element() {
-        if (!within_limit(element_bytes)) return false;
-        ++elements_;
+    bool count_element(const Projection& around) {
+        if (!within_limit(around.element_bytes)) return false;
+        element_bytes_ += around.element_bytes;
         return true;
     }
+    /// What the limit leaves for the record, beside a text that is not yet complete.
+    std::size_t left() const noexcept {
+        const std::size_t used = arena_.size() + element_bytes_;
+        return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
+    }
     bool within_limit(std::size_t more) {
-        const std::size_t used = arena_.size() + elements_ * element_bytes;
-        if (more <= max_record_bytes_ && used <= max_record_bytes_ - more) return true;
+        if (more <= left()) return true;
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
         return false;
@@ -340,7 +348,7 @@ class JsonProjector {
     CleansedBytes text_;                   // a string or key that came in several parts
     std::string problem_;
     std::string document_problem_;
-    std::size_t elements_ = 0;  // of arrays and maps, in the current record
+    std::size_t element_bytes_ = 0;  // of arrays and maps, in the current record
     bool too_large_ = false;
     bool has_records_ = false;
 };

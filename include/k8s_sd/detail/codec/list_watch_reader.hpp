@@ -47,10 +47,12 @@ class ListWatchReader final : private DocumentSink {
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
     error_code on_event(std::string_view type, const ObjectProblem&) override;
     void report(EventType type, const ObjectProblem& problem);
+    void report_bookmark(const ObjectProblem& problem);
     void report_bad(const ObjectProblem& problem, std::string_view text);
     std::string problem_of_object() const;
-    bool is_of_another_kind() const;
+    std::string problem_of_version() const;
     error_code check_list();
+    error_code fail_without_kind();
     error_code check_kind(std::string_view list_kind);
     error_code fail(error_code what, std::string why);
 
@@ -64,6 +66,8 @@ class ListWatchReader final : private DocumentSink {
     std::string content_type_;  // of the decoder
     Document document_ = Document::list;
     bool chosen_ = false;
+    bool kind_is_certain_ = true;
+    bool kind_is_owed_ = false;  // by the list, for items that have come without one
     ListHead list_;
     std::string problem_;
 };

@@ -7,6 +7,9 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
+// Both go into the path of the next request. Real ones are much shorter.
+constexpr std::size_t longest_version = 1024;
+constexpr std::size_t longest_token = 32 * 1024;
 
 }  // namespace
 
@@ -22,6 +25,8 @@ ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_objec
 void ListWatchReader::expect(Document document) {
     document_ = document;
     chosen_ = false;
+    kind_is_certain_ = true;
+    kind_is_owed_ = false;
     list_ = {};
     problem_.clear();
 }
@@ -55,9 +60,16 @@ error_code ListWatchReader::finish() {
 
 error_code ListWatchReader::check_list() {
     if (const error_code ec = check_kind(list_.kind)) return ec;
+    if (kind_is_owed_ && list_.kind != list_kind_) return fail_without_kind();
     if (!list_.has_items) return fail(errc::malformed_response, "the list has no items");
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
+    }
+    if (list_.resource_version.size() > longest_version) {
+        return fail(errc::malformed_response, "the list's metadata.resourceVersion is too long");
+    }
+    if (list_.continue_token.size() > longest_token) {
+        return fail(errc::malformed_response, "the list's metadata.continue is too long");
     }
     return {};
 }
@@ -74,13 +86,20 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
 // Typed lists say their kind first. In others it follows their items, which say it themselves.
 error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
     if (const error_code ec = check_kind(list_kind)) return ec;
-    if (list_kind != list_kind_ && scratch_->meta().kind.empty() && problem.text.empty()) {
-        return fail(errc::malformed_response,
-                    "neither the list nor its items say that they are of kind " +
-                        std::string(resource_of(schema_.kind).kind));
+    kind_is_certain_ = list_kind == list_kind_ || !scratch_->meta().kind.empty();
+    if (!kind_is_certain_ && problem.text.empty()) {
+        // A list that was sorted by a proxy says its kind behind the items.
+        if (!list_kind.empty()) return fail_without_kind();
+        kind_is_owed_ = true;
     }
     report(EventType::added, problem);
     return {};
+}
+
+error_code ListWatchReader::fail_without_kind() {
+    return fail(errc::malformed_response,
+                "neither the list nor its items say that they are of kind " +
+                    std::string(resource_of(schema_.kind).kind));
 }
 
 error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem& problem) {
@@ -91,8 +110,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     } else if (type == "DELETED") {
         report(EventType::deleted, problem);
     } else if (type == "BOOKMARK") {
-        is_of_another_kind() ? report_bad(problem, problem_of_object())
-                             : sink_.on_bookmark(scratch_->meta().resource_version);
+        report_bookmark(problem);
     } else if (type == "ERROR") {
         sink_.on_error_event(to_server_status(scratch_->meta().status));
     } else if (type.empty()) {
@@ -104,6 +122,12 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     return {};
 }
 
+void ListWatchReader::report_bookmark(const ObjectProblem& problem) {
+    const std::string unusable = problem_of_version();
+    if (!unusable.empty()) return report_bad(problem, unusable);
+    sink_.on_bookmark(scratch_->meta().resource_version);
+}
+
 void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     // Of a deleted object only the name is needed.
     if (!problem.text.empty() && type != EventType::deleted) {
@@ -111,21 +135,26 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     }
     const std::string unusable = problem_of_object();
     if (!unusable.empty()) return report_bad(problem, unusable);
-    sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model()});
+    sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model(), kind_is_certain_});
 }
 
-bool ListWatchReader::is_of_another_kind() const {
-    const std::string_view kind = scratch_->meta().kind;
-    return !kind.empty() && kind != resource_of(schema_.kind).kind;
+// Why the version of the object is no place to go on from; empty: it is one.
+std::string ListWatchReader::problem_of_version() const {
+    const model::ObjectMeta& meta = scratch_->meta();
+    const std::string_view kind = resource_of(schema_.kind).kind;
+    if (!meta.kind.empty() && meta.kind != kind) {
+        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
+               " and not " + std::string(kind);
+    }
+    if (meta.resource_version.size() > longest_version) return "a resource version too long";
+    return {};
 }
 
 std::string ListWatchReader::problem_of_object() const {
+    std::string unusable = problem_of_version();
+    if (!unusable.empty()) return unusable;
     const model::ObjectMeta& meta = scratch_->meta();
     const Resource& resource = resource_of(schema_.kind);
-    if (is_of_another_kind()) {
-        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
-               " and not " + std::string(resource.kind);
-    }
     if (meta.name.empty()) return "an object without a name";
     if (meta.ns.empty() && resource.namespaced) return "an object without a namespace";
     return {};
@@ -134,9 +163,9 @@ std::string ListWatchReader::problem_of_object() const {
 void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text) {
     const model::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
-    // The version of another collection is no place to go on from.
+    // The version of another collection, for one, is no place to go on from.
     const std::string_view version =
-        is_of_another_kind() ? std::string_view() : meta.resource_version;
+        problem_of_version().empty() ? meta.resource_version : std::string_view();
     sink_.on_bad_object(meta.ns, meta.name, version, what, text);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -25,7 +26,8 @@ struct Projection {
     void (*set_number)(void* around, std::int64_t) = nullptr;
     void (*set_boolean)(void* around, bool) = nullptr;
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
-    bool base64 = false;  ///< map: the values are bytes, which JSON writes in base64
+    std::size_t element_bytes = 0;  ///< array, map: what an element costs beside its texts
+    bool base64 = false;            ///< map: the values are bytes, which JSON writes in base64
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
     std::vector<Projection> element{};                               // of an array: exactly one
 
@@ -54,6 +56,11 @@ auto& field(void* around) {
     return static_cast<Class*>(around)->*Pointer;
 }
 
+/// A vector that grows has twice the room that it needs.
+template <auto Pointer>
+constexpr std::size_t element_bytes =
+    2 * sizeof(typename MemberPointer<decltype(Pointer)>::field_type::value_type);
+
 /// A string into a std::string_view (or an optional one).
 template <auto Pointer>
 Projection text() {
@@ -77,7 +84,7 @@ Projection boolean() {
 /// An object of strings into a vector of pairs.
 template <auto Pointer>
 Projection map() {
-    Projection node{.type = Projection::Type::map};
+    Projection node{.type = Projection::Type::map, .element_bytes = element_bytes<Pointer>};
     node.add_pair = [](void* around, std::string_view key, std::string_view value) {
         field<Pointer>(around).emplace_back(key, value);
     };
@@ -119,7 +126,7 @@ Projection presence(Members members = {}) {
 /// An array of objects into a vector of aggregates.
 template <auto Pointer>
 Projection array(Members members) {
-    Projection node{.type = Projection::Type::array};
+    Projection node{.type = Projection::Type::array, .element_bytes = element_bytes<Pointer>};
     node.begin = [](void* around) -> void* { return &field<Pointer>(around).emplace_back(); };
     node.element.push_back(object(std::move(members)));
     return node;
@@ -127,7 +134,7 @@ Projection array(Members members) {
 /// An array of strings into a vector of std::string_view.
 template <auto Pointer>
 Projection texts() {
-    Projection node{.type = Projection::Type::array};
+    Projection node{.type = Projection::Type::array, .element_bytes = element_bytes<Pointer>};
     node.element.push_back(Projection{.type = Projection::Type::text});
     node.element.front().set_text = [](void* around, std::string_view value) {
         field<Pointer>(around).push_back(value);

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/objects/model/meta.hpp"
 
+#include <cstddef>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -23,16 +24,22 @@ class ScratchOf final : public Scratch {
     const model::ObjectMeta& meta() const noexcept override { return model_.meta; }
     void clear() override {
         // Labels and annotations are the longest vectors; their memory is kept.
-        auto labels = std::move(model_.meta.labels);
-        auto annotations = std::move(model_.meta.annotations);
-        labels.clear();
-        annotations.clear();
+        auto labels = emptied(model_.meta.labels);
+        auto annotations = emptied(model_.meta.annotations);
         model_ = Model();
         model_.meta.labels = std::move(labels);
         model_.meta.annotations = std::move(annotations);
     }
 
  private:
+    template <class Vector>
+    static Vector emptied(Vector& vector) {
+        constexpr std::size_t most_kept = 1024;
+        if (vector.capacity() > most_kept) return {};
+        vector.clear();
+        return std::move(vector);
+    }
+
     Model model_;
 };
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -29,10 +30,11 @@ class ApiClientImpl {
     /// \param path  with query, without the server's prefix
     HttpRequest make_request(std::string_view path, const Authorization&) const;
     std::unique_ptr<HttpConnection> make_connection() const;
+    /// A text of the server for messages: without what echoes the credentials.
+    std::string redact(std::string text) const { return credentials.redact(std::move(text)); }
     /// For messages; without a slash at the end.
     const std::string& url() const noexcept { return base_; }
     std::uint64_t next_seed();
-    std::string redact(std::string text) const { return text; }
 
     const asio::any_io_executor executor;
     const Environment environment;

@@ -39,7 +39,8 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
       target(make_target(server)),
       credentials(source ? std::move(source)
-                         : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock),
+                         : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock,
+                                                                   environment.logger),
                   environment.clock),
       url_(url_of(server)),
       base_(to_string(url_)) {

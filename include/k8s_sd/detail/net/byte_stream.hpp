@@ -31,12 +31,19 @@ struct ClientTls {
     std::string server_name;  ///< for SNI and verification: name or IP literal
 };
 
+/// What else a client needs to connect.
+struct Dialing {
+    std::shared_ptr<Clock> clock;
+    std::shared_ptr<Resolver> resolver;
+};
+
 /// \param host  name or IP literal without brackets; a literal needs no name lookup
 /// \param port  number
 /// \param tls   empty: plain TCP
-/// All addresses of a name are tried, one after the other. There is no deadline: the caller
-/// closes the stream.
+/// The addresses of a name race, see AddressRace. There is no deadline: the caller closes the
+/// stream.
 std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor, std::string host,
-                                               std::string port, std::optional<ClientTls> tls);
+                                               std::string port, std::optional<ClientTls> tls,
+                                               Dialing);
 
 }  // namespace k8s_sd::inline v0::detail

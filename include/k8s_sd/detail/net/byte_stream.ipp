@@ -1,14 +1,19 @@
 #include "k8s_sd/detail/base/host_port.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/net/address_race.hpp"
 #include "k8s_sd/detail/net/byte_stream.hpp"
+#include "k8s_sd/detail/net/lookups.hpp"
 #include "k8s_sd/detail/net/tls_peer.hpp"
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+#include <fcntl.h>
 #include <netinet/tcp.h>
+#include <algorithm>
 #include <charconv>
+#include <exception>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -18,14 +23,15 @@ namespace {
 using asio::ip::tcp;
 using ConnectHandler = ByteStream::ConnectHandler;
 using IoHandler = ByteStream::IoHandler;
-using Addresses = tcp::resolver::results_type;
+using Addresses = std::vector<asio::ip::address>;
 
 /// A half-open connection is noticed within about a minute. Without these options it would still
-/// be noticed, later: failures do not matter.
+/// be noticed, later: failures do not matter. Children of the host do not inherit the connection.
 void tune(tcp::socket& socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     [[maybe_unused]] const auto set = [&socket](int option, int value) {
         ::setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof value);
     };
@@ -44,15 +50,22 @@ class ConnectOp;
 /// What a stream and its pending operations share; the operations keep it alive.
 class Channel : public std::enable_shared_from_this<Channel> {
  public:
-    Channel(tcp::socket s, std::shared_ptr<asio::ssl::context> c)
-        : socket(std::move(s)), context(std::move(c)) {
-        // Made at once: without it, bytes written too early would go out in the clear.
-        if (context) tls.emplace(socket, *context);
+    /// \param s  open, or to be replaced by open()
+    /// \param secure  nothing is ever read or written in the clear
+    Channel(tcp::socket s, bool secure, std::shared_ptr<asio::ssl::context> c)
+        : socket(std::move(s)), context(std::move(c)), secure_(secure) {
+        if (socket.is_open()) begin_tls();
     }
 
+    void open(tcp::socket connected) {
+        socket = std::move(connected);
+        tune(socket);
+        begin_tls();
+    }
     void read(asio::mutable_buffer, IoHandler);
     void write(asio::const_buffer, IoHandler);
     void close() noexcept;
+    bool closed() const noexcept { return closed_; }
 
     /// What a handler is told. A success may already be queued when the stream is closed, hence
     /// this is asked right before the handler is called.
@@ -64,6 +77,12 @@ class Channel : public std::enable_shared_from_this<Channel> {
     std::weak_ptr<ConnectOp> connecting;  // weak: the handler in it may own the stream
 
  private:
+    void begin_tls() {
+        if (context) tls.emplace(socket, *context);
+    }
+    bool refuse(IoHandler&);
+
+    const bool secure_;
     bool closed_ = false;
 };
 
@@ -81,29 +100,42 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     ConnectOp(std::shared_ptr<Channel> channel, ConnectHandler handler, std::string peer)
         : channel_(std::move(channel)), handler_(std::move(handler)), peer_(std::move(peer)) {}
 
-    void resolve(const std::string& host, const std::string& port);
-    void connect(const Addresses&);
+    void resolve(const std::string& host, const std::string& port, const Dialing&);
     void expect(const std::string& server_name) { server_name_ = server_name; }
     void handshake(asio::ssl::stream_base::handshake_type);
-    /// Only the first call counts: a lookup cannot be interrupted, its result comes after close().
+    /// Only the first call counts.
     void finish(error_code, std::string text);
 
  private:
-    void resolved(error_code, const std::string& host, const Addresses&);
-    void connected(error_code);
+    void resolved(error_code, const std::string& problem, const Addresses&, std::uint16_t port);
+    void connect(const Addresses&, std::uint16_t port);
+    void connected(tcp::socket, const std::vector<FailedAddress>&);
     void verify_server();
-    std::string explain_connect(const error_code&) const;
+    void fail_to_connect(const std::vector<FailedAddress>&);
     std::string explain_handshake(const error_code&) const;
 
     std::shared_ptr<Channel> channel_;
     ConnectHandler handler_;  // empty once finished
     std::string peer_;        // for texts
+    std::string host_;
     std::string server_name_;
     std::string rejection_;  // why the certificate was not accepted
-    std::optional<tcp::resolver> resolver_;
+    std::shared_ptr<Clock> clock_;
+    Lookups::Ticket lookup_;
+    std::weak_ptr<AddressRace> race_;  // weak: its handler owns this object
 };
 
+/// Before TLS, bytes that are written too early would go out in the clear.
+bool Channel::refuse(IoHandler& handler) {
+    if (tls || !secure_) return false;
+    asio::post(socket.get_executor(), [channel = shared_from_this(), handler = std::move(handler)] {
+        handler(channel->outcome(asio::error::not_connected), 0);
+    });
+    return true;
+}
+
 void Channel::read(asio::mutable_buffer buffer, IoHandler handler) {
+    if (refuse(handler)) return;
     Completion completion{shared_from_this(), std::move(handler)};
     if (tls) {
         tls->async_read_some(buffer, std::move(completion));
@@ -113,6 +145,7 @@ void Channel::read(asio::mutable_buffer buffer, IoHandler handler) {
 }
 
 void Channel::write(asio::const_buffer buffer, IoHandler handler) {
+    if (refuse(handler)) return;
     Completion completion{shared_from_this(), std::move(handler)};
     if (tls) {
         asio::async_write(*tls, buffer, std::move(completion));
@@ -135,40 +168,58 @@ error_code Channel::outcome(error_code ec) const {
     return ec;
 }
 
-void ConnectOp::resolve(const std::string& host, const std::string& port) {
-    error_code not_literal;
-    const auto address = asio::ip::make_address(host, not_literal);
+void ConnectOp::resolve(const std::string& host, const std::string& port, const Dialing& dialing) {
+    host_ = host;
+    clock_ = dialing.clock;
     std::uint16_t number = 0;
     const char* const end = port.data() + port.size();
     const auto parsed = std::from_chars(port.data(), end, number);
-    if (!not_literal && parsed.ec == std::errc() && parsed.ptr == end) {
-        return connect(Addresses::create(tcp::endpoint(address, number), host, port));
+    if (parsed.ec != std::errc() || parsed.ptr != end) {
+        return finish(errc::invalid_config, "not a port number: " + in_quotes(port));
     }
-    resolver_.emplace(channel_->socket.get_executor());
-    resolver_->async_resolve(
-        host, port, [self = shared_from_this(), host](error_code ec, const Addresses& addresses) {
-            self->resolved(ec, host, addresses);
+    error_code not_literal;
+    const auto address = asio::ip::make_address(host, not_literal);
+    if (!not_literal) return connect({address}, number);
+    lookup_ = Lookups::async_resolve(
+        channel_->socket.get_executor(), dialing.resolver, host,
+        [self = shared_from_this(), number](error_code ec, const std::string& problem,
+                                            const Addresses& addresses) {
+            self->resolved(ec, problem, addresses, number);
         });
 }
 
-void ConnectOp::resolved(error_code ec, const std::string& host, const Addresses& addresses) {
+void ConnectOp::resolved(error_code ec, const std::string& problem, const Addresses& addresses,
+                         std::uint16_t port) {
     if (!handler_) return;
-    if (ec) return finish(ec, "cannot resolve " + host + ": " + ec.message());
-    connect(addresses);
+    if (!ec && addresses.empty()) ec = asio::error::host_not_found;
+    if (ec) {
+        return finish(ec, "cannot resolve " + host_ + ": " +
+                              (problem.empty() ? ec.message() : problem));
+    }
+    connect(addresses, port);
 }
 
-void ConnectOp::connect(const Addresses& addresses) {
-    asio::async_connect(
-        channel_->socket, addresses,
-        [self = shared_from_this()](error_code ec, const tcp::endpoint&) { self->connected(ec); });
+void ConnectOp::connect(const Addresses& addresses, std::uint16_t port) {
+    if (channel_->closed()) return finish(asio::error::operation_aborted, "closed");
+    const auto race = std::make_shared<AddressRace>(
+        channel_->socket.get_executor(), clock_,
+        [self = shared_from_this()](tcp::socket socket, const std::vector<FailedAddress>& failed) {
+            self->connected(std::move(socket), failed);
+        });
+    race_ = race;
+    race->start(addresses, port);
 }
 
-void ConnectOp::connected(error_code ec) {
+void ConnectOp::connected(tcp::socket socket, const std::vector<FailedAddress>& failed) {
     if (!handler_) return;
-    if (ec) return finish(ec, explain_connect(ec));
-    tune(channel_->socket);
-    if (!channel_->tls) return finish({}, {});
-    verify_server();
+    if (!socket.is_open()) return fail_to_connect(failed);
+    try {
+        channel_->open(std::move(socket));
+        if (!channel_->tls) return finish({}, {});
+        verify_server();
+    } catch (const std::exception& error) {  // OpenSSL's errors, where Asio wraps it
+        finish(errc::connector_failed, error.what());
+    }
 }
 
 void ConnectOp::verify_server() {
@@ -196,15 +247,30 @@ void ConnectOp::handshake(asio::ssl::stream_base::handshake_type type) {
 
 void ConnectOp::finish(error_code ec, std::string text) {
     if (!handler_) return;
-    if (resolver_) resolver_->cancel();
+    const auto self = shared_from_this();  // those who wait for a step own this object
     asio::post(channel_->socket.get_executor(),
                [channel = channel_, handler = std::exchange(handler_, nullptr), ec,
                 text = std::move(text)] { handler(channel->outcome(ec), text); });
+    lookup_.cancel();  // afterwards: it may be all that the context has to do
+    if (const auto race = race_.lock()) race->cancel();
 }
 
-std::string ConnectOp::explain_connect(const error_code& ec) const {
-    if (ec == asio::error::connection_refused) return "connection refused by " + peer_;
-    return "cannot connect to " + peer_ + ": " + ec.message();
+void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
+    constexpr std::size_t most_named = 4;
+    const error_code ec = failed.back().ec;
+    if (failed.size() == 1 && ec == asio::error::connection_refused) {
+        return finish(ec, "connection refused by " + peer_);
+    }
+    std::string text = "cannot connect to " + peer_;
+    if (failed.size() == 1) return finish(ec, text + ": " + ec.message());
+    for (std::size_t i = 0; i < std::min(failed.size(), most_named); ++i) {
+        text +=
+            (i == 0 ? ": " : "; ") + failed[i].address.to_string() + ": " + failed[i].ec.message();
+    }
+    if (failed.size() > most_named) {
+        text += "; and " + std::to_string(failed.size() - most_named) + " more";
+    }
+    finish(ec, std::move(text));
 }
 
 std::string ConnectOp::explain_handshake(const error_code& ec) const {
@@ -232,8 +298,8 @@ class SocketStream : public ByteStream {
     void close() noexcept override { channel_->close(); }
 
  protected:
-    SocketStream(tcp::socket socket, std::shared_ptr<asio::ssl::context> context)
-        : channel_(std::make_shared<Channel>(std::move(socket), std::move(context))) {}
+    SocketStream(tcp::socket socket, bool secure, std::shared_ptr<asio::ssl::context> context)
+        : channel_(std::make_shared<Channel>(std::move(socket), secure, std::move(context))) {}
 
     std::shared_ptr<ConnectOp> begin_connect(ConnectHandler handler, std::string peer) {
         auto op = std::make_shared<ConnectOp>(channel_, std::move(handler), std::move(peer));
@@ -249,7 +315,7 @@ class SocketStream : public ByteStream {
 class AcceptedStream final : public SocketStream {
  public:
     AcceptedStream(tcp::socket socket, std::shared_ptr<asio::ssl::context> context)
-        : SocketStream(std::move(socket), std::move(context)) {
+        : SocketStream(std::move(socket), context != nullptr, context) {
         tune(channel().socket);
     }
 
@@ -263,23 +329,25 @@ class AcceptedStream final : public SocketStream {
 class ClientStream final : public SocketStream {
  public:
     ClientStream(const asio::any_io_executor& executor, std::string host, std::string port,
-                 std::optional<ClientTls> tls)
-        : SocketStream(tcp::socket(executor), tls ? tls->context : nullptr),
+                 std::optional<ClientTls> tls, Dialing dialing)
+        : SocketStream(tcp::socket(executor), tls.has_value(), tls ? tls->context : nullptr),
           host_(std::move(host)),
           port_(std::move(port)),
-          tls_(std::move(tls)) {}
+          tls_(std::move(tls)),
+          dialing_(std::move(dialing)) {}
 
     void async_connect(ConnectHandler handler) override {
         const auto op = begin_connect(std::move(handler), join_host_port(host_, port_));
         if (tls_ && !tls_->context) return op->finish(errc::credentials_unavailable, tls_->problem);
         if (tls_) op->expect(tls_->server_name);
-        op->resolve(host_, port_);
+        op->resolve(host_, port_, dialing_);
     }
 
  private:
     std::string host_;
     std::string port_;
     std::optional<ClientTls> tls_;
+    Dialing dialing_;
 };
 
 }  // namespace
@@ -294,9 +362,10 @@ std::unique_ptr<ByteStream> make_tls_server_stream(tcp::socket socket,
 }
 
 std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor executor, std::string host,
-                                               std::string port, std::optional<ClientTls> tls) {
+                                               std::string port, std::optional<ClientTls> tls,
+                                               Dialing dialing) {
     return std::make_unique<ClientStream>(std::move(executor), std::move(host), std::move(port),
-                                          std::move(tls));
+                                          std::move(tls), std::move(dialing));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -15,7 +15,9 @@ namespace k8s_sd::inline v0::detail {
 /// tried again with the next request. Answers at once; blocks on files.
 class ConfiguredCredentials final : public CredentialSource {
  public:
-    ConfiguredCredentials(const AuthConfig&, std::shared_ptr<Clock>);
+    /// \param logger  is told once when a file turns bad while an older value serves, and once when
+    ///                it is good again
+    ConfiguredCredentials(const AuthConfig&, std::shared_ptr<Clock>, Logger logger = {});
 
     void async_get(Handler) override;
 
@@ -24,6 +26,7 @@ class ConfiguredCredentials final : public CredentialSource {
 
     void load();
     void accept(std::string_view value);
+    void report();
     CleansedBytes make_header(std::string_view value) const;
 
     std::shared_ptr<Clock> clock_;
@@ -33,6 +36,8 @@ class ConfiguredCredentials final : public CredentialSource {
     std::string field_;     ///< for texts: the field that the value comes from
     CleansedBytes header_;  ///< the last good value
     std::string problem_;   ///< of the last value
+    std::string reported_;  ///< the problem that was logged
+    Logger logger_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -16,8 +16,9 @@ constexpr Duration credentials_file_lifetime = std::chrono::seconds(60);
 
 }  // namespace
 
-ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, std::shared_ptr<Clock> clock)
-    : clock_(std::move(clock)), username_(config.username) {
+ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, std::shared_ptr<Clock> clock,
+                                             Logger logger)
+    : clock_(std::move(clock)), username_(config.username), logger_(std::move(logger)) {
     if (!config.bearer_token.empty() || !config.bearer_token_file.empty()) {
         scheme_ = Scheme::bearer;
         file_ = config.bearer_token_file;
@@ -32,7 +33,10 @@ ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, std::shar
 }
 
 void ConfiguredCredentials::async_get(Handler handler) {
-    if (!file_.empty()) load();
+    if (!file_.empty()) {
+        load();
+        report();
+    }
     const bool usable = scheme_ == Scheme::none || !header_.empty();
     Authorization answer;
     answer.value = header_;
@@ -59,6 +63,15 @@ void ConfiguredCredentials::load() {
         return;
     }
     accept(value);
+}
+
+/// Without an older value the problem is the watch's error.
+void ConfiguredCredentials::report() {
+    if (header_.empty() || reported_ == problem_) return;
+    reported_ = problem_;
+    logger_.log(LogLevel::warning, problem_.empty()
+                                       ? field_ + ": usable again"
+                                       : problem_ + "; going on with the value read before");
 }
 
 void ConfiguredCredentials::accept(std::string_view value) {

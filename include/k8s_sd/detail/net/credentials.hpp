@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -28,6 +29,8 @@ class Credentials {
     /// After a 401 answer to a request with the value of the revision `refused`. The source is not
     /// asked if another request has brought a new value already.
     void async_refresh(std::uint64_t refused, RefreshHandler);
+    /// A foreign text without echoes of the present value or the one before; see detail::redact().
+    std::string redact(std::string text) const;
 
  private:
     bool usable() const noexcept;
@@ -38,6 +41,7 @@ class Credentials {
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<const Authorization> current_;  ///< null before the first answer
     std::vector<GetHandler> waiting_;               ///< not empty: the source is being asked
+    CleansedBytes latest_, previous_;               ///< values, whether or not they still serve
     std::uint64_t revisions_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <utility>
@@ -24,6 +25,13 @@ void Credentials::async_refresh(std::uint64_t refused, RefreshHandler handler) {
     });
 }
 
+std::string Credentials::redact(std::string text) const {
+    for (const CleansedBytes* value : {&latest_, &previous_}) {
+        if (!value->empty()) text = detail::redact(std::move(text), secrets_of(*value));
+    }
+    return text;
+}
+
 bool Credentials::usable() const noexcept { return current_ && !current_->ec; }
 
 void Credentials::ask(GetHandler handler) {
@@ -39,6 +47,10 @@ void Credentials::on_answer(Authorization answer) {
         answer.problem = "the credentials contain a line break or another control character";
     }
     const bool same = current_ && current_->value == answer.value;
+    if (!answer.value.empty() && answer.value != latest_) {
+        previous_.swap(latest_);
+        latest_ = answer.value;
+    }
     answer.revision = same ? current_->revision : ++revisions_;
     current_ = std::make_shared<const Authorization>(std::move(answer));
     const auto current = current_;

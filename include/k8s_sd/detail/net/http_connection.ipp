@@ -196,6 +196,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     // A Connector is the host's, and OpenSSL throws where Asio wraps it: both fail as servers do.
     template <class Call>
     void attempt(Call call) {
+        auto fail = guarded(&State::finish);
         std::string problem = "unknown exception";
         try {
             return call();
@@ -203,7 +204,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             problem = error.what();
         } catch (...) {
         }
-        asio::post(executor_, [fail = guarded(&State::finish), problem = std::move(problem)] {
+        asio::post(executor_, [fail = std::move(fail), problem = std::move(problem)] {
             fail(errc::connector_failed, problem);
         });
     }

@@ -17,7 +17,7 @@ inline void append(CleansedBytes& secret, std::string_view text) {
     secret.insert(secret.end(), text.begin(), text.end());
 }
 
-/// The content of a file of at most 4 MiB, without a copy of it in a stream's buffer.
+/// The content of a regular file of at most 4 MiB, without a copy of it in a stream's buffer.
 /// \param problem  set when there is no result: the reason, without the path
 std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem);
 

@@ -2,6 +2,7 @@
 
 #include <boost/system/error_code.hpp>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 
@@ -19,7 +20,7 @@ std::string system_message(int number) {
 class File {
  public:
     explicit File(const std::string& path)
-        : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+        : descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
     ~File() {
         if (descriptor_ >= 0) ::close(descriptor_);
     }
@@ -27,6 +28,11 @@ class File {
     File& operator=(const File&) = delete;
 
     bool is_open() const noexcept { return descriptor_ >= 0; }
+    /// Others, such as a FIFO, may make a reader wait without end.
+    bool is_regular() const noexcept {
+        struct stat status {};
+        return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+    }
     ssize_t read(char* to, std::size_t size) const noexcept {
         ssize_t n = -1;
         do {
@@ -45,6 +51,10 @@ std::optional<CleansedBytes> read_secret_file(const std::string& path, std::stri
     const File file(path);
     if (!file.is_open()) {
         problem = system_message(errno);
+        return std::nullopt;
+    }
+    if (!file.is_regular()) {
+        problem = "it is not a regular file";
         return std::nullopt;
     }
     CleansedBytes content;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/logger.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 #include <array>
@@ -10,6 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -29,6 +32,9 @@ std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig&);
 /// Contexts by configuration, made again when their files changed. Thread-safe; blocks on files.
 class TlsContexts {
  public:
+    /// \param logger  is told once when changed files are broken, and once when they are mended
+    explicit TlsContexts(Logger logger = {}) : logger_(std::move(logger)) {}
+
     /// Looks at the files at most once per second. While changed files are broken, the previous
     /// context serves.
     /// \throws TlsError when there is none
@@ -47,12 +53,16 @@ class TlsContexts {
         std::vector<FileStamp> stamps;
         TimePoint looked_at;
         TimePoint used_at;
+        std::string problem;  ///< that was logged
     };
 
     static Digest digest(const TlsConfig&);
     static std::vector<FileStamp> look_at_files(const TlsConfig&);
     static void renew(Entry&, const TlsConfig&);
 
+    void report(Entry&, const TlsConfig&, std::string problem) const;
+
+    const Logger logger_;
     std::mutex mutex_;
     std::map<Digest, Entry> entries_;
 };

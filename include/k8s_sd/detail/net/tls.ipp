@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/tls.hpp"
 
@@ -93,6 +94,10 @@ Key private_key(const Pem& pem) {
     return key;
 }
 
+std::array<const std::string*, 3> files_of(const TlsConfig& config) {
+    return {&config.ca_file, &config.cert_file, &config.key_file};
+}
+
 void trust(SSL_CTX* context, const TlsConfig& config) {
     if (config.ca.empty() && config.ca_file.empty()) {
         require(SSL_CTX_set_default_verify_paths(context) == 1, "no system trust store");
@@ -147,19 +152,37 @@ std::shared_ptr<asio::ssl::context> TlsContexts::get(const TlsConfig& config, Ti
     constexpr Duration keep_unused = std::chrono::hours(1);
     const std::lock_guard lock(mutex_);
     std::erase_if(entries_, [&](const auto& e) { return now - e.second.used_at > keep_unused; });
-    const auto [position, added] = entries_.try_emplace(digest(config), Entry{{}, {}, now, now});
+    const auto [position, added] =
+        entries_.try_emplace(digest(config), Entry{{}, {}, now, now, {}});
     Entry& entry = position->second;
     entry.used_at = now;
     if (!added && now - entry.looked_at < look_interval) return entry.context;
     entry.looked_at = now;
     try {
         renew(entry, config);
-    } catch (const TlsError&) {
-        if (!added) return entry.context;
-        entries_.erase(position);
-        throw;
+        report(entry, config, {});
+    } catch (const TlsError& error) {
+        if (added) {
+            entries_.erase(position);
+            throw;
+        }
+        report(entry, config, error.what());
     }
     return entry.context;
+}
+
+void TlsContexts::report(Entry& entry, const TlsConfig& config, std::string problem) const {
+    if (entry.problem == problem) return;
+    entry.problem = std::move(problem);
+    if (!entry.problem.empty()) {
+        return logger_.log(LogLevel::warning,
+                           entry.problem + "; going on with what was read before");
+    }
+    std::vector<std::string> files;
+    for (const std::string* file : files_of(config)) {
+        if (!file->empty()) files.push_back(*file);
+    }
+    logger_.log(LogLevel::warning, join(files) + ": usable again");
 }
 
 /// Unlike the context, the stamps are taken before the files are read, so that a change in
@@ -173,7 +196,7 @@ void TlsContexts::renew(Entry& entry, const TlsConfig& config) {
 
 std::vector<TlsContexts::FileStamp> TlsContexts::look_at_files(const TlsConfig& config) {
     std::vector<FileStamp> result;
-    for (const std::string* file : {&config.ca_file, &config.cert_file, &config.key_file}) {
+    for (const std::string* file : files_of(config)) {
         std::error_code missing;
         FileStamp& stamp = result.emplace_back();
         if (file->empty()) continue;

@@ -40,6 +40,11 @@ class BookmarkPatience {
         for (int i = 1; i < std::min(silent_, max_doublings); ++i) patience *= 2;
         return silence_ <= Duration{} ? patience : std::min(silence_, patience);
     }
+    /// Of a watch that may be one of another past.
+    Duration allowed_if_suspect() const {
+        const Duration usual = allowed();
+        return usual <= Duration{} ? least : std::min(usual, least);
+    }
 
  private:
     static constexpr double intervals = 2.5;

@@ -6,14 +6,23 @@
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/metrics.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace k8s_sd::inline v0::detail {
+
+/// What shows that a failure is over. Some servers answer as if all were well.
+enum class Proof : std::uint8_t {
+    life,       ///< an answer, or a watch that lives for a second
+    event,      ///< an event or bookmark
+    long_life,  ///< a watch that lives for a minute
+};
 
 /// What went wrong with a request, for the status and the log.
 struct Failure {
     error_code ec;
     std::string message;
+    Proof over_with = Proof::life;
 };
 
 /// What the server said went wrong, in words that help.

@@ -55,15 +55,15 @@ class ListPlan {
     /// The list is complete. \returns its version
     std::string finish() {
         most_recent_ = false;
-        cut_ = 0;
+        failed_ = 0;
         return std::exchange(chain_, {}).version;
     }
 
     /// The server does not take the token, or the pages do not end: everything at once from now on.
     void give_up_pages() { use(Form::whole); }
-    /// The answer has not come through in one piece. After some times the other form is tried.
-    void on_cut(const std::string& known) {
-        if (++cut_ < max_cut || page_size_ == 0) return;
+    /// The answer has not come through. After some times the other form is tried.
+    void on_failure(const std::string& known) {
+        if (++failed_ < max_failed || page_size_ == 0) return;
         const bool paged = in_chain() || in_pages(!most_recent_ && !known.empty());
         use(paged ? Form::whole : Form::pages);
     }
@@ -78,7 +78,7 @@ class ListPlan {
     // An API server fills its pages. These are so many that a proxy may cut them, and few enough
     // for one that makes tokens up.
     static constexpr int max_short_pages = 100;
-    static constexpr int max_cut = 3;
+    static constexpr int max_failed = 3;
 
     // A list that is at least as new as a version comes from the server's cache, where pages are
     // of no use (with a limit it would have to be of that very version).
@@ -94,7 +94,7 @@ class ListPlan {
     }
     void use(Form form) {
         form_ = form;
-        cut_ = 0;
+        failed_ = 0;
         forget_version();
     }
 
@@ -111,7 +111,7 @@ class ListPlan {
     Chain chain_;
     std::optional<Form> form_;  // that has got through where the usual one has not
     bool most_recent_ = false;  // list without a version
-    int cut_ = 0;
+    int failed_ = 0;            // times in a row that the same form has
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -53,8 +53,6 @@ struct Verdict {
     Failure failure{};  ///< counted if there is an error
     /// The failure is one for the status and a warning, too. Others happen every now and then.
     bool failed = false;
-    /// Only an event shows that it is over: the server answers as if all were well.
-    bool needs_event = false;
     /// The same request with other credentials may succeed.
     bool credentials_refused = false;
 };

@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-using Cause = WatchMachine::Cause;
+using FailureCause = WatchMachine::Cause;
 
 constexpr std::size_t error_text_limit = 16 * 1024;
 // A server that asks for more is mistaken, or not to be trusted.
@@ -37,29 +37,48 @@ std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus
 }
 
 /// Whose fault a status is that is no success.
-Cause cause_of(unsigned status) {
+FailureCause cause_of(unsigned status) {
     switch (status) {
-        case 401: return Cause::server;
-        case 429: return Cause::busy;
-        case 504: return Cause::cut;  // of a gateway: what takes shorter may come through
-        default: return status >= 400 && status < 500 ? Cause::refused : Cause::server;
+        case 401: return FailureCause::server;
+        case 429: return FailureCause::busy;
+        case 504: return FailureCause::cut;  // of a gateway: what takes shorter may come through
+        default:
+            return status >= 400 && status < 500 ? FailureCause::refused : FailureCause::server;
     }
 }
 
 WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status) {
     WatchMachine::Failed failed{retry_after(exchange.head, status), cause_of(status.code)};
-    if (failed.retry_after) failed.cause = Cause::busy;
+    if (failed.retry_after) failed.cause = FailureCause::busy;
     // An API that is not there may come back, and its lists tell what was missed.
-    if (exchange.watching() && status.code == 404) failed.cause = Cause::server;
+    if (exchange.watching() && status.code == 404) failed.cause = FailureCause::server;
     return failed;
+}
+
+/// Nothing to complain of, unless it never ends.
+Verdict judge_expiry(const Exchange& exchange) {
+    const bool again =
+        exchange.watching() && exchange.streams.expired_in_a_row() + 1 >= StreamRecord::max_expired;
+    if (again) {
+        return {WatchMachine::Expired{},
+                {errc::expired,
+                 "the version of each list has expired before a watch of it lived for a minute; "
+                 "the server is short of memory for events, or of time for lists",
+                 Proof::long_life},
+                true};
+    }
+    if (exchange.purpose == Purpose::list && !exchange.has_position) {
+        return {WatchMachine::Expired{},
+                {errc::expired, "HTTP 410 to a list of the most recent state, which cannot expire"},
+                true};
+    }
+    return {WatchMachine::Expired{},
+            {errc::expired, "the resource version has expired; listing again"}};
 }
 
 /// A status other than 200, or an ERROR event.
 Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status) {
-    if (status.code == 410) {
-        return {WatchMachine::Expired{},
-                {errc::expired, "the resource version has expired; listing again"}};
-    }
+    if (status.code == 410) return judge_expiry(exchange);
     Verdict verdict{failed(exchange, status), describe(status, exchange.head, exchange.kind), true};
     verdict.credentials_refused = status.code == 401;
     if (status.code == 401 && !exchange.credentials_problem.empty())
@@ -89,7 +108,8 @@ Verdict judge_wrong_content(const ResponseHead& head) {
 }
 
 Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
-    const Cause cause = exchange.head.status == 0 ? Cause::network : Cause::cut;
+    const FailureCause cause =
+        exchange.head.status == 0 ? FailureCause::network : FailureCause::cut;
     return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
 }
 
@@ -100,7 +120,7 @@ Verdict judge_list(ExchangeEnd end) {
                 true};
     }
     if (end.page_problem) {
-        return {WatchMachine::Failed{std::nullopt, Cause::refused},
+        return {WatchMachine::Failed{std::nullopt, FailureCause::refused},
                 {end.page_problem, end.page_problem.message()},
                 true};
     }
@@ -121,14 +141,15 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
         const bool failed = stream.events == 0 &&
                             exchange.streams.silent_in_a_row() + 1 >= StreamRecord::max_silent;
         if (!failed) end.failure.message.clear();
-        return {WatchMachine::Silent{}, std::move(end.failure), failed, true};
+        end.failure.over_with = Proof::event;
+        return {WatchMachine::Silent{}, std::move(end.failure), failed};
     }
     const WatchMachine::WatchEnded ended{!ec, end.in_time};
     if (!ec && stream.is_short() &&
         exchange.streams.short_in_a_row() + 1 >= StreamRecord::max_short) {
         return {ended,
-                {errc::short_watches, "watches end at once and bring nothing; listing again"},
-                true,
+                {errc::short_watches, "watches end at once and bring nothing; listing again",
+                 Proof::event},
                 true};
     }
     // Connections break every now and then; it is a failure if the next one fails, too.

@@ -12,8 +12,11 @@ namespace k8s_sd::inline v0::detail {
 /// time before it says nothing about the watch.
 class StreamRecord {
  public:
-    static constexpr int max_short = 5;   ///< so many short streams are suspect
-    static constexpr int max_silent = 2;  ///< and so many silent ones
+    static constexpr int max_short = 5;    ///< so many short streams are suspect
+    static constexpr int max_silent = 2;   ///< and so many silent ones
+    static constexpr int max_expired = 3;  ///< and so many whose version expired
+    /// After such a life a stream has nothing to do with those before.
+    static constexpr Duration long_life = std::chrono::minutes(1);
 
     struct Stream {
         Duration life{};
@@ -46,16 +49,19 @@ class StreamRecord {
             return std::nullopt;
         }
         short_ = stream_.is_short() ? short_ + 1 : 0;
+        if (stream_.life >= long_life) expired_ = 0;
         return stream_;
     }
 
     /// The stream that has ended was silent for longer than it may be.
     void on_silence() noexcept { silent_ += stream_.events == 0 ? 1 : 0; }
-    void forget_short() noexcept { short_ = 0; }
+    /// The version of the stream has expired.
+    void on_expiry() noexcept { ++expired_; }
 
     /// The one that ended last.
     const Stream& last() const noexcept { return stream_; }
     int short_in_a_row() const noexcept { return short_; }
+    int expired_in_a_row() const noexcept { return expired_; }
     int silent_in_a_row() const noexcept { return silent_; }
 
  private:
@@ -63,6 +69,7 @@ class StreamRecord {
     Stream stream_;
     int short_ = 0;
     int silent_ = 0;
+    int expired_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

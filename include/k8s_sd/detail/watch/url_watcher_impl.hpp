@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -104,6 +105,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     std::optional<TimePoint> head_at_;
     std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
     TimePoint batch_at_{};                  ///< when the bytes came that are being read
+    std::vector<ObjectPtr> held_;           ///< of a list that has not said its kind yet
     bool too_many_ = false;                 ///< objects
     bool started_ = false;
     bool stopped_ = false;

@@ -122,6 +122,7 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     WatchRequest request = watch_request(query_, watch, timeout);
     patience_.begin_watch(request.idle_timeout);
     request.idle_timeout = patience_.allowed();
+    if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
     reader_.expect(Document::watch);
     watch_timeout_ = timeout;
     begin(std::move(request), Purpose::watch, Waiting::watch);
@@ -209,8 +210,10 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
     report_.on_watch();
     wait(Waiting::events);
     // Not before it has proven that it lives: the next error may follow the head.
-    if (report_.status().error && !report_.needs_event())
-        call_after(proof_of_life, &URLWatcherImpl::recover);
+    if (report_.status().error && report_.over_with() != Proof::event) {
+        call_after(report_.over_with() == Proof::life ? proof_of_life : StreamRecord::long_life,
+                   &URLWatcherImpl::recover);
+    }
     observer_.on_status();
 }
 
@@ -242,6 +245,7 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
     if (is_one_too_many(meta)) return;
     ObjectPtr object = maker_->make(decoded);
+    if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     on_change(exchange_.watching() ? store_.put(std::move(object))
                                    : store_.put_listed(std::move(object)));
 }
@@ -277,7 +281,7 @@ void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
 void URLWatcherImpl::on_progress(std::string_view version) {
     ++exchange_.events;
     machine_.on_progress(version, batch_at_);
-    if (report_.status().error) recover();
+    if (report_.status().error && report_.over_with() != Proof::long_life) recover();
 }
 
 void URLWatcherImpl::recover() {
@@ -300,6 +304,11 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
         reader_.release();
     } else if (exchange_.readable) {
         ec = reader_.finish();
+    }
+    const auto held = std::exchange(held_, {});
+    if (!ec) {
+        for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
+        if (stopped_) return;
     }
     if (too_many_) {
         why = "more than " + std::to_string(options_.max_objects) +
@@ -351,7 +360,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     }
     if (verdict.failed) {
         if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
-        return report_.fail(verdict.failure, exchange_.watching(), verdict.needs_event, now());
+        return report_.fail(verdict.failure, exchange_.watching(), now());
     }
     if (verdict.failure.ec) return report_.note(verdict.failure);
     if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
@@ -374,10 +383,11 @@ void URLWatcherImpl::report_probe(const WatchMachine::Probed& probe) {
 
 /// Tells the other watches of the server that it does not work; see on_head().
 void URLWatcherImpl::report_traffic(const Verdict& verdict) {
-    using Cause = WatchMachine::Cause;
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
-    if (failed && (failed->cause == Cause::network || failed->cause == Cause::server))
+    if (failed && (failed->cause == WatchMachine::Cause::network ||
+                   failed->cause == WatchMachine::Cause::server)) {
         api_.traffic->on_failure();
+    }
 }
 
 void URLWatcherImpl::finish_list() {

@@ -102,7 +102,7 @@ class WatchMachine {
     /// The head of a watch's answer is there.
     void on_watching(TimePoint now) {
         streams_.begin(now);
-        rejected_watches_ = refusals_ = 0;
+        rejected_watches_ = refused_watches_ = refusals_ = 0;
         watched_since_list_ = true;
     }
     /// An event or bookmark has come.
@@ -115,19 +115,21 @@ class WatchMachine {
     const std::string& resource_version() const noexcept { return resource_version_; }
     const StreamRecord& streams() const noexcept { return streams_; }
     error_code problem_of(const PageListed& page) const { return plan_.problem_of(page); }
+    /// Nobody knows whether the watch that is to be opened is one of the same past: a server that
+    /// was restored may keep it open, and silent.
+    bool is_suspect() const noexcept { return owes_probe_; }
     /// A list confirms one that has lost much; it is the truth, whatever it has lost.
     bool confirming() const noexcept { return confirming_; }
 
  private:
     enum class Stage { listing, probing, watching };
     static constexpr int max_malformed = 3;
-    static constexpr int max_failed_probes = 3;
+    static constexpr int max_failed_probes = 2;
     static constexpr int max_failures = 5;
     static constexpr int max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     static constexpr Duration failing_too_long = std::chrono::minutes(2);
-    static constexpr Duration proven_life = std::chrono::minutes(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
     // The server may be quiet for hours, but then its watches end when they were asked to.
     static constexpr Duration barren_too_long = std::chrono::minutes(15);
@@ -139,11 +141,17 @@ class WatchMachine {
         plan_.add(page);
         if (plan_.in_chain()) return resume();
         resource_version_ = plan_.finish();
-        if (failures_ == 0) backoff_.reset();
+        if (!makes_up_for_watches()) backoff_.reset();
         last_list_ = last_news_ = now_;
         confirming_ = repeated_at_once_ = watched_since_list_ = false;
         stage_ = Stage::watching;
         return resume();
+    }
+
+    /// The pauses between failing watches go on to grow then.
+    bool makes_up_for_watches() const {
+        return failures_ > 0 || reason_ == ListReason::malformed ||
+               reason_ == ListReason::short_watches;
     }
 
     Step on(const Shrunken&) {
@@ -194,6 +202,7 @@ class WatchMachine {
 
     Step on(const Probed& probe) {
         failed_probes_ = refusals_ = 0;
+        owes_probe_ = false;
         const auto doubt = std::exchange(doubt_, std::nullopt);
         if (is_older_version(probe.resource_version, resource_version_)) {
             plan_.forget_version();
@@ -204,17 +213,21 @@ class WatchMachine {
         stage_ = Stage::watching;
         return resume();
     }
-    /// The server itself does not work: that is why the watches failed.
+    /// The server itself does not work: that is why the watches failed. Every now and then a watch
+    /// is tried all the same: it may be the probe that does not get through.
     Step on_failed_probe(const Failed& failure) {
         doubt_.reset();
         forget_failures();
-        const bool answered = failure.cause == Cause::server || failure.cause == Cause::cut;
-        if (failure.cause == Cause::refused ||
-            (answered && ++failed_probes_ >= max_failed_probes)) {
+        if (failure.cause == Cause::refused || ++failed_probes_ >= max_failed_probes) {
             failed_probes_ = 0;
             stage_ = Stage::watching;
         }
         return later(failure);
+    }
+    /// What answers next may be another server, or one that was restored.
+    void owe_probe() {
+        stage_ = Stage::probing;
+        owes_probe_ = true;
     }
 
     // --- watches --------------------------------------------------------------------------------
@@ -224,17 +237,14 @@ class WatchMachine {
         if (!end.clean) return on_broken(stream);
         if (!end.in_time && now_ - last_news_ >= barren_too_long)
             return relist(ListReason::silence);
-        if (streams_.short_in_a_row() >= StreamRecord::max_short) {
-            streams_.forget_short();
+        if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
             return relist_later(ListReason::short_watches);
-        }
         // Spreads the clients of a server that shuts down.
         if (stream.lived()) return Sleep{backoff_.uniform(reopen_jitter), Waiting::reopening};
         return Sleep{stream.events > 0 ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
     }
-    /// The connection broke; what answers next may be another server, or one that was restored.
     Step on_broken(const StreamRecord::Stream& stream) {
-        stage_ = Stage::probing;
+        owe_probe();
         if (!stream.is_short()) {
             if (now_ - last_news_ >= barren_too_long) doubt_ = ListReason::silence;
             return Sleep{stream.lived() ? backoff_.next() : reopen_pace_.next(),
@@ -246,7 +256,7 @@ class WatchMachine {
     }
 
     Step on(const Silent&) {
-        stage_ = Stage::probing;
+        owe_probe();
         streams_.on_silence();
         if (streams_.silent_in_a_row() >= StreamRecord::max_silent) doubt_ = ListReason::silence;
         return Sleep{backoff_.next(), Waiting::reopening};
@@ -254,22 +264,30 @@ class WatchMachine {
 
     // The third time in a row at one version it lists.
     Step on(const Malformed&) {
-        if (++malformed_ < max_malformed) return later();
-        malformed_ = 0;
-        return relist_later(ListReason::malformed);
+        return is_due(++malformed_, max_malformed) ? relist_later(ListReason::malformed) : later();
+    }
+    /// What happens in a row leads to a list the first time that it is too much, and then again
+    /// and again.
+    bool is_due(int in_a_row, int too_many) const {
+        return in_a_row == too_many || (in_a_row > too_many && last_list_is_old());
+    }
+    bool last_list_is_old() const {
+        return !last_list_ || now_ - *last_list_ >= options_.poll_interval;
     }
 
     Step on_failed_watch(const Failed& failure) {
         count_failure(failure.cause != Cause::busy);
-        if (failure.cause == Cause::refused) return on_refused_watch();
-        if (failure.cause == Cause::network || failure.cause == Cause::cut) stage_ = Stage::probing;
+        if (failure.cause == Cause::refused && ++refused_watches_ > 1) return on_refused_watch();
+        if (failure.cause == Cause::network || failure.cause == Cause::cut || owes_probe_)
+            owe_probe();
         if (fails_too_often()) {
             doubt_ = ListReason::failing_watch;
             stage_ = Stage::probing;
         }
         return later(failure);
     }
-    /// Polls if a list is allowed, which the one right before shows, or a probe.
+    /// The second time in a row it polls, if a list is allowed: the one right before shows that, or
+    /// a probe.
     Step on_refused_watch() {
         if (!watched_since_list_) return poll();
         doubt_ = ListReason::polling;
@@ -284,7 +302,7 @@ class WatchMachine {
     }
     bool fails_too_often() const {
         const bool often = failures_ >= max_failures || now_ - *failing_since_ >= failing_too_long;
-        return often && (!last_list_ || now_ - *last_list_ >= options_.poll_interval);
+        return often && last_list_is_old();
     }
     void forget_failures() {
         failures_ = 0;
@@ -293,7 +311,7 @@ class WatchMachine {
 
     /// What the life of a watch has shown, however it ended.
     void on_stream_end(const StreamRecord::Stream& stream) {
-        if (stream.life >= proven_life) forget_quick_lists();
+        if (stream.life >= StreamRecord::long_life) forget_quick_lists();
         if (stream.advanced) malformed_ = 0;
         if (stream.lived()) reopen_pace_.reset();
         if (!stream.proven()) return;
@@ -304,7 +322,10 @@ class WatchMachine {
     // --- any request ----------------------------------------------------------------------------
 
     Step on(const Expired&) {
-        if (stage_ == Stage::watching) return relist(ListReason::expired);
+        if (stage_ == Stage::watching) {
+            streams_.on_expiry();
+            return relist(ListReason::expired);
+        }
         if (stage_ == Stage::probing) return on_failed_probe({});
         // The pages took longer than the server keeps the version they belong to.
         plan_.in_chain() ? plan_.give_up_pages() : plan_.forget_version();
@@ -333,7 +354,9 @@ class WatchMachine {
     Step on(const Failed& failure) {
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (failure.cause == Cause::cut) plan_.on_cut(resource_version_);
+        // Where a list is not allowed, another form of it is not, either.
+        if (failure.cause != Cause::busy && (failure.cause != Cause::refused || plan_.in_chain()))
+            plan_.on_failure(resource_version_);
         return later(failure);
     }
 
@@ -380,7 +403,9 @@ class WatchMachine {
     int quick_lists_ = 0;
     int malformed_ = 0;
     int rejected_watches_ = 0;
+    int refused_watches_ = 0;
     int failed_probes_ = 0;
+    bool owes_probe_ = false;  // a watch was opened although no probe got through
     bool confirming_ = false;
     bool repeated_at_once_ = false;
     bool watched_since_list_ = false;

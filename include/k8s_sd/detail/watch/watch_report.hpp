@@ -62,9 +62,9 @@ class WatchReport {
     /// A failure that does not change the status.
     void note(const Failure&);
     /// Always a change of the status.
-    /// \param needs_event  only an event shows that it is over
-    void fail(const Failure&, bool watching, bool needs_event, TimePoint now);
-    bool needs_event() const noexcept { return needs_event_; }
+    void fail(const Failure&, bool watching, TimePoint now);
+    /// What shows that the failure of the status is over.
+    Proof over_with() const noexcept { return over_with_; }
     bool recover(TimePoint now);
     /// The watch is no more; its objects and itself are not counted any longer.
     void end() noexcept;
@@ -90,7 +90,7 @@ class WatchReport {
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
     bool failed_watching_ = false;  ///< the error of the status is that of a watch
-    bool needs_event_ = false;      ///< and only an event shows that it is over
+    Proof over_with_ = Proof::life;
     bool polling_ = false;
 };
 

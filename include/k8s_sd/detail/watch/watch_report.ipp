@@ -117,12 +117,12 @@ void WatchReport::note(const Failure& failure) {
     if (!failure.message.empty()) log(LogLevel::debug, failure.message);
 }
 
-void WatchReport::fail(const Failure& failure, bool watching, bool needs_event, TimePoint now) {
+void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     add(failure_counter(metrics_, failure.ec));
     if (!status_.error) add(metrics_.failing_watchers, 1);
     ++status_.failures;
     failed_watching_ = watching;
-    needs_event_ = needs_event;
+    over_with_ = failure.over_with;
     const bool changed = status_.error != failure.ec;
     status_.error = failure.ec;
     status_.message = redact_(url() + ": " + failure.message);
@@ -134,7 +134,7 @@ void WatchReport::fail(const Failure& failure, bool watching, bool needs_event, 
 
 bool WatchReport::recover(TimePoint now) {
     status_.failures = 0;
-    polling_ = needs_event_ = false;
+    polling_ = false;
     if (!status_.error) return false;
     add(metrics_.failing_watchers, -1);
     status_.error = {};

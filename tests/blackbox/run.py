@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Plays faults against the program `discover` from outside: scripted servers on loopback that
+misbehave, and a clock that runs fast. A scenario is a function in scenarios/; its first sentence
+says what must happen.
+
+usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--seed N] [--seeds N] [--jobs J]
+       run.py --list [--only PATTERN]
+
+--only    scenarios with this text in TOPIC/NAME; several are separated by commas
+--seed    the first seed of random servers (--only random --seed 7 --seeds 1 plays one again)
+--seeds   how many random servers
+--jobs    how many scenarios run at a time; they mostly sleep (default 16)
+
+A scenario that failed is played once more, with few others, because a machine that is busy for
+half a second takes half a minute of a program's time. One that fails again tells the requests, the
+output and the log. The last line is "N passed, M failed"; the exit status is 0 if none failed.
+"""
+
+import argparse
+import importlib
+import os
+import pickle
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+
+import scenario
+from scenario import SCENARIOS, Failed, Skipped, World
+
+TOPICS = ("streams", "versions", "decoding", "overload", "connecting", "privacy", "status",
+          "random_servers")
+PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
+MOST_AGAIN = 30  # so many failures are no noise
+
+
+@dataclass
+class Setup:
+    discover: str
+    fast_clock: str
+    folder: str
+    # A sanitizer needs more memory and time.
+    memory_factor: float = 1
+    slowness: float = 1
+
+
+@dataclass
+class Result:
+    verdict: str  # passed, failed, skipped
+    seconds: float
+    complaint: str = ""
+    transcript: str = ""
+
+
+def play(item, setup, seed):
+    world = World(setup, item.factor, seed)
+    began = time.monotonic()
+    verdict, complaint, transcript = "passed", "", ""
+    try:
+        item.function(world, *item.arguments)
+        world.finish()
+    except Skipped as reason:
+        verdict, complaint = "skipped", str(reason)
+    except Failed as failure:
+        verdict, complaint, transcript = "failed", str(failure), world.transcript()
+    except Exception:  # a mistake in the scenario is told as one, and the others are played
+        verdict, complaint, transcript = "failed", traceback.format_exc(), world.transcript()
+    finally:
+        world.close()
+    return Result(verdict, time.monotonic() - began, complaint, transcript)
+
+
+class Player:
+    """A scenario in a process of its own, which cannot disturb the others."""
+
+    def __init__(self, item, setup, seed):
+        self.item, self.seed = item, seed
+        self.began = time.monotonic()
+        self.data = b""
+        self.pipe, end = os.pipe()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            os.close(self.pipe)
+            result = play(item, setup, seed)
+            with os.fdopen(end, "wb") as file:
+                pickle.dump(result, file)
+            os._exit(0)
+        os.close(end)
+
+    def read(self):
+        """The result, once it is there."""
+        data = os.read(self.pipe, 1 << 20)
+        self.data += data
+        return None if data else self._end()
+
+    def late(self):
+        return time.monotonic() - self.began > PATIENCE
+
+    def give_up(self):
+        self.data = pickle.dumps(Result("failed", PATIENCE, "the scenario hangs"))
+        return self._end()
+
+    def _end(self):
+        os.close(self.pipe)
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        os.waitpid(self.pid, 0)
+        if not self.data:
+            return Result("failed", time.monotonic() - self.began, "the scenario died")
+        return pickle.loads(self.data)
+
+
+def play_all(items, setup, jobs, on_result):
+    waiting, players = list(items), {}
+    while waiting or players:
+        while waiting and len(players) < jobs:
+            item, seed = waiting.pop(0)
+            player = Player(item, setup, seed)
+            players[player.pipe] = player
+        ready, _, _ = select.select(list(players), [], [], 1)
+        late = [pipe for pipe, player in players.items() if player.late()]
+        for pipe in {*ready, *late}:
+            player = players[pipe]
+            result = player.read() if pipe in ready else player.give_up()
+            if result:
+                del players[pipe]
+                on_result(player.item, player.seed, result)
+
+
+def sanitized(program):
+    with open(program, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+def selected(only):
+    patterns = [text for text in (only or "").split(",") if text]
+    for topic in TOPICS:
+        importlib.import_module("scenarios." + topic)
+    found = [item for item in SCENARIOS
+             if not patterns or any(text in item.title for text in patterns)]
+    return sorted(found, key=lambda item: not item.slow)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    parser.add_argument("--help", action="help")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--only")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=24)
+    parser.add_argument("--jobs", type=int, default=16)
+    parser.add_argument("--discover")
+    parser.add_argument("--fast-clock")
+    options = parser.parse_args()
+    items = selected(options.only)
+    if options.list:
+        for item in items:
+            print(f"{item.title} (x{item.factor}): {item.sentence}")
+        return 0
+    if not options.discover or not options.fast_clock:
+        parser.error("--discover and --fast-clock are needed")
+    if not items:
+        parser.error(f"no scenario is called {options.only}")
+    return run(items, options)
+
+
+def run(items, options):
+    folder = tempfile.mkdtemp(prefix="blackbox-")
+    setup = Setup(os.path.abspath(options.discover), os.path.abspath(options.fast_clock), folder)
+    if sanitized(setup.discover):
+        setup.memory_factor, setup.slowness = 8, 4
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    again = []
+
+    def on_first_result(item, seed, result):
+        if result.verdict == "failed" and len(again) < MOST_AGAIN:
+            again.append((item, seed))
+            print(f"again   {result.seconds:5.1f} s  {item.title}\n  {result.complaint.rstrip()}",
+                  flush=True)
+        else:
+            on_result(item, seed, result)
+
+    def on_result(item, _, result):
+        counts[result.verdict] += 1
+        print(f"{result.verdict:7} {result.seconds:5.1f} s  {item.title}", flush=True)
+        if result.verdict == "failed":
+            print(f"  {item.sentence}\n  {result.complaint.rstrip()}\n{result.transcript}",
+                  flush=True)
+        elif result.complaint:
+            print(f"  {result.complaint}", flush=True)
+
+    try:
+        play_all(with_seeds(items, options), setup, options.jobs, on_first_result)
+        play_all(again, setup, min(options.jobs, 4), on_result)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+    print(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
+    return 1 if counts["failed"] else 0
+
+
+def with_seeds(items, options):
+    """(scenario, seed); random ones once for each seed."""
+    for item in items:
+        if item.topic != "random_servers":
+            yield item, options.seed
+            continue
+        for seed in range(options.seed, options.seed + options.seeds):
+            yield scenario.Scenario(item.function, item.topic, f"{item.name}:seed-{seed}",
+                                    item.factor, item.slow, item.arguments), seed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,323 @@
+"""What scenarios are made of: their list, the world they play in, and the questions they ask."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import tempfile
+import time
+
+from api_server import ApiServer, Exchange
+from cluster import Cluster
+from program import Program
+
+TOKEN = "Secret-Token-7f3a9C-of-this-Scenario"
+MEMORY = 80  # MB, of any scenario that does not say otherwise
+END = 2.0  # real seconds from SIGTERM to the end, on a busy machine
+
+
+class Failed(Exception):
+    """The program did not do what the scenario demands."""
+
+
+class Skipped(Exception):
+    """This machine cannot play the scenario."""
+
+
+class Scenario:
+    def __init__(self, function, topic, name, factor, slow, arguments):
+        self.function, self.topic, self.factor, self.slow = function, topic, factor, slow
+        self.name = name
+        self.arguments = arguments
+        self.sentence = " ".join((function.__doc__ or "").split())
+
+    @property
+    def title(self):
+        return f"{self.topic}/{self.name}"
+
+
+SCENARIOS = []
+
+
+def scenario(factor=20, slow=False, variants=None):
+    """Registers a function of a World. The program's clock runs `factor` times faster. A `slow`
+    one takes more than five real seconds and begins before the others.
+    `variants`: {suffix of the name: argument}; the function is played once for each."""
+    def register(function):
+        topic = function.__module__.rpartition(".")[2]
+        name = function.__name__.replace("_", "-")
+        if variants is None:
+            SCENARIOS.append(Scenario(function, topic, name, factor, slow, ()))
+        else:
+            for suffix, argument in variants.items():
+                SCENARIOS.append(
+                    Scenario(function, topic, f"{name}:{suffix}", factor, slow, (argument,)))
+        return function
+    return register
+
+
+class World:
+    """A server with three pods, and the program. All times are the program's."""
+
+    def __init__(self, setup, factor, seed=0):
+        self.setup = setup
+        self.factor = factor
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.cluster = Cluster()
+        self.folder = tempfile.mkdtemp(prefix="blackbox-", dir=setup.folder)
+        self._server = None
+        self.program = None
+        self.programs = []
+        self.ghosts_allowed = False
+        self.expected = {}  # programs that have ended as they should, with their status
+        self.memory_limit = MEMORY
+        self.measured = {}
+        for name in ("a", "b", "c"):
+            self.cluster.put("pods", name)
+
+    # --- setting it up --------------------------------------------------------------------------
+
+    def serve(self, **options):
+        """Starts the server with options of ApiServer."""
+        self._server = ApiServer(self.cluster, self.factor, **options)
+        return self._server
+
+    @property
+    def server(self):
+        return self._server or self.serve()
+
+    def file(self, name, text):
+        """Writes it as a careful person does: never half a file."""
+        path = os.path.join(self.folder, name)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(path + ".new", path)
+        return path
+
+    def start(self, *arguments, synced=True, within=60, url=None, token=TOKEN, environment=None,
+              role="pod"):
+        """Starts the program, and waits until it has shown what the cluster has. An empty `url`:
+        the arguments name the server."""
+        given = ["--output", "json", "--role", role]
+        if url != "":
+            given += ["--api-server", url or self.server.url]
+        if token is not None:
+            given += ["--token-file", self.file("token", token)]
+        began = time.monotonic()
+        if not self.programs:
+            self.server.began = began
+        self.program = Program(self.setup.discover, self.setup.fast_clock,
+                               [*given, *arguments], self.factor, environment, self.server.began)
+        self.programs.append(self.program)
+        if synced:
+            self.settles(within)
+            self.until(lambda: self.server.count("watch"), within, "it watches")
+        return self.program
+
+    # --- playing --------------------------------------------------------------------------------
+
+    def now(self):
+        return self.program.now()
+
+    def sleep(self, seconds):
+        time.sleep(seconds / self.factor)
+
+    def until(self, condition, within, what):
+        """Waits until condition() holds; returns after how many seconds it did."""
+        began = self.now()
+        while not condition():
+            if not self.program.running():
+                raise Failed(f"the program has ended: status {self.program.process.returncode}")
+            if self.program.problems:
+                raise Failed(self.program.problems[0])
+            if self.now() - began > within:
+                raise Failed(f"not within {within} s: {what}")
+            with self.program.condition:
+                self.program.condition.wait(min(0.02, within / self.factor))
+        return self.now() - began
+
+    def settles(self, within, kind="pods"):
+        """Until the program shows exactly what the cluster has."""
+        def same():
+            return (self.program.diffs and self.program.state(kind) == self.cluster.state(kind))
+        try:
+            return self.until(same, within, "the program shows what the cluster has")
+        except Failed as failure:
+            shown, real = self.program.state(kind), self.cluster.state(kind)
+            if not self.program.diffs:
+                raise Failed(f"{failure}: it has shown nothing at all") from None
+            wrong = sorted(source for source in {*shown, *real}
+                           if shown.get(source) != real.get(source))
+            raise Failed(f"{failure}; wrong: " + ", ".join(
+                f"{source} ({shown.get(source, 'missing')} for {real.get(source, 'deleted')})"
+                for source in wrong[:5])) from None
+
+    def watches_again(self, within):
+        """Heals the server; from then on there is a watch, and it brings what changes."""
+        self.server.heal()
+        healed = self.now()
+        self.until(lambda: self.server.count("watch", since=healed), within, "it watches again")
+        self.change()
+        self.settles(10)
+
+    def change(self):
+        """A pod changes, one appears, and one of the first three goes if it still can."""
+        self.cluster.put("pods", "a")
+        self.cluster.put("pods", f"new-{self.cluster.version}")
+        if ("default", "c") in self.cluster.objects["pods"]:
+            self.cluster.delete("pods", "c")
+
+    def check(self, condition, complaint):
+        if not condition:
+            raise Failed(complaint)
+
+    def at_most(self, count, verbs="list page probe watch", since=0, until=1e12, **filters):
+        asked = self.server.count(verbs, since, until, **filters)
+        self.check(asked <= count, f"{asked} requests ({verbs}) from {since:.0f} s on; "
+                                   f"{count} are enough")
+        return asked
+
+    def at_most_a_minute(self, count, verbs="list page probe watch", since=0, until=None):
+        """In no minute more than that."""
+        times = [request.at for request in self.server.asked(verbs, since, until or 1e12)]
+        first = 0
+        for last, at in enumerate(times):
+            while times[first] < at - 60:
+                first += 1
+            self.check(last - first + 1 <= count,
+                       f"{last - first + 1} requests ({verbs}) in the minute before {at:.0f} s; "
+                       f"{count} are enough")
+
+    def told(self, pattern, since=0, at_most=None, within=0):
+        """The log says it, in any case of letters."""
+        def found():
+            return re.findall(pattern, self.program.log_text(since), re.IGNORECASE)
+        if within:
+            self.until(found, within, f"the log says /{pattern}/")
+        count = len(found())
+        self.check(count > 0, f"the log does not say /{pattern}/")
+        if at_most is not None:
+            self.check(count <= at_most, f"the log says /{pattern}/ {count} times")
+
+    def works_again(self):
+        self.told("works again", within=20)
+
+    def never_told(self, pattern, since=0):
+        found = re.search(pattern, self.program.log_text(since), re.IGNORECASE)
+        self.check(not found, f"the log says /{pattern}/")
+
+    def log_lines(self, count, since=0):
+        """The log is no flood."""
+        lines = len(self.program.log_text(since).splitlines())
+        self.check(lines <= count, f"{lines} lines in the log; {count} are enough")
+
+    # --- the end, and what holds in every scenario ----------------------------------------------
+
+    def ends(self, number=signal.SIGTERM, within=END):
+        """The signal ends the program with status 0 within so many real seconds."""
+        self.expected[self.program] = 0
+        memory = self.program.memory()
+        status, took = self.program.end(number, 20)
+        self.check(status is not None, "the program does not end")
+        self.check(status == 0, f"exit status {status}")
+        self.check(took <= within * self.setup.slowness, f"it took {took:.1f} real seconds to end")
+        self.check(memory <= self.memory_limit * self.setup.memory_factor,
+                   f"{memory:.0f} MB of memory")
+
+    def ends_alone(self, code, within=60):
+        """The program ends without being told, with this status."""
+        self.expected[self.program] = code
+        self.check(self.program.wait(within), "the program does not end")
+        found = self.program.process.returncode
+        self.check(found == code, f"exit status {found}, not {code}")
+
+    def finish(self):
+        for program in self.programs:
+            self.program = program
+            if program not in self.expected:
+                if not program.running():
+                    raise Failed(f"the program has ended: status {program.process.returncode}")
+                self.ends()
+            self.check(not program.problems, "; ".join(program.problems))
+            self.check(TOKEN.lower() not in program.everything_printed().lower(),
+                       "the token is in what the program prints")
+            if not self.ghosts_allowed:
+                self._check_ghosts()
+        self.check(not self.server.mistakes, "\n".join(self.server.mistakes[:2]))
+
+    def _check_ghosts(self):
+        """It never showed what never was, and never removed what was never deleted."""
+        for at, diff in self.program.diffs:
+            for group in diff["updated"]:
+                self.check(group["source"] in self.cluster.known,
+                           f"at {at:.0f} s {group['source']} appears, which never existed")
+            for source in diff["removed"]:
+                self.check(source in self.cluster.removed,
+                           f"at {at:.0f} s {source} is removed, which was never deleted")
+
+    def close(self):
+        for program in self.programs:
+            if program.running():
+                program.process.kill()
+            program.process.wait()
+        if self._server:
+            self._server.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def transcript(self):
+        """What happened, short."""
+        parts = []
+        if self._server:
+            parts.append("requests:\n" + _shortened([str(r) for r in self._server.requests]))
+        for program in self.programs:
+            parts.append("output:\n" + _shortened(
+                [f"{at:8.1f} {line.decode('utf-8', 'replace').rstrip()[:160]}"
+                 for at, line in program.lines], 12))
+            parts.append("log:\n" + _shortened([f"{at:8.1f} {line}" for at, line in program.log]))
+        return "\n".join(parts)
+
+
+def _shortened(lines, most=30):
+    if len(lines) > most:
+        half = most // 2
+        lines = [*lines[:half], f"   ... {len(lines) - 2 * half} lines ...", *lines[-half:]]
+    return "\n".join("    " + line for line in lines)
+
+
+# --- answers that many scenarios give -----------------------------------------------------------
+
+def status(code, reason="", message="", headers=None, **details):
+    return lambda x: x.status(code, reason, message, headers, **details)
+
+
+def plain(code, body, content_type="text/html", headers=None):
+    return lambda x: x.answer(code, body, headers, content_type)
+
+
+def error_event(code, reason="", message="", **members):
+    def answer(x):
+        x.head()
+        x.error_event(code, reason, message, **members)
+        x.end()
+    return answer
+
+
+def silence(x):
+    """A head, and then nothing."""
+    x.head()
+    x.silence()
+
+
+def no_answer(x):
+    x.silence()
+
+
+def empty(x):
+    """A stream that ends as soon as it has begun."""
+    x.head()
+    x.end()
+
+
+reset = Exchange.reset

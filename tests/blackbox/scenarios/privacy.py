@@ -1,0 +1,131 @@
+"""Servers that tell what they were told: the token, in whatever place."""
+
+import base64
+import json
+
+from api_server import status_object
+from scenario import TOKEN, scenario
+
+# Every scenario fails if the token is in anything that the program prints.
+
+
+def echo(x):
+    return x.request.headers.get("authorization", "")
+
+
+def with_version(x, version):
+    found = x.list_object()
+    found["metadata"]["resourceVersion"] = version
+    x.answer(200, found)
+
+
+def with_item(x, **members):
+    found = x.list_object()
+    found["items"].append({**found["items"][0], **members})
+    x.answer(200, found)
+
+
+def error_event(x, **members):
+    x.head()
+    x.event("ERROR", status_object(500, **members))
+    x.end()
+
+
+PLACES = {
+    "text-of-400": lambda x: x.answer(400, "bad request: " + echo(x), content_type="text/plain"),
+    "html-of-500": lambda x: x.answer(500, f"<html><pre>{echo(x)}</pre></html>",
+                                      content_type="text/html"),
+    "page-of-200": lambda x: x.answer(200, f"<html><pre>{echo(x)}</pre></html>",
+                                      content_type="text/html"),
+    "json-of-200": lambda x: x.answer(200, {"headers": {"Authorization": echo(x)}}),
+    "message-of-403": lambda x: x.status(403, "Forbidden", "forbidden: " + echo(x)),
+    "message-of-401": lambda x: x.status(401, "Unauthorized", "who is " + echo(x)),
+    "reason": lambda x: x.status(400, echo(x), "bad"),
+    "long-message": lambda x: x.status(500, "InternalError", "x" * 390 + echo(x)),
+    "twice": lambda x: x.status(500, "InternalError", echo(x) + " " + echo(x)),
+    "token-only": lambda x: x.status(500, "InternalError", echo(x).removeprefix("Bearer ")),
+    "capitals": lambda x: x.status(500, "InternalError", echo(x).upper()),
+    "content-type": lambda x: x.answer(200, "hello", content_type=echo(x)),
+    "content-type-in-the-middle": lambda x: x.answer(200, "x", content_type="text/" + echo(x)),
+    "content-encoding": lambda x: x.answer(200, "hello", {"Content-Encoding": echo(x)}),
+    "transfer-encoding": lambda x: x.answer(200, "hello", {"Transfer-Encoding": echo(x)}),
+    "date-of-401": lambda x: x.status(401, "Unauthorized", "", {"Date": echo(x)}),
+    "retry-after": lambda x: x.status(429, headers={"Retry-After": echo(x)}),
+    "location": lambda x: x.answer(302, "", {"Location": "http://127.0.0.1/" + echo(x)}),
+    "warning": lambda x: x.status(500, headers={"Warning": f'299 - "{echo(x)}"'}),
+    "status-line": lambda x: (x.send(f"HTTP/1.1 500 {echo(x)}\r\n\r\n".encode()), x.close()),
+    "no-http": lambda x: (x.send(echo(x).encode() + b"\r\n\r\n"), x.close()),
+    "chunk-head": lambda x: (x.head(), x.send(echo(x).encode() + b"\r\n"), x.close()),
+    "kind-of-the-list": lambda x: x.answer(200, {**x.list_object(), "kind": echo(x)}),
+    "version-of-the-list": lambda x: with_version(x, echo(x)),
+    "name-of-a-bad-object": lambda x: with_item(x, metadata={"name": echo(x), "labels": 5}),
+    "status-in-200": lambda x: x.answer(200, status_object(500, echo(x), echo(x))),
+}
+STREAM_PLACES = {
+    "event": lambda x: error_event(x, message=echo(x)),
+    "reason-of-an-event": lambda x: error_event(x, reason=echo(x)),
+    "garbage-in-a-stream": lambda x: (x.head(), x.chunk(echo(x)), x.end()),
+    "type-of-an-event": lambda x: (x.head(), x.event(echo(x), {"metadata": {}}), x.end()),
+    "kind-of-an-event": lambda x: (x.head(), x.event("ADDED", {
+        "kind": echo(x), "metadata": {"name": echo(x), "namespace": "default"}}), x.end()),
+}
+
+
+VARIANTS = {**{name: ("list", place) for name, place in PLACES.items()},
+            **{name: ("watch", place) for name, place in STREAM_PLACES.items()}}
+
+
+@scenario(factor=20, variants=VARIANTS)
+def a_server_that_repeats_the_token(w, given):
+    """The token in an answer, whatever the place: never in the log, never in the output."""
+    w.ghosts_allowed = True
+    w.server.on(*given, times=3)
+    w.start("--log-level", "debug", synced=False)
+    w.sleep(20)
+    w.server.heal()
+    w.change()
+    w.settles(200)
+
+
+@scenario(factor=10, variants={"text": "text-of-400", "message": "message-of-403",
+                               "content-type": "content-type"})
+def the_token_when_time_is_up(w, place):
+    """What --timeout tells about each watch has no token in it."""
+    w.server.on("list", PLACES[place])
+    w.start("--once", "--timeout", "15", synced=False)
+    w.ends_alone(3)
+
+
+@scenario(factor=20)
+def the_password_in_other_forms(w):
+    """The token without Bearer, in base64 and in JSON: nothing of it in the log."""
+    encoded = base64.b64encode(TOKEN.encode()).decode()
+    w.server.on("list", lambda x: x.status(500, "InternalError", json.dumps(
+        {"Authorization": [echo(x)]})), times=3)
+    w.start("--log-level", "debug", within=60)
+    w.never_told(encoded)
+
+
+CONTROLS = {"escape": "\x1b]0;owned\x07\x1b[31mred", "newline": "one\nk8s_sd: warning: forged",
+            "carriage-return": "one\rk8s_sd: forged", "c1": "\x9b31m", "zero": "a\0b"}
+
+
+@scenario(variants=CONTROLS)
+def messages_that_want_to_be_more(w, text):
+    """Control characters of a server's message do not reach the terminal, nor make a new line."""
+    w.server.on("list", lambda x: x.status(500, "InternalError", text), times=1)
+    w.server.on("list", lambda x: x.answer(500, text, content_type="text/plain"), times=1)
+    w.start(within=30)
+    log = w.program.log_text()
+    w.check(not any(ord(c) < 32 and c != "\n" or 127 <= ord(c) < 160 for c in log),
+            "a control character is in the log")
+    w.check(not any(line.startswith("k8s_sd: warning: forged") or line.startswith("forged")
+                    for line in log.splitlines()), "the message made a line of its own")
+
+
+@scenario()
+def a_long_message_is_shortened(w):
+    """A message of a megabyte does not fill the log."""
+    w.server.on("list", lambda x: x.status(500, "InternalError", "long " * 200000), times=2)
+    w.start(within=30)
+    w.check(max(len(line) for line in w.program.log_text().splitlines()) < 2000, "a long line")

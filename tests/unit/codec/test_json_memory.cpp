@@ -1,0 +1,177 @@
+// What a hostile object costs while it is decoded. Every allocation is counted.
+
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
+#include "support/json_documents.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <malloc.h>
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace k8s_sd::test::json_documents;
+
+namespace {
+
+/// Bytes that are allocated now, and the most since watch() was called.
+struct MemoryCount {
+    std::atomic<std::size_t> now{0}, most{0};
+
+    void allocated(void* memory) noexcept {
+        const std::size_t sum = now += malloc_usable_size(memory);
+        if (sum > most) most = sum;
+    }
+    void freed(void* memory) noexcept { now -= malloc_usable_size(memory); }
+    void watch() noexcept { most = now.load(); }
+};
+MemoryCount memory_count;
+
+}  // namespace
+
+// NOLINTBEGIN
+void* operator new(std::size_t size) {
+    void* const memory = std::malloc(size);
+    if (memory == nullptr) throw std::bad_alloc();
+    memory_count.allocated(memory);
+    return memory;
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    void* const memory = std::malloc(size);
+    if (memory != nullptr) memory_count.allocated(memory);
+    return memory;
+}
+void operator delete(void* memory) noexcept {
+    if (memory == nullptr) return;
+    memory_count.freed(memory);
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { ::operator delete(memory); }
+// NOLINTEND
+
+namespace {
+
+struct Bystander final : detail::EventSink {
+    void on_object(detail::EventType, const detail::DecodedObject&) override { ++objects; }
+    void on_bookmark(std::string_view) override {}
+    void on_error_event(const detail::ServerStatus&) override {}
+    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code ec,
+                       std::string_view) override {
+        ++(ec == errc::object_too_large ? too_large : objects);
+    }
+    int objects = 0, too_large = 0;
+};
+
+constexpr std::size_t limit = 256 * 1024;
+
+/// What a watch takes beside the objects: buffers that are used again.
+constexpr std::size_t fixed = 192 * 1024;
+
+struct Cost {
+    std::size_t most = 0;   ///< while the events are read
+    std::size_t after = 0;  ///< when it waits for the next event
+    int too_large = 0;
+};
+
+/// Of reading an event with the text in it so many times, twice.
+Cost cost(Kind kind, std::string_view before, std::string_view repeated, std::string_view after,
+          std::size_t times) {
+    Bystander sink;
+    detail::ListWatchReader reader(detail::schema_of(kind), limit, sink);
+    reader.expect(Document::watch);
+    REQUIRE(reader.choose_decoder("application/json"));
+    std::string chunk;  // not all of it at once: that would be counted as well
+    while (chunk.size() < 16 * 1024) chunk += repeated;
+    const std::size_t chunks = times / (chunk.size() / repeated.size()) + 1;
+    const std::size_t start = memory_count.now;
+    memory_count.watch();
+    for (int event = 0; event < 2; ++event) {
+        REQUIRE_FALSE(reader.feed(R"({"type":"ADDED","object":{"metadata":{"name":"p",)"
+                                  R"("namespace":"n"},)"));
+        REQUIRE_FALSE(reader.feed(before));
+        for (std::size_t i = 0; i < chunks; ++i) REQUIRE_FALSE(reader.feed(chunk));
+        REQUIRE_FALSE(reader.feed(after));
+        REQUIRE_FALSE(reader.feed("}}\n"));
+    }
+    CHECK(sink.objects + sink.too_large == 2);
+    const std::size_t now = memory_count.now;
+    return {memory_count.most - start, now - std::min(start, now), sink.too_large};
+}
+
+struct Hostile {
+    Kind kind;
+    std::string_view before, repeated, after;
+};
+
+const std::vector<Hostile> hostile{
+    {Kind::endpointslice, R"("endpoints":[)", "{},", "{}]"},
+    {Kind::endpointslice, R"("endpoints":[)", R"({"addresses":[""]},)", "{}]"},
+    {Kind::endpointslice, R"("endpoints":[)",
+     R"({"addresses":["",""],"deprecatedTopology":{"":""}},)", "{}]"},
+    {Kind::endpointslice, R"("endpoints":[{"addresses":[)", R"("",)", R"(""]}])"},
+    {Kind::endpointslice, R"("endpoints":[{"deprecatedTopology":{)", R"("":"",)", R"("":""}}])"},
+    {Kind::endpointslice, R"("ports":[)", "{},", "{}]"},
+    {Kind::endpoints, R"("subsets":[)", "{},", "{}]"},
+    {Kind::endpoints, R"("subsets":[{"addresses":[)", "{},", "{}]}]"},
+    {Kind::endpoints, R"("subsets":[{"notReadyAddresses":[)", "{},", "{}]}]"},
+    {Kind::endpoints, R"("subsets":[)", R"({"addresses":[{}],"ports":[{}]},)", "{}]"},
+    {Kind::pod, R"("spec":{"containers":[)", "{},", "{}]}"},
+    {Kind::pod, R"("spec":{"containers":[)", R"({"ports":[{}]},)", "{}]}"},
+    {Kind::pod, R"("spec":{"initContainers":[{"ports":[)", "{},", "{}]}]}"},
+    {Kind::pod, R"("status":{"conditions":[)", "{},", "{}]}"},
+    {Kind::pod, R"("status":{"containerStatuses":[)", "{},", "{}]}"},
+    {Kind::service, R"("spec":{"ports":[)", "{},", "{}]}"},
+    {Kind::ingress, R"("spec":{"rules":[)", "{},", "{}]}"},
+    {Kind::ingress, R"("spec":{"tls":[)", R"({"hosts":[""]},)", "{}]}"},
+    {Kind::node, R"("status":{"addresses":[)", "{},", "{}]}"},
+    {Kind::pod, R"("metadata":{"ownerReferences":[)", "{},", "{}]}"},
+    {Kind::pod, R"("metadata":{"labels":{)", R"("":"",)", R"("":""}})"},
+    {Kind::pod, R"("metadata":{"annotations":{)", R"("abc":"xyz",)", R"("":""}})"},
+    {Kind::pod, R"("details":{"causes":[)", "{},", "{}]}"},
+    {Kind::pod, R"("status":{"podIP":")", "x", "\"}"},
+    {Kind::pod, R"("metadata":{"labels":{")", "k", R"(":""}})"},
+    {Kind::pod, R"("metadata":{"annotations":{"k":")", "\xFF", "\"}}"},
+    {Kind::pod, R"("message":")", R"(\u00e9)", "\""},
+    {Kind::secret, R"("data":{"k":")", "QUJD", "\"}"},
+    {Kind::configmap, R"("data":{)", R"("abc":"xyz",)", R"("":""})"}};
+
+}  // namespace
+
+TEST_CASE("JsonDecoder: an object takes no more than twice its limit, whatever it is made of") {
+    for (const Hostile& h : hostile) {
+        CAPTURE(to_string(h.kind), h.before, h.repeated);
+        // More than the limit allows: an element costs 32 bytes at least, a character one.
+        const bool text = h.after.starts_with('"');
+        const Cost measured =
+            cost(h.kind, h.before, h.repeated, h.after, text ? limit : limit / 32 + 1);
+        CHECK(measured.too_large == 2);
+        CHECK(measured.most <= 2 * limit + fixed);
+        CHECK(measured.after <= fixed);
+    }
+}
+
+TEST_CASE("JsonDecoder: an event of 20 MiB of what is not kept takes no memory") {
+    const Cost text = cost(Kind::pod, R"("status":{"message":")", "abcdefghijklmno ", "\"}",
+                           (std::size_t{20} << 20) / 16);
+    CHECK(text.too_large == 0);
+    CHECK(text.most <= fixed);
+    const Cost nested = cost(Kind::pod, R"("managedFields":[)", R"({"f:a":[{"f:b":{}}]},)", "{}]",
+                             (std::size_t{2} << 20) / 21);
+    CHECK(nested.too_large == 0);
+    CHECK(nested.most <= fixed);
+}
+
+TEST_CASE("JsonDecoder: what is wrong with a long key is said with its beginning") {
+    Decoded decoded =
+        decode_list(Kind::pod, list(R"({"metadata":{"name":"p","namespace":"n","labels":{")" +
+                                    std::string(100'000, 'k') + R"(":1}}})"));
+    REQUIRE(decoded.calls.size() == 1);
+    CHECK(decoded.calls[0].size() < 200);
+}

@@ -1,0 +1,88 @@
+#include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::detail {
+namespace {
+
+std::string redacted(std::string_view authorization, const std::string& text) {
+    CleansedBytes value;
+    append(value, authorization);
+    return redact(text, secrets_of(value));
+}
+
+const std::string token = "eyJhbGciOiJSUzI1NiIs.SW1/+bnRpd=Hk0Zm9v-Qmfy_9xQ";
+std::string bearer(const std::string& text) { return redacted("Bearer " + token, text); }
+std::string basic(const std::string& user_password, const std::string& text) {
+    return redacted("Basic " + encode_base64<std::string>(user_password), text);
+}
+
+TEST_CASE("redact: ordinary texts stay as they are") {
+    const std::string text = "pods is forbidden: User \"system:serviceaccount:a:b\" 100% C:\\users";
+    CHECK(bearer(text) == text);
+    CHECK(basic("admin:correct horse battery", text) == text);
+    CHECK(redacted("", text) == text);
+    CHECK(redact("", {}).empty());
+}
+
+TEST_CASE("redact: a token is found whole, in part, and in another case") {
+    CHECK(bearer(token) == "<redacted>");
+    CHECK(bearer("<Authorization: Bearer " + token + ">") == "<Authorization: Bearer <redacted>>");
+    CHECK(bearer("begin " + token.substr(0, 20) + ", end") == "begin <redacted>, end");
+    CHECK(bearer("..." + token.substr(20, 12) + ", end") == "...<redacted>, end");
+    CHECK(bearer(token.substr(30, 11)) == token.substr(30, 11));
+    CHECK(bearer("x eyjhbgcioijsuzi1niis.sw1 x") == "x <redacted> x");
+    CHECK(bearer(token + " and " + token) == "<redacted> and <redacted>");
+}
+
+TEST_CASE("redact: line breaks in a token do not hide it") {
+    std::string split;
+    for (std::size_t i = 0; i < token.size(); i += 8) split += token.substr(i, 8) + "\r\n";
+    CHECK(bearer("a " + split + "b") == "a <redacted>\r\nb");
+    CHECK(bearer("\"" + token.substr(0, 9) + "\\n" + token.substr(9) + "\"") == "\"<redacted>\"");
+}
+
+TEST_CASE("redact: percent-encoded and JSON-escaped echoes are found") {
+    CHECK(bearer("?token=eyJhbGciOiJSUzI1NiIs.SW1%2F%2BbnRpd%3dHk0Zm9v-Qmfy_9xQ&x=1") ==
+          "?token=<redacted>&x=1");
+    CHECK(bearer("SW1%2f%2bbnRpd%3DH") == "<redacted>");
+    CHECK(bearer(R"({"a":"eyJhbGciOiJSUzI1NiIs.SW1\/\u002bbnRpd\u003DHk0Zm9v-Qmfy_9xQ"})") ==
+          R"({"a":"<redacted>"})");
+    CHECK(basic("admin:say \"open\" to \\me", R"(pw="say \"open\" to \\me")") ==
+          R"(pw="<redacted>")");
+    CHECK(basic("admin:a%41b%42c%43d%44e", "a%41b%42c%43d%44e") == "<redacted>");
+    CHECK(basic("admin:a%41b%42c%43d%44e", "a%2541b%2542c%2543d%2544e") == "<redacted>");
+}
+
+TEST_CASE("redact: of basic credentials the password goes, also a short one") {
+    const std::string secret = "admin:s3cret";
+    const std::string encoded = encode_base64<std::string>(secret);
+    CHECK(basic(secret, "user admin, password S3cret.") == "user admin, password <redacted>.");
+    CHECK(basic(secret, "admin:s3cret@host") == "<redacted>@host");
+    CHECK(basic(secret, "Basic " + encoded) == "Basic <redacted>");
+    CHECK(basic(secret, "xx" + encoded + "yy") == "xx<redacted>yy");
+    CHECK(basic("u:correct horse battery", "a:CORRECT HORSE!") == "a<redacted>!");
+}
+
+TEST_CASE("redact: a secret of few characters counts as a word only") {
+    CHECK(basic("u:ab", "about ab, cab") == "about <redacted>, cab");
+}
+
+TEST_CASE("redact: hostile texts cost little") {
+    const std::string huge(std::size_t{1} << 20, '%');
+    CHECK(bearer(huge).size() == 64 * 1024);
+    CHECK(bearer("\\") == "\\");
+    CHECK(bearer("%4") == "%4");
+    CHECK(bearer("\\u00") == "\\u00");
+    CHECK(redacted("Basic !!!", "a text") == "a text");
+    CHECK(redacted("Bearer", "a text") == "a text");
+    const std::string same(60'000, 'a');
+    CHECK(redacted("Bearer " + same, same + same.substr(0, 1000)) == "<redacted>");
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail
