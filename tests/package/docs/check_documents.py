@@ -41,6 +41,10 @@ WHERE_IS = {
         {"detail/base/dialect_rules.hpp": "struct DialectRules {"},
     "What does an error message say?":
         {"detail/watch/failure.ipp": "grant the verbs list and watch"},
+    "Who may list now? How many watches may be open?":
+        {"detail/net/server_traffic.ipp": "Place ServerTraffic::try_watch_place()"},
+    "When are many namespaces watched together?":
+        {"detail/groups/watch_set.ipp": "scope_.watch.cluster_wide_from"},
     "Who calls the host's callback, and when?":
         {"detail/base/delivery.ipp": "source->tell_next("},
     "What does a new configuration of a job keep?":
