@@ -35,6 +35,8 @@ WHERE_IS = {
         {"detail/roles/<role>.hpp": "static void generate(const PodObject& pod"},
     "How do I add an encoding, such as protobuf?":
         {"detail/codec/decoder.hpp": "class Decoder {"},
+    "Which address of a name is connected to?":
+        {"detail/net/address_race.ipp": "attempt_delay = "},
     "Where would an HTTP proxy go?":
         {"detail/net/byte_stream.ipp": "void ConnectOp::connect("},
     "In what do the dialects differ?":
