@@ -15,6 +15,7 @@ REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 # A file or folder of the project in backticks; "<role>" stands for any name.
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
 COLUMNS = 100
+WIDE_TABLES = {"failures.md"}  # with names of tests, which cannot be broken
 README_LINES = 150
 # The questions of "Where is …?" in docs/architecture.md: the files that answer each, and a text that
 # shows that they do. Paths are below include/k8s_sd/; of the files of a pattern one has the text.
@@ -92,7 +93,7 @@ def broken_links(document):
 
 def long_lines(document):
     for number, line in enumerate(text_of(document).splitlines(), 1):
-        if len(line) > COLUMNS:
+        if len(line) > COLUMNS and not (document.name in WIDE_TABLES and line.startswith("| ")):
             yield f"{document}:{number}: {len(line)} columns, more than {COLUMNS}"
 
 
