@@ -24,6 +24,16 @@ WHERE_IS = {
         {"detail/roles/pod.hpp": '"__meta_kubernetes_pod_phase"'},
     "What happens on 410?":
         {"detail/watch/outcome.ipp": "status.code == 410"},
+    "When does a watch list again?":
+        {"detail/watch/watch_machine.hpp": "Step relist(ListReason reason)"},
+    "When does it list in pages?":
+        {"detail/watch/list_plan.hpp": "bool in_pages(bool not_older) const"},
+    "How long may a watch be silent?":
+        {"detail/watch/bookmark_patience.hpp": "Duration allowed() const"},
+    "Who waits for a list, and who is polled?":
+        {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
+    "When does one watch replace those of many namespaces?":
+        {"detail/groups/watch_set.ipp": "cluster_wide_from"},
     "Which header authenticates?":
         {"detail/net/api_client_impl.ipp": '"Authorization: "'},
     "What is the longest backoff?":
