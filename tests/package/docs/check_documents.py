@@ -30,9 +30,9 @@ WHERE_IS = {
         {"detail/watch/list_plan.hpp": "bool in_pages(bool not_older) const"},
     "How long may a watch be silent?":
         {"detail/watch/bookmark_patience.hpp": "Duration allowed() const"},
-    "Who waits for a list, and who is polled?":
+    "Who may list now? How many watches may be open?":
         {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
-    "When does one watch replace those of many namespaces?":
+    "When are many namespaces watched together?":
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
     "Which header authenticates?":
         {"detail/net/api_client_impl.ipp": '"Authorization: "'},
