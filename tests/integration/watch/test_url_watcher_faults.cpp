@@ -323,3 +323,32 @@ TEST_CASE("URLWatcher: a list of more objects than may be is an error that names
     for (const char* name : {"b", "c", "d"}) f.server.remove("pods", "default", name);
     f.check_recovered();
 }
+
+TEST_CASE("URLWatcher: an event of an object more than may be is an error that stays") {
+    WatchOptions options;
+    options.max_objects = 2;
+    Faults f(options);
+    f.start();
+    f.server.apply(pod({.name = "c"}));
+    f.advance(5min);
+    CHECK(f.probe.status().error == errc::too_many_objects);
+    CHECK(f.probe.names() == Names{"a", "b"});
+    f.server.remove("pods", "default", "b");
+    f.advance(5min);
+    CHECK(f.probe.names() == Names{"a", "c"});
+    CHECK_FALSE(f.probe.status().error);
+}
+
+TEST_CASE("URLWatcher: at the limit of objects, a list may bring others in place of those it has") {
+    WatchOptions options;
+    options.max_objects = 2;
+    Faults f(options);
+    f.start();
+    f.server.disconnect_all();
+    f.server.remove("pods", "default", "b");
+    f.server.apply(pod({.name = "c"}));
+    f.server.compact();
+    f.advance(2min);
+    CHECK(f.probe.names() == Names{"a", "c"});
+    CHECK_FALSE(f.probe.status().error);
+}
