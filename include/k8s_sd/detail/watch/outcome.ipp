@@ -112,9 +112,11 @@ Verdict judge_wrong_content(const ResponseHead& head) {
 }
 
 bool is_unreachable(error_code ec) {
-    return ec == errc::connect_timeout || ec == asio::error::connection_refused ||
-           ec == asio::error::host_not_found || ec == asio::error::host_not_found_try_again ||
-           ec == asio::error::host_unreachable || ec == asio::error::network_unreachable;
+    return ec == errc::connect_timeout || ec == boost::asio::error::connection_refused ||
+           ec == boost::asio::error::host_not_found ||
+           ec == boost::asio::error::host_not_found_try_again ||
+           ec == boost::asio::error::host_unreachable ||
+           ec == boost::asio::error::network_unreachable;
 }
 
 Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
