@@ -18,4 +18,5 @@
 #include "k8s_sd/detail/net/system_file_calls.ipp"
 #include "k8s_sd/detail/net/system_resolver.ipp"
 #include "k8s_sd/detail/net/tls.ipp"
+#include "k8s_sd/detail/net/tls_contexts.ipp"
 #include "k8s_sd/detail/net/tls_peer.ipp"
