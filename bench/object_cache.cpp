@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -71,6 +72,9 @@ struct Result {
 
 Result measure(const std::string& url, std::size_t objects, std::size_t threshold) {
     asio::io_context context;
+    k8s_sd::Environment environment;
+    environment.limits.watches = 0;
+    k8s_sd::install(context, std::move(environment));
     k8s_sd::ObjectCacheConfig config;
     config.api_server.url = url;
     config.collection_threshold = threshold;

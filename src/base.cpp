@@ -3,5 +3,6 @@
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
 #include "k8s_sd/detail/base/printable.ipp"
+#include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/base/strand.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"

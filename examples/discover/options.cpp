@@ -93,6 +93,18 @@ support::Section run_options(Options& o) {
          {"--timeout", "SECONDS",
           "end after this time; status 3 if the state is not complete by then",
           [&](Text v) { o.timeout = support::seconds(v); }},
+         {"--start-jitter", "SECONDS",
+          "begin after a random part of this time; spreads many that start at once",
+          [&](Text v) { o.config.watch.start_jitter = support::seconds(v); }},
+         {"--poll-interval", "SECONDS",
+          "between lists of what may be listed and not watched (default 60)",
+          [&](Text v) { o.config.watch.poll_interval = support::seconds(v); }},
+         {"--trust-shrunken-lists", "",
+          "remove at once what a list lacks, however much it is; by default a list that lost more "
+          "than half of the objects is confirmed by a second one",
+          [&](Text) { o.config.watch.confirm_shrunken_lists = false; }},
+         {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
+          [&](Text v) { o.status_interval = support::seconds(v); }},
          {"--output", "FORMAT",
           "text (default): for people\n"
           "json: one object a line for each change\n"
@@ -130,6 +142,9 @@ support::CommandLine command_line(Options& options) {
 }
 
 void check(const Options& options) {
+    if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
+        throw UsageError("--start-jitter: --once is over before others could start");
+    }
     if (options.output == Output::targets && !options.once) {
         throw UsageError("--output: targets needs --once");
     }

@@ -18,6 +18,7 @@ struct Options {
     unsigned jobs = 1;
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;
+    std::optional<k8s_sd::Duration> status_interval;
     Output output = Output::text;
     k8s_sd::LogLevel log_level = k8s_sd::LogLevel::warning;
 };

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/environment.hpp"
+#include "watch_lines.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -27,7 +28,8 @@ void print_unsynced(const k8s_sd::DiscovererStatus& status) {
         if (watch.error) {
             std::cerr << watch.message << '\n';
         } else {
-            std::cerr << "still listing, " << watch.objects << " objects so far\n";
+            std::cerr << "still listing, " << watch.objects << " objects so far (waits for "
+                      << to_string(watch.waiting) << ")\n";
         }
     }
 }
@@ -35,7 +37,11 @@ void print_unsynced(const k8s_sd::DiscovererStatus& status) {
 }  // namespace
 
 Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
-    : io_(io), options_(std::move(options)), signals_(io, SIGINT, SIGTERM), timeout_(io) {
+    : io_(io),
+      options_(std::move(options)),
+      signals_(io, SIGINT, SIGTERM),
+      timeout_(io),
+      status_timer_(io) {
     k8s_sd::Environment environment;
     environment.logger.level = options_.log_level;
     k8s_sd::install(io_, environment);
@@ -79,6 +85,7 @@ support::ExitStatus Session::run() {
     for (k8s_sd::Discoverer& discoverer : discoverers_) {
         discoverer.async_run([](k8s_sd::error_code) {});
     }
+    if (options_.status_interval) print_status_later();
     if (options_.output == Output::text && can_show_progress()) {
         progress_.emplace(io_.get_executor(), discoverers_.front());
     }
@@ -109,12 +116,24 @@ void Session::on_timeout() {
     stop(support::exit_not_synced);
 }
 
+void Session::print_status_later() {
+    status_timer_.expires_after(*options_.status_interval);
+    status_timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec || stopped_) return;
+        const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
+        for (const k8s_sd::WatchStatus& watch : discoverers_.front().status().watches)
+            std::cerr << "discover: " << watch_line(watch, now) << '\n';
+        print_status_later();
+    });
+}
+
 void Session::stop(support::ExitStatus status) {
     if (std::exchange(stopped_, true)) return;
     status_ = status;
     if (progress_) progress_->stop();
     signals_.cancel();
     timeout_.cancel();
+    status_timer_.cancel();
     for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.cancel();
     simulation_.reset();
 }

@@ -32,6 +32,7 @@ class Session {
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void on_synced();
     void on_timeout();
+    void print_status_later();
     void stop(support::ExitStatus);
 
     boost::asio::io_context& io_;
@@ -40,6 +41,7 @@ class Session {
     std::unique_ptr<Reporter> reporter_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer timeout_;
+    boost::asio::steady_timer status_timer_;
     std::vector<k8s_sd::Discoverer> discoverers_;
     std::optional<Progress> progress_;
     unsigned synced_jobs_ = 0;

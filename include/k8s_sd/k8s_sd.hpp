@@ -27,3 +27,4 @@
 #include "k8s_sd/target_groups.hpp"
 #include "k8s_sd/url_watcher.hpp"
 #include "k8s_sd/version.hpp"
+#include "k8s_sd/watch_metrics.hpp"

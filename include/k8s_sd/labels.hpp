@@ -1,9 +1,9 @@
 #pragma once
 
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -123,11 +123,11 @@ class Labels {
         for (const auto [name, value] : *this) map.emplace(name, value);
         return map;
     }
-    /// Equal for equal Labels; not the same in every version of the library.
+    /// Equal for equal Labels in one process; another one has other hashes.
     std::size_t hash() const noexcept {
         std::size_t sum = 0;
         for (const auto* block = first_; block != last_; ++block) {
-            if (*block) sum = sum * 31 + std::hash<std::string_view>{}((*block)->packed());
+            if (*block) sum = sum * 31 + detail::seeded_hash((*block)->packed());
         }
         return sum;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -56,7 +57,7 @@ class TargetGroups {
         groups_.erase(it);
     }
 
-    boost::unordered_flat_map<std::string_view, TargetGroupPtr> groups_;
+    boost::unordered_flat_map<std::string_view, TargetGroupPtr, detail::SeededHash> groups_;
     std::size_t targets_ = 0;
 };
 

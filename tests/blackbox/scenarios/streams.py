@@ -114,7 +114,7 @@ def empty_watches_are_made_up_for_by_a_list(w):
     w.at_most(8, "list page", since=began)
     w.log_lines(8)
     w.change()
-    w.settles(200)
+    w.settles(330)  # five pauses of at most a minute
 
 
 @scenario(factor=40)

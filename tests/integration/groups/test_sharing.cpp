@@ -1,3 +1,5 @@
+#include "k8s_sd/detail/discovery/provider_pool.hpp"
+#include "k8s_sd/detail/groups/group_registry.hpp"
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
@@ -256,4 +258,31 @@ TEST_CASE("Sharing: two contexts share nothing") {
     CHECK(a.take_requests().size() == 2);
     CHECK(b.take_requests().size() == 2);
     CHECK(metrics_of(a.context) != metrics_of(b.context));
+}
+
+TEST_CASE("Sharing: when the last discoverer is gone, no map keeps its configuration") {
+    Shared s;
+    DiscoveryConfig config = s.config();
+    config.api_server.auth.bearer_token = "a-secret";
+    const auto& registry = asio::use_service<k8s_sd::detail::GroupRegistry>(s.context);
+    auto one = s.host(config);
+    auto two = s.host(config);
+    s.settle();
+    CHECK(registry.size() == 1);
+    one.reset();
+    s.settle();
+    CHECK(registry.size() == 1);
+    two.reset();
+    s.settle();
+    CHECK(registry.size() == 0);
+
+    k8s_sd::detail::ProviderPool pool(s.context.get_executor());
+    auto entry = pool.find_or_make(config, {});
+    REQUIRE(entry.provider);
+    CHECK(pool.find_or_make(config, {}).provider == entry.provider);
+    CHECK(pool.size() == 1);
+    entry = {};
+    CHECK(pool.size() == 0);
+    s.settle();
+    CHECK(registry.size() == 0);
 }

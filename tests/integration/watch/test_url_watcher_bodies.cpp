@@ -39,9 +39,12 @@ TEST_CASE("URLWatcher: of a list that says its kind at the end nothing is taken 
     Faults f;
     f.start();
     const auto kind = GENERATE(as<std::string>(), "PodList", "ServiceList", "");
+    CAPTURE(kind);
+    auto item = pod({.name = "c"});
+    item.erase("kind");
     const Response sorted =
-        body(R"({"apiVersion":"v1","items":[)" + boost::json::serialize(pod({.name = "c"})) +
-             R"(],"kind":")" + kind + R"(","metadata":{"resourceVersion":"900"}})");
+        body(R"({"apiVersion":"v1","items":[)" + boost::json::serialize(item) + R"(],"kind":")" +
+             kind + R"(","metadata":{"resourceVersion":"900"}})");
     f.server.end_watches();
     f.settle();
     f.server.fail_next(Response::failure(410, "Expired", "too old"));

@@ -1,11 +1,13 @@
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -18,13 +20,18 @@ struct Dependent;
 using Graph = k8s_sd::detail::DependencyGraph<Dependent>;
 
 struct Dependent {
-    Graph::Dependencies dependencies{};
+    Graph::Dependencies& dependencies() {
+        ++looked_at;
+        return asked_for;
+    }
+    Graph::Dependencies asked_for{};
+    std::size_t looked_at = 0;
 };
 
 void ask(Graph& graph, Dependent& who, const std::vector<Key>& keys) {
     Graph::Dependencies asked;
     for (const auto& [kind, ns, name] : keys) graph.record(kind, ns, name, asked);
-    graph.set_dependencies(who, who.dependencies, std::move(asked));
+    graph.set_dependencies(who, std::move(asked));
 }
 std::multiset<Dependent*> dependents(const Graph& graph, const Key& key) {
     const auto& [kind, ns, name] = key;
@@ -70,7 +77,7 @@ TEST_CASE("DependencyGraph: what is asked for twice is depended on once") {
     Dependent a;
     ask(graph, a, {pod, node, pod, pod});
     CHECK(dependents(graph, pod) == Set{&a});
-    CHECK(a.dependencies.size() == 2);
+    CHECK(a.asked_for.size() == 2);
     ask(graph, a, {});
     CHECK(graph.empty());
 }
@@ -95,7 +102,7 @@ TEST_CASE("DependencyGraph: it empties itself when the last dependent goes") {
     ask(graph, b, {pod, service});
     ask(graph, a, {});
     CHECK_FALSE(graph.empty());
-    CHECK(a.dependencies.empty());
+    CHECK(a.asked_for.empty());
     ask(graph, b, {});
     CHECK(graph.empty());
 }
@@ -108,8 +115,23 @@ TEST_CASE("DependencyGraph: the key of a dependency outlives the strings it was 
         const std::string ns(100, 'n'), name(100, 'a');
         graph.record(Kind::pod, ns, name, asked);
     }
-    graph.set_dependencies(a, a.dependencies, std::move(asked));
+    graph.set_dependencies(a, std::move(asked));
     CHECK(dependents(graph, {Kind::pod, std::string(100, 'n'), std::string(100, 'a')}) == Set{&a});
+}
+
+TEST_CASE("DependencyGraph: what goes looks at one other dependent, however many there are") {
+    Graph graph;
+    std::vector<Dependent> who(20'000);
+    for (Dependent& dependent : who) ask(graph, dependent, {pod, node});
+    const auto looked_at = [&] {
+        std::size_t sum = 0;
+        for (Dependent& dependent : who) sum += std::exchange(dependent.looked_at, 0);
+        return sum;
+    };
+    looked_at();
+    for (Dependent& dependent : who) ask(graph, dependent, {});
+    CHECK(looked_at() <= 3 * who.size());  // itself, and the last one of each object
+    CHECK(graph.empty());
 }
 
 TEST_CASE("DependencyGraph: agrees with a map of sets through random changes") {

@@ -19,6 +19,14 @@ TEST_CASE("ListPlan: the same token twice in a row is no list that ends") {
     CHECK_FALSE(p.problem_of({"7", "", 500}));
 }
 
+TEST_CASE("ListPlan: a page that is older than the first one belongs to another list") {
+    ListPlan p = plan();
+    p.add({"70", "a", 500});
+    CHECK(p.problem_of({"9", "", 1}) == errc::malformed_response);
+    CHECK_FALSE(p.problem_of({"71", "", 1}));  // of a server that pages at the present
+    CHECK_FALSE(p.problem_of({"x", "", 1}));
+}
+
 TEST_CASE("ListPlan: a hundred nearly empty pages are enough, full ones are not counted") {
     ListPlan p = plan();
     for (int i = 0; i < 150; ++i) p.add({"7", "full" + std::to_string(i), 500});

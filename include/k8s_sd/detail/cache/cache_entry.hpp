@@ -4,6 +4,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/data_object.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -115,9 +116,8 @@ struct CacheEntry {
 /// Entries by name, without a pointer more for each than is needed.
 struct CacheEntryHash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view name) const noexcept {
-        return std::hash<std::string_view>{}(name);
-    }
+    using is_avalanching = void;
+    std::size_t operator()(std::string_view name) const noexcept { return seeded_hash(name); }
     std::size_t operator()(const std::unique_ptr<CacheEntry>& entry) const noexcept {
         return (*this)(entry->name);
     }

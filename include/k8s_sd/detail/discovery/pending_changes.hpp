@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_groups.hpp"
 
@@ -70,7 +71,7 @@ class PendingChanges {
         return change.replaced || !(*change.group == *change.previous);
     }
 
-    boost::unordered_flat_map<std::string_view, GroupChange> changes_;
+    boost::unordered_flat_map<std::string_view, GroupChange, SeededHash> changes_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/discovery/job_state.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <map>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -31,21 +32,23 @@ class ProviderPool {
         return entry;
     }
 
+    /// Number of providers.
+    std::size_t size() const { return providers_.size(); }
+
  private:
+    using Key = std::pair<ResolvedConfig, Role>;
+
     std::shared_ptr<Provider> provider_of(const DiscoveryConfig& config,
                                           const std::weak_ptr<Provider::Observer>& observer) {
-        std::erase_if(providers_, [](const auto& entry) { return entry.second.expired(); });
-        std::pair key(resolve(config, ContextEnvironment::of(executor_).in_cluster()), config.role);
-        std::weak_ptr<Provider>& known = providers_[key];
-        if (auto provider = known.lock()) return provider;
-        auto provider = std::make_shared<Provider>(
-            ++last_id_, config.role, GroupWatcher::acquire(executor_, key.first), observer);
-        known = provider;
-        return provider;
+        const Key key(resolve(config, ContextEnvironment::of(executor_).in_cluster()), config.role);
+        if (auto provider = providers_.find(key)) return provider;
+        return providers_.add(
+            key, std::make_unique<Provider>(++last_id_, config.role,
+                                            GroupWatcher::acquire(executor_, key.first), observer));
     }
 
     const asio::any_io_executor executor_;
-    std::map<std::pair<ResolvedConfig, Role>, std::weak_ptr<Provider>> providers_;
+    WeakMap<Key, Provider> providers_;
     ProviderId last_id_ = 0;
 };
 

@@ -5,9 +5,13 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,9 @@ namespace k8s_sd::inline v0::detail {
 /// Which generated groups have asked for which objects: recorded, not declared. A question that
 /// found nothing is recorded as well, so that an object which appears later reaches the groups
 /// that looked for it.
+///
+/// \tparam Dependent  has a function `dependencies()` that returns its Dependencies, as this graph
+///                    has set them
 template <class Dependent>
 class DependencyGraph {
  public:
@@ -32,28 +39,40 @@ class DependencyGraph {
         std::string ns_, name_;
         std::vector<Dependent*> dependents_;
     };
-    using Dependencies = std::vector<std::pair<Kind, Dependency*>>;
+    /// That a group asked for an object.
+    struct Edge {
+        Kind kind{};
+        std::uint32_t position = 0;  ///< of the group among the dependents of the object
+        Dependency* dependency = nullptr;
+    };
+    using Dependencies = std::vector<Edge>;
 
     /// Adds an object to those asked for. Valid until the next set_dependencies().
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
         auto it = known.find(ObjectKey{ns, name});
         if (it == known.end()) it = known.insert(std::make_unique<Dependency>(ns, name)).first;
-        asked.emplace_back(kind, it->get());
+        asked.push_back({kind, 0, it->get()});
     }
 
-    /// `dependent` depends on `now` and no longer on `before`. Duplicates in `now` are removed.
-    void set_dependencies(Dependent& dependent, Dependencies& before, Dependencies now) {
-        std::sort(now.begin(), now.end());
-        now.erase(std::unique(now.begin(), now.end()), now.end());
-        if (now == before) return;
-        for (const auto& used : now) {
-            if (!std::binary_search(before.begin(), before.end(), used)) {
-                used.second->dependents_.push_back(&dependent);
+    /// `dependent` depends on `now` and no longer on what it has asked for before. Duplicates in
+    /// `now` are removed. Costs the same however many others depend on the same objects.
+    void set_dependencies(Dependent& dependent, Dependencies now) {
+        Dependencies& before = dependent.dependencies();
+        std::sort(now.begin(), now.end(), is_before);
+        now.erase(std::unique(now.begin(), now.end(), are_same), now.end());
+        if (std::equal(now.begin(), now.end(), before.begin(), before.end(), are_same)) return;
+        for (Edge& used : now) {
+            if (const Edge* known = find(before, used)) {
+                used.position = known->position;
+                continue;
             }
+            auto& dependents = used.dependency->dependents_;
+            used.position = static_cast<std::uint32_t>(dependents.size());
+            dependents.push_back(&dependent);
         }
-        for (const auto& unused : before) {
-            if (!std::binary_search(now.begin(), now.end(), unused)) drop(dependent, unused);
+        for (const Edge& unused : before) {
+            if (!find(now, unused)) drop(unused);
         }
         before = std::move(now);
         before.shrink_to_fit();
@@ -72,14 +91,30 @@ class DependencyGraph {
     }
 
  private:
-    void drop(Dependent& dependent, const std::pair<Kind, Dependency*>& unused) {
-        auto& dependents = unused.second->dependents_;
-        const auto it = std::find(dependents.begin(), dependents.end(), &dependent);
-        *it = dependents.back();
+    static bool is_before(const Edge& a, const Edge& b) noexcept {
+        return std::tie(a.kind, a.dependency) < std::tie(b.kind, b.dependency);
+    }
+    static bool are_same(const Edge& a, const Edge& b) noexcept {
+        return a.dependency == b.dependency;
+    }
+    template <class Edges>
+    static auto* find(Edges& edges, const Edge& edge) {
+        const auto it = std::lower_bound(edges.begin(), edges.end(), edge, is_before);
+        return it != edges.end() && are_same(*it, edge) ? &*it : nullptr;
+    }
+
+    // The last dependent takes the place of the one that goes.
+    void drop(const Edge& unused) {
+        auto& dependents = unused.dependency->dependents_;
+        Dependent* const last = dependents.back();
         dependents.pop_back();
+        if (unused.position < dependents.size()) {
+            dependents[unused.position] = last;
+            find(last->dependencies(), unused)->position = unused.position;
+        }
         if (!dependents.empty()) return;
-        auto& known = known_[static_cast<std::size_t>(unused.first)];
-        known.erase(known.find(ObjectKey{unused.second->ns(), unused.second->name()}));
+        auto& known = known_[static_cast<std::size_t>(unused.kind)];
+        known.erase(known.find(ObjectKey{unused.dependency->ns(), unused.dependency->name()}));
     }
 
     using Known = boost::unordered_flat_set<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;

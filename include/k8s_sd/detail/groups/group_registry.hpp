@@ -1,9 +1,10 @@
 #pragma once
 
+#include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/group_watcher.hpp"
 
 #include <boost/asio/execution_context.hpp>
-#include <map>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 
@@ -17,12 +18,14 @@ class GroupRegistry final : public asio::execution_context::service {
     explicit GroupRegistry(asio::execution_context& context)
         : asio::execution_context::service(context) {}
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
+    /// Number of watchers.
+    std::size_t size() const { return watchers_.size(); }
 
  private:
-    void shutdown() override;
+    void shutdown() override {}
 
-    std::mutex mutex_;
-    std::map<ResolvedConfig, std::weak_ptr<GroupWatcher>> watchers_;
+    std::mutex mutex_;  // of two who acquire the same, one makes it
+    WeakMap<ResolvedConfig, GroupWatcher> watchers_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

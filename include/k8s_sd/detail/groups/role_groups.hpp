@@ -50,14 +50,15 @@ class RoleGroups final : private Lookup {
     /// A main object of the role, and the group made of it.
     struct Entry {
         ObjectPtr object;
-        TargetGroupPtr group;                               // null: no targets
-        std::unique_ptr<Graph::Dependencies> dependencies;  // null: none
+        TargetGroupPtr group;                            // null: no targets
+        std::unique_ptr<Graph::Dependencies> asked_for;  // null: nothing
         bool dirty = false;
         bool gone = false;
         bool replaced = false;  // by an object of the same name
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
+        Graph::Dependencies& dependencies() const noexcept { return *asked_for; }
     };
 
     const Object* find(Kind, std::string_view ns, std::string_view name) override;

@@ -75,7 +75,7 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
         if (change.group || change.previous) changes.push_back(std::move(change));
     }
     if (!entry.gone) return;
-    if (entry.dependencies) graph_.set_dependencies(entry, *entry.dependencies, {});
+    if (entry.asked_for) graph_.set_dependencies(entry, {});
     entries_.erase(entries_.find(ObjectKey{entry.ns(), entry.name()}));
 }
 
@@ -84,10 +84,10 @@ TargetGroupPtr RoleGroups::generate(Entry& entry) {
     GeneratorContext context{maker_.options, maker_.factory, *this, builder_};
     TargetGroupPtr group = detail::generate(role_, *entry.object, context);
     environment_.metrics->groups_generated.fetch_add(1, std::memory_order_relaxed);
-    if (!entry.dependencies && !asked_.empty()) {
-        entry.dependencies = std::make_unique<Graph::Dependencies>();
+    if (!entry.asked_for && !asked_.empty()) {
+        entry.asked_for = std::make_unique<Graph::Dependencies>();
     }
-    if (entry.dependencies) graph_.set_dependencies(entry, *entry.dependencies, asked_);
+    if (entry.asked_for) graph_.set_dependencies(entry, asked_);
     if (!builder_.overfull()) return group;
     warn_of_too_many_targets(entry);
     return entry.group;

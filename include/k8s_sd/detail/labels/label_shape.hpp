@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -101,7 +102,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
     }
 
     void hide_collisions() {
-        boost::unordered_flat_set<std::string_view> later;
+        boost::unordered_flat_set<std::string_view, SeededHash> later;
         for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
             if (!later.insert(entry->name).second) {
                 *entry = {};

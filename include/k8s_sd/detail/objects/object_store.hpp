@@ -1,11 +1,10 @@
 #pragma once
 
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/object.hpp"
 
-#include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,15 +18,13 @@ struct ObjectKey {
 /// Hash and equality of things with ns() and name(), for sets of pointers to them.
 struct KeyHash {
     using is_transparent = void;
-    static std::size_t of(std::string_view ns, std::string_view name) noexcept {
-        std::size_t seed = std::hash<std::string_view>{}(name);
-        boost::hash_combine(seed, std::hash<std::string_view>{}(ns));
-        return seed;
+    using is_avalanching = void;
+    std::size_t operator()(const ObjectKey& key) const noexcept {
+        return seeded_hash(key.ns, key.name);
     }
-    std::size_t operator()(const ObjectKey& key) const noexcept { return of(key.ns, key.name); }
     template <class Pointer>
     std::size_t operator()(const Pointer& p) const noexcept {
-        return of(p->ns(), p->name());
+        return seeded_hash(p->ns(), p->name());
     }
 };
 struct KeyEqual {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/objects/model/ingress.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
@@ -44,7 +45,7 @@ class IngressObject final : public Object {
     }
 };
 
-using TlsHosts = boost::unordered_flat_set<std::string_view>;
+using TlsHosts = boost::unordered_flat_set<std::string_view, SeededHash>;
 
 /// A wildcard stands for exactly one DNS label.
 inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_view host,

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
@@ -82,7 +83,7 @@ class TargetPool::Impl {
     using BuiltGroup = detail::BuiltGroup;
     using TargetTransition = detail::TargetTransition;
     // The key is part of the group.
-    using Groups = boost::unordered_flat_map<std::string_view, BuiltGroup>;
+    using Groups = boost::unordered_flat_map<std::string_view, BuiltGroup, detail::SeededHash>;
 
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/watch/resource_version.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <cstddef>
@@ -38,6 +39,8 @@ class ListPlan {
     /// Why the page cannot belong to a list that ends.
     error_code problem_of(const Page& page) const {
         if (chain_.items + page.items > max_objects_) return errc::too_many_objects;
+        if (in_chain() && is_older_version(page.resource_version, chain_.version))
+            return errc::malformed_response;
         if (page.continue_token.empty()) return {};
         const bool repeated = page.continue_token == chain_.token;
         const bool endless = is_short(page) && chain_.short_pages >= max_short_pages;

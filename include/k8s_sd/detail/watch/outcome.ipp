@@ -114,6 +114,11 @@ Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
 }
 
 Verdict judge_list(ExchangeEnd end) {
+    if (end.page_problem == errc::malformed_response) {
+        return {WatchMachine::BadPages{},
+                {end.page_problem, "a page is older than the one before; listing without pages"},
+                true};
+    }
     if (end.page_problem == errc::endless_list) {
         return {WatchMachine::BadPages{},
                 {end.page_problem, "its pages repeat, or do not end; listing without pages"},

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "k8s_sd/detail/base/abi.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What makes the hashes of two processes differ.
+struct HashKey {
+    std::uint64_t a = 0, b = 0;
+};
+/// Drawn once in each process.
+K8S_SD_EXPORT const HashKey& hash_key() noexcept;
+
+/// SipHash-1-3 of one or more texts. Who does not know the key cannot choose texts that collide.
+class KeyedHash {
+ public:
+    explicit KeyedHash(const HashKey& key) noexcept
+        : v0_(0x736f6d6570736575U ^ key.a),
+          v1_(0x646f72616e646f6dU ^ key.b),
+          v2_(0x6c7967656e657261U ^ key.a),
+          v3_(0x7465646279746573U ^ key.b) {}
+
+    KeyedHash& add(std::string_view text) noexcept {
+        const char* position = text.data();
+        std::size_t left = text.size();
+        for (; left >= sizeof(std::uint64_t); left -= sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, position, sizeof word);
+            add_word(word);
+            position += sizeof word;
+        }
+        std::uint64_t last = 0;
+        if (left > 0) std::memcpy(&last, position, left);
+        add_word(last | static_cast<std::uint64_t>(text.size()) << 56U);
+        return *this;
+    }
+    std::size_t finish() noexcept {
+        v2_ ^= 0xffU;
+        for (int i = 0; i < 3; ++i) round();
+        return v0_ ^ v1_ ^ v2_ ^ v3_;
+    }
+
+ private:
+    void add_word(std::uint64_t word) noexcept {
+        v3_ ^= word;
+        round();
+        v0_ ^= word;
+    }
+    void round() noexcept {
+        v0_ += v1_;
+        v1_ = std::rotl(v1_, 13) ^ v0_;
+        v0_ = std::rotl(v0_, 32);
+        v2_ += v3_;
+        v3_ = std::rotl(v3_, 16) ^ v2_;
+        v0_ += v3_;
+        v3_ = std::rotl(v3_, 21) ^ v0_;
+        v2_ += v1_;
+        v1_ = std::rotl(v1_, 17) ^ v2_;
+        v2_ = std::rotl(v2_, 32);
+    }
+
+    std::uint64_t v0_, v1_, v2_, v3_;
+};
+
+/// For tables whose keys others choose. Not the same in two processes.
+inline std::size_t seeded_hash(std::string_view text) noexcept {
+    return KeyedHash(hash_key()).add(text).finish();
+}
+inline std::size_t seeded_hash(std::string_view first, std::string_view second) noexcept {
+    return KeyedHash(hash_key()).add(first).add(second).finish();
+}
+struct SeededHash {
+    using is_avalanching = void;
+    std::size_t operator()(std::string_view text) const noexcept { return seeded_hash(text); }
+};
+
+}  // namespace k8s_sd::inline v0::detail

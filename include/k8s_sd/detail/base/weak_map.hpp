@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Values that others own, by key. An entry goes with its value, so that no key stays behind: keys
+/// may hold secrets. Thread-safe; values may outlive the map.
+template <class Key, class Value>
+class WeakMap {
+ public:
+    /// Null if there is none, or no more.
+    std::shared_ptr<Value> find(const Key& key) const {
+        const std::lock_guard lock(state_->mutex);
+        const auto it = state_->entries.find(key);
+        return it == state_->entries.end() ? nullptr : it->second.lock();
+    }
+    /// \param dispose  is given the value when its last owner lets go
+    template <class Dispose = std::default_delete<Value>>
+    std::shared_ptr<Value> add(const Key& key, std::unique_ptr<Value> value, Dispose dispose = {}) {
+        std::shared_ptr<Value> shared(value.release(),
+                                      [weak = std::weak_ptr(state_), dispose](Value* last) mutable {
+                                          if (const auto state = weak.lock())
+                                              state->forget_expired();
+                                          dispose(last);
+                                      });
+        const std::lock_guard lock(state_->mutex);
+        state_->entries.insert_or_assign(key, shared);
+        return shared;
+    }
+    std::size_t size() const {
+        const std::lock_guard lock(state_->mutex);
+        return state_->entries.size();
+    }
+
+ private:
+    using Entries = std::map<Key, std::weak_ptr<Value>>;
+    struct State {
+        void forget_expired() {
+            Entries expired;  // goes after the lock
+            const std::lock_guard lock(mutex);
+            for (auto it = entries.begin(); it != entries.end();) {
+                const auto here = it++;
+                if (here->second.expired()) expired.insert(entries.extract(here));
+            }
+        }
+        mutable std::mutex mutex;
+        Entries entries;
+    };
+    std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,243 @@
+#include "property/random_faults.hpp"
+#include "support/host.hpp"
+#include "support/objects.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A server that treats lists, probes and watches each in a few ways of its own, chosen by the
+/// seed, and now and then in another way. It repeats, stalls, lies, ends early and echoes.
+class NastyServer {
+ public:
+    NastyServer(Random& random, sim::ApiServer& server) : random_(random), server_(server) {
+        for (auto* habits : {&lists_, &pages_, &probes_, &watches_}) {
+            for (unsigned i = 1 + random_.below(3); i > 0; --i)
+                habits->push_back(random_.below(40));
+        }
+    }
+    void begin() {
+        server_.set_intercept([this](const sim::Request& request) { return answer(request); });
+    }
+    void end() {
+        server_.set_intercept({});
+        server_.accept_connections(true);
+    }
+
+ private:
+    std::optional<sim::Response> answer(const sim::Request& request) {
+        const bool page = !request.param("continue").empty();
+        const auto& habits = request.is_watch()              ? watches_
+                             : page                          ? pages_
+                             : request.param("limit") == "1" ? probes_
+                                                             : lists_;
+        return act(random_.one_in(10) ? random_.below(40) : random_.pick(habits), request);
+    }
+
+    std::optional<sim::Response> act(unsigned what, const sim::Request& request) {
+        using sim::Response;
+        const std::string secret(request.header("Authorization").value_or(""));
+        const std::string version(request.param("resourceVersion"));
+        switch (what) {
+            case 0: return Response::disconnect();
+            case 1: return Response::never();
+            case 2: return failure(410, "Expired", "too old resource version");
+            case 3: return failure(504, "Timeout", "Too large resource version: 9, current: 3");
+            case 4: return busy(429);
+            case 5: return busy(503);
+            case 6: return failure(500, "InternalError", "you sent " + secret);
+            case 7: return failure(403, "Forbidden", secret);
+            case 8: return failure(405, "MethodNotAllowed", "no");
+            case 9: return failure(404, "NotFound", "no");
+            case 10: return failure(400, "BadRequest", "no");
+            case 11: return failure(401, "Unauthorized", "no " + secret);
+            case 12: return text(200, "text/html", "<html>" + secret);
+            case 13: return text(200, "text/" + secret, "x");
+            case 14: return text(200, "application/json", "");
+            case 15: return text(200, "application/json", "garbage");
+            case 16: return text(200, "application/json", bookmark(version));
+            case 17: return text(200, "application/json", bookmark(version) + error(410));
+            case 18: return text(200, "application/json", error(410));
+            case 19: return text(200, "application/json", error(500));
+            case 20: return text(200, "application/json", list("again"));
+            case 21: return text(200, "application/json", list(random_.numbered("t", 1000)));
+            case 22: return text(200, "application/json", list(""));  // all is gone
+            case 23:
+                return text(200, "application/json",
+                            "{\"kind\":\"ServiceList\"," + list("").substr(18));
+            case 24: return text(204, "", "");
+            case 25: return redirect();
+            case 26: return compressed();
+            case 27: return slow_head();
+            default: return std::nullopt;  // the truth
+        }
+    }
+
+    static sim::Response failure(unsigned code, const std::string& reason, const std::string& why) {
+        return sim::Response::failure(code, reason, why);
+    }
+    static sim::Response text(unsigned status, std::string type, std::string body) {
+        sim::Response response;
+        response.status = status;
+        response.content_type = std::move(type);
+        response.body = std::move(body);
+        return response;
+    }
+    sim::Response busy(unsigned status) {
+        sim::Response response = failure(status, "TooManyRequests", "later");
+        response.headers.emplace_back("Retry-After",
+                                      random_.pick<std::string>({"0", "1", "5", "soon"}));
+        return response;
+    }
+    sim::Response redirect() {
+        sim::Response response = text(302, "text/html", "there");
+        response.headers.emplace_back("Location", "https://elsewhere.invalid/");
+        return response;
+    }
+    sim::Response compressed() {
+        sim::Response response = text(200, "application/json", "\x1f\x8b\x08");
+        response.headers.emplace_back("Content-Encoding", "gzip");
+        return response;
+    }
+    /// Whatever it is, it is cut.
+    sim::Response slow_head() {
+        sim::Response response = text(200, "application/json", list(""));
+        response.cut_after = random_.below(30);
+        return response;
+    }
+    // Nobody survives a server that says it is up to date, and is not. These lies are older than
+    // what happens meanwhile.
+    static std::string bookmark(const std::string& version) {
+        return R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":)"
+               R"({"resourceVersion":")" +
+               version + "\"}}}\n";
+    }
+    static std::string error(int code) {
+        return R"({"type":"ERROR","object":{"kind":"Status","code":)" + std::to_string(code) +
+               "}}\n";
+    }
+    static std::string list(const std::string& more) {
+        return R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":")" +
+               more + R"("},"items":[]})";
+    }
+
+    Random& random_;
+    sim::ApiServer& server_;
+    std::vector<unsigned> lists_, pages_, probes_, watches_;
+};
+
+/// Pods that come and go, a nasty server, one host; at last the server behaves.
+class Scenario {
+ public:
+    explicit Scenario(std::uint64_t seed)
+        : random_(seed),
+          sim_(random_server(random_), random_transport(random_)),
+          nasty_(random_, sim_.server),
+          host_(sim_.context.get_executor(), config()) {
+        sim_.server.set_token(token);
+        for (int i = 0; i < 8; ++i) change();
+        if (random_.one_in(2)) nasty_.begin();
+        host_.run();
+        sim_.settle();
+        nasty_.begin();
+    }
+
+    void run() {
+        for (int minute = 0; minute < 20; ++minute) {
+            const auto before = sim_.server.requests().size();
+            for (int i = 0; i < 6; ++i) {
+                if (random_.one_in(4)) change();
+                if (random_.one_in(12)) sim_.server.disconnect_all();
+                sim_.advance(10s);
+            }
+            // Retries, probes and lists; pages that bring something are not many here.
+            CHECK(sim_.server.requests().size() - before <= 250);
+            check_told(minute);
+            sim_.server.clear_requests();
+        }
+    }
+
+    void check_end() {
+        nasty_.end();
+        sim_.advance(12min);
+        std::set<std::string> expected;
+        for (const auto& name : names_) {
+            if (sim_.server.get("pods", "default", name)) expected.insert("pod/default/" + name);
+        }
+        std::set<std::string> found;
+        for (const auto& [source, group] : host_.groups) found.insert(source);
+        CHECK(found == expected);
+        CHECK(host_.complaints == "");
+        CHECK_FALSE(host_.discoverer->status().error);
+        const std::size_t requests = sim_.server.requests().size();
+        sim_.advance(10min);
+        CHECK(sim_.server.requests().size() - requests <= 5);
+        for (const std::string& line : sim_.take_log()) CHECK(line.find(token) == line.npos);
+    }
+
+ private:
+    static constexpr const char* token = "eyJhbGciOiJSUzI1NiJ9.very-secret.token";
+
+    DiscoveryConfig config() {
+        DiscoveryConfig config;
+        config.api_server.url = sim_.server.url();
+        config.api_server.auth.bearer_token = token;
+        config.watch.page_size = random_.pick<unsigned>({0, 2, 500});
+        return config;
+    }
+    void change() {
+        const std::string name = random_.numbered("p", 12);
+        names_.insert(name);
+        if (random_.one_in(3)) {
+            sim_.server.remove("pods", "default", name);
+        } else {
+            sim_.server.apply(pod({.name = name, .ip = "10.0.0." + random_.numbered("", 250)}));
+        }
+    }
+    /// What is not up to date for minutes has an error, or waits for what it says.
+    void check_told(int minute) {
+        const WatchStatus watch = host_.discoverer->status().watches.at(0);
+        CHECK(watch.message.find(token) == std::string::npos);
+        if (minute < 15) return;
+        const TimePoint now = sim_.clock->now();
+        const auto age = [&](const std::optional<TimePoint>& at) {
+            return at ? now - *at : Duration::max();
+        };
+        const Duration news =
+            std::min({age(watch.last_event), age(watch.last_bookmark), age(watch.last_list)});
+        CAPTURE(minute, to_string(watch.waiting), news.count());
+        if (news > 16min) CHECK(watch.error);
+    }
+
+    Random random_;
+    Simulation sim_;
+    NastyServer nasty_;
+    Host host_;
+    std::set<std::string> names_;
+};
+
+}  // namespace
+
+// K8S_SD_NASTY_RUNS=20000 for a long run, K8S_SD_NASTY_SEED=n to begin elsewhere.
+TEST_CASE("Nasty servers: whatever they do, requests are bounded, and in the end all is right") {
+    const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
+    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", 1000);
+    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+        INFO("K8S_SD_NASTY_SEED=" << seed << " K8S_SD_NASTY_RUNS=1");
+        Scenario scenario(seed);
+        scenario.run();
+        scenario.check_end();
+    }
+}
