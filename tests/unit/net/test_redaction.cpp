@@ -41,7 +41,7 @@ TEST_CASE("redact: a token is found whole, in part, and in another case") {
 }
 
 TEST_CASE("redact: line breaks and blanks in a token do not hide it, wherever they stand") {
-    for (const std::size_t column : {8, 9, 10, 11, 20, 31}) {
+    for (const std::size_t column : {8U, 9U, 10U, 11U, 20U, 31U}) {
         for (const std::string_view gap : {"\n", "\r\n", "\r\n\t ", "   ", "\\r\\n"}) {
             CAPTURE(column, gap);
             std::string text = "got ";
