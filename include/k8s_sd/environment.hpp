@@ -9,8 +9,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <cstddef>
 #include <boost/asio/ip/address.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -76,10 +76,24 @@ class K8S_SD_EXPORT Resolver {
     virtual void async_resolve(const std::string& host, Handler) = 0;
 };
 
+/// Where files of tokens, passwords and certificates are read: on a network file system that may
+/// never answer. Thread-safe.
+class K8S_SD_EXPORT FileCalls {
+ public:
+    virtual ~FileCalls() = default;
+    /// Has `call` called once, on any thread, also from within run(); at any time, also when the
+    /// context of those who wait is gone. `call` blocks and does not throw.
+    /// \return false if it will not be called
+    virtual bool run(std::function<void()> call) = 0;
+};
+
 K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();  ///< steady clock, Asio timers
 /// getaddrinfo() in at most 8 threads of the process, which exist while something is looked up.
 /// Nobody waits for them: neither run(), nor the end of a context, nor that of the process.
 K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
+/// At most 32 threads of the process, which exist while a file is read. Nobody waits for them, as
+/// with system_resolver().
+K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
 /// What is asked of one server at a time by everything that works in one execution context. A LIST
@@ -92,18 +106,19 @@ struct ServerLimits {
 
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
-    std::shared_ptr<Clock> clock{};          ///< null: system_clock()
-    std::shared_ptr<Connector> connector{};  ///< null: system_connector(*this)
-    std::shared_ptr<Resolver> resolver{};    ///< null: system_resolver()
-    std::shared_ptr<Metrics> metrics{};      ///< null: a private instance
-    Logger logger{};                         ///< where log lines go
-    std::uint64_t seed = 0;                  ///< for jitter; 0: from std::random_device
-    InClusterFiles in_cluster{};             ///< where no server is named, see resolve()
-    ServerLimits limits{};                   ///< of each server
+    std::shared_ptr<Clock> clock{};           ///< null: system_clock()
+    std::shared_ptr<Connector> connector{};   ///< null: system_connector(*this)
+    std::shared_ptr<Resolver> resolver{};     ///< null: system_resolver()
+    std::shared_ptr<FileCalls> file_calls{};  ///< null: system_file_calls()
+    std::shared_ptr<Metrics> metrics{};       ///< null: a private instance
+    Logger logger{};                          ///< where log lines go
+    std::uint64_t seed = 0;                   ///< for jitter; 0: from std::random_device
+    InClusterFiles in_cluster{};              ///< where no server is named, see resolve()
+    ServerLimits limits{};                    ///< of each server
 };
 
-/// The same with the clock, the resolver and the logger of an environment. The logger is told when
-/// files of certificates or keys turn bad and the previous ones serve.
+/// The same with the clock, the resolver, the file calls and the logger of an environment. The
+/// logger is told when files of certificates or keys turn bad and the previous ones serve.
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(const Environment&);
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before

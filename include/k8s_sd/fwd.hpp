@@ -17,6 +17,7 @@ class DataObject;
 class Discoverer;
 class DiscoveryManager;
 class FieldSelector;
+class FileCalls;
 class GroupWatcher;
 class LabelSelector;
 class Labels;

@@ -39,6 +39,8 @@
 #include "k8s_sd/detail/net/configured_credentials.ipp"
 #include "k8s_sd/detail/net/context_environment.ipp"
 #include "k8s_sd/detail/net/credentials.ipp"
+#include "k8s_sd/detail/net/file_reader.ipp"
+#include "k8s_sd/detail/net/file_reads.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
 #include "k8s_sd/detail/net/lookups.ipp"
 #include "k8s_sd/detail/net/redaction.ipp"
@@ -46,8 +48,10 @@
 #include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
+#include "k8s_sd/detail/net/system_file_calls.ipp"
 #include "k8s_sd/detail/net/system_resolver.ipp"
 #include "k8s_sd/detail/net/tls.ipp"
+#include "k8s_sd/detail/net/tls_contexts.ipp"
 #include "k8s_sd/detail/net/tls_peer.ipp"
 
 // codec

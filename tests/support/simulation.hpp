@@ -3,6 +3,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/file_desk.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -39,6 +40,7 @@ class Simulation {
         Environment environment;
         environment.clock = clock;
         environment.connector = connector;
+        environment.file_calls = files;
         environment.metrics = metrics;
         environment.logger.level = LogLevel::warning;
         environment.logger.write = [log = log_](LogLevel, std::string_view line) {
@@ -83,6 +85,7 @@ class Simulation {
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
     sim::ApiServer server;
     std::shared_ptr<Connector> connector;
+    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
 
  private:

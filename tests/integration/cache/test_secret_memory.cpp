@@ -5,6 +5,7 @@
 #include "k8s_sd/data_object.hpp"
 #include "k8s_sd/url_watcher.hpp"
 #include "support/data_objects.hpp"
+#include "support/failing_allocations.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -67,7 +68,7 @@ MemorySearch search;
 
 // NOLINTBEGIN
 void* operator new(std::size_t size) {
-    void* const memory = std::malloc(size);
+    void* const memory = allocations_fail ? nullptr : std::malloc(size);
     if (memory == nullptr) throw std::bad_alloc();
     search.allocated(memory);
     return memory;

@@ -162,7 +162,7 @@ TEST_CASE("TCP stream: nothing goes out in the clear before TLS") {
     net.dialing.resolver = std::make_shared<DeskResolver>();
     const auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
     net.client =
-        net.make_client(ClientTls{context, {}, "kubernetes.example"}, "kubernetes.example");
+        net.make_client(ClientTls{context, "kubernetes.example"}, "kubernetes.example");
     net.client->async_connect(net.on_connect(net.connected));
     Outcome written;
     net.client->async_write(asio::buffer("secret", 6), net.on_io(written));

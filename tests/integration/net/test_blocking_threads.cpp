@@ -1,7 +1,10 @@
 #include "k8s_sd/detail/net/blocking_threads.hpp"
+#include "support/failing_allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -73,6 +76,44 @@ TEST_CASE("BlockingThreads: signals are left to the threads of the host") {
     }));
     CHECK(blocked.get_future().get());
 }
+
+TEST_CASE(
+    "BlockingThreads: without memory for a thread nothing is run, and signals stay as they are") {
+    auto& one = threads(1, 1);
+    test::allocations_fail = true;
+    const bool begun = one.run([] {});
+    test::allocations_fail = false;
+    CHECK_FALSE(begun);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    CHECK(sigismember(&mask, SIGTERM) == 0);
+    std::promise<void> called;
+    REQUIRE(one.run([&] { called.set_value(); }));
+    called.get_future().wait();
+}
+
+#ifndef __SANITIZE_THREAD__  // it forbids threads in such a child
+TEST_CASE("BlockingThreads: a forked child does not wait for the threads of its parent") {
+    auto& one = threads(1, 1);
+    std::promise<void> gate, began;
+    REQUIRE(one.run([&] {
+        began.set_value();
+        gate.get_future().wait();
+    }));
+    began.get_future().wait();
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        ::alarm(5);
+        if (one.run([] { ::_exit(0); })) ::pause();
+        ::_exit(1);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    gate.set_value();
+}
+#endif
 
 }  // namespace
 }  // namespace k8s_sd::detail

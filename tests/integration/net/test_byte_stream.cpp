@@ -110,7 +110,10 @@ TEST_CASE("TCP stream: close ends a connect, whatever it waits for") {
     SECTION("for a name lookup") { net.client = net.make_client({}, "localhost"); }
     SECTION("for the connection") { net.client = net.make_client(); }
     SECTION("for nothing: it failed already") {
-        net.client = net.make_client(ClientTls{nullptr, "broken", "127.0.0.1"});
+        const auto unusable = std::make_shared<TlsConfig>();
+        unusable->ca = "broken";
+        const auto contexts = std::make_shared<TlsContexts>(net.dialing.clock, nullptr);
+        net.client = net.make_client(ClientTls{nullptr, "127.0.0.1", contexts, unusable});
     }
     net.client->async_connect(net.on_connect(net.connected));
     net.client->close();
@@ -238,9 +241,8 @@ TEST_CASE("TCP and TLS stream: writing to a closed connection raises no SIGPIPE"
     SECTION("TLS") {
         TlsConfig config;
         config.ca = ca.certificate();
-        REQUIRE(
-            net.connect(net.make_client(ClientTls{make_client_context(config), {}, "127.0.0.1"}),
-                        test::server_context(ca.server({"127.0.0.1"}))));
+        REQUIRE(net.connect(net.make_client(ClientTls{make_client_context(config), "127.0.0.1"}),
+                            test::server_context(ca.server({"127.0.0.1"}))));
     }
     net.server.reset();
     const std::string text(100'000, 'x');

@@ -23,7 +23,7 @@ TlsConfig trusting(const std::string& ca) {
 }
 
 ClientTls client_tls(const TlsConfig& config, std::string server_name = "127.0.0.1") {
-    return {make_client_context(config), {}, std::move(server_name)};
+    return {make_client_context(config), std::move(server_name)};
 }
 
 /// One handshake over loopback.

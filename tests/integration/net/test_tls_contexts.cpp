@@ -1,8 +1,11 @@
 #include "k8s_sd/detail/net/byte_stream.hpp"
-#include "k8s_sd/detail/net/tls.hpp"
+#include "k8s_sd/detail/net/tls_contexts.hpp"
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/file_desk.hpp"
 #include "support/loopback.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -16,19 +19,45 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::CertificateAuthority;
+using test::FileDesk;
 using test::Identity;
 using test::Loopback;
+using test::ManualClock;
 using test::server_context;
 using test::TemporaryDirectory;
 
+/// Contexts whose files are read when the test says so, and time that the test moves.
+struct Contexts {
+    explicit Contexts(Logger logger = Logger{LogLevel::off, {}})
+        : contexts(std::make_shared<TlsContexts>(clock, files, std::move(logger))) {}
+
+    /// Null, with the problem, when there is none.
+    TlsContexts::Context get(const TlsConfig& config, Duration later = {}) {
+        clock->advance(later);
+        TlsContexts::Context result;
+        problem = "not called";
+        contexts->async_get(context.get_executor(), std::make_shared<const TlsConfig>(config),
+                            [&](const TlsContexts::Context& c, const std::string& text) {
+                                result = c;
+                                problem = text;
+                            });
+        settle();
+        return result;
+    }
+    void settle() { test::settle(context); }
+
+    asio::io_context context;
+    std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
+    std::shared_ptr<TlsContexts> contexts;
+    std::string problem;
+};
+
 /// Why no context can be made of it; "" when one can.
 std::string problem_of(const TlsConfig& config) {
-    try {
-        make_client_context(config);
-    } catch (const TlsError& error) {
-        return error.what();
-    }
-    return {};
+    Contexts contexts;
+    contexts.get(config);
+    return contexts.problem;
 }
 
 std::string encrypted(const std::string& key_pem) {
@@ -45,7 +74,7 @@ std::string encrypted(const std::string& key_pem) {
     return {data, static_cast<std::size_t>(size)};
 }
 
-TEST_CASE("make_client_context: an unusable CA is an error, never the system's trust store") {
+TEST_CASE("TlsContexts: an unusable CA is an error, never the system's trust store") {
     const TemporaryDirectory directory;
     const CertificateAuthority ca;
     TlsConfig config;
@@ -70,7 +99,7 @@ TEST_CASE("make_client_context: an unusable CA is an error, never the system's t
     CHECK(problem_of(config) == "the inline CA holds no certificate");
 }
 
-TEST_CASE("make_client_context: explains an unusable client certificate without its key") {
+TEST_CASE("TlsContexts: explains an unusable client certificate without its key") {
     const TemporaryDirectory directory;
     const CertificateAuthority ca;
     const Identity user = ca.client("user"), other = ca.client("other");
@@ -96,55 +125,52 @@ TEST_CASE("make_client_context: explains an unusable client certificate without 
 }
 
 TEST_CASE("TlsContexts: equal configurations share a context, different ones do not") {
-    TlsContexts contexts;
-    const TimePoint now{1000s};
+    Contexts contexts;
     TlsConfig a;
     a.ca = CertificateAuthority().certificate();
     TlsConfig b = a;
     b.server_name = "foo.example";
     TlsConfig c = a;
     c.insecure_skip_verify = true;
-    CHECK(contexts.get(a, now) == contexts.get(a, now + 1h));
-    CHECK(contexts.get(a, now) == contexts.get(b, now));
-    CHECK(contexts.get(a, now) != contexts.get(c, now));
+    CHECK(contexts.get(a) == contexts.get(a, 1h));
+    CHECK(contexts.get(a) == contexts.get(b));
+    CHECK(contexts.get(a) != contexts.get(c));
 }
 
 TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
-    TlsContexts contexts;
-    const TimePoint now{1000s};
+    Contexts contexts;
     TlsConfig config;
     config.ca = CertificateAuthority().certificate();
-    const std::weak_ptr<asio::ssl::context> context = contexts.get(config, now);
+    const std::weak_ptr<asio::ssl::context> context = contexts.get(config);
     CHECK_FALSE(context.expired());
     config.insecure_skip_verify = true;
-    contexts.get(config, now + 1h);
+    contexts.get(config, 1h);
     CHECK_FALSE(context.expired());
-    contexts.get(config, now + 1h + 1s);
+    contexts.get(config, 1s);
     CHECK(context.expired());
 }
 
 TEST_CASE("TlsContexts: looks at files once per second and keeps the old context while they are "
           "broken") {
     const TemporaryDirectory directory;
-    TlsContexts contexts(Logger{LogLevel::off, {}});
-    TimePoint now{1000s};
+    Contexts contexts;
     TlsConfig config;
     config.ca_file = directory.path("ca.crt");
-    CHECK_THROWS_AS(contexts.get(config, now), TlsError);
+    CHECK_FALSE(contexts.get(config));
 
     // Nothing is remembered of a failure: the file may appear at any time.
     directory.write("ca.crt", CertificateAuthority("first").certificate());
-    const auto first = contexts.get(config, now);
+    const auto first = contexts.get(config);
     directory.write("ca.crt", "");
-    CHECK(contexts.get(config, now += 999ms) == first);
-    CHECK(contexts.get(config, now += 1ms) == first);
+    CHECK(contexts.get(config, 999ms) == first);
+    CHECK(contexts.get(config, 1ms) == first);
 
     directory.write("ca.crt", CertificateAuthority("the second").certificate());
-    CHECK(contexts.get(config, now += 999ms) == first);
-    const auto second = contexts.get(config, now += 1ms);
+    CHECK(contexts.get(config, 999ms) == first);
+    const auto second = contexts.get(config, 1ms);
     CHECK(second != first);
     std::filesystem::remove(config.ca_file);
-    CHECK(contexts.get(config, now += 1s) == second);
+    CHECK(contexts.get(config, 1s) == second);
 }
 
 TEST_CASE(
@@ -153,45 +179,120 @@ TEST_CASE(
     std::vector<std::string> log;
     Logger logger;
     logger.write = [&](LogLevel, std::string_view line) { log.emplace_back(line); };
-    TlsContexts contexts(logger);
-    TimePoint now{1000s};
+    Contexts contexts(logger);
     TlsConfig config;
     config.ca_file = directory.path("ca.crt");
-    CHECK_THROWS_AS(contexts.get(config, now), TlsError);
+    CHECK_FALSE(contexts.get(config));
     directory.write("ca.crt", CertificateAuthority("first").certificate());
-    contexts.get(config, now += 1s);
-    CHECK(log.empty());  // what is thrown is reported by others
+    contexts.get(config, 1s);
+    CHECK(log.empty());  // a problem is reported by who is told
 
     const std::string file = "CA file " + config.ca_file;
     const std::string serves = "; going on with what was read before";
     directory.write("ca.crt", "");
-    for (int i = 0; i < 3; ++i) contexts.get(config, now += 1s);
+    for (int i = 0; i < 3; ++i) contexts.get(config, 1s);
     std::filesystem::remove(config.ca_file);
-    for (int i = 0; i < 3; ++i) contexts.get(config, now += 1s);
+    for (int i = 0; i < 3; ++i) contexts.get(config, 1s);
     directory.write("ca.crt", CertificateAuthority("second").certificate());
-    for (int i = 0; i < 3; ++i) contexts.get(config, now += 1s);
+    for (int i = 0; i < 3; ++i) contexts.get(config, 1s);
     CHECK(log ==
           std::vector<std::string>{file + " holds no certificate" + serves,
                                    "cannot read " + file + ": No such file or directory" + serves,
                                    config.ca_file + ": usable again"});
 }
 
+TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was read before serves") {
+    const TemporaryDirectory directory;
+    std::vector<std::string> log;
+    Logger logger;
+    logger.write = [&](LogLevel, std::string_view line) { log.emplace_back(line); };
+    Contexts contexts(logger);
+    const CertificateAuthority ca;
+    const Identity user = ca.client("user");
+    TlsConfig config;
+    config.ca_file = directory.path("ca.crt");
+    config.cert_file = directory.write("tls.crt", user.certificate);
+    config.key_file = directory.write("tls.key", user.key);
+    contexts.files->hangs = true;
+    CHECK_FALSE(contexts.get(config));
+    CHECK(contexts.problem == "not called");
+    contexts.clock->advance(10s);
+    contexts.settle();
+    const std::string slow =
+        "cannot read CA file " + config.ca_file + ": reading it takes longer than 10 s";
+    CHECK(contexts.problem == slow);
+    CHECK(log.empty());
+
+    directory.write("ca.crt", ca.certificate());
+    contexts.files->answer();
+    const auto first = contexts.get(config);
+    REQUIRE(first);
+    contexts.files->hangs = true;
+    contexts.files->asked = 0;
+    CHECK_FALSE(contexts.get(config, 1s));
+    CHECK(contexts.problem == "not called");
+    CHECK(contexts.get(config) == first);  // others do not wait for somebody's look
+    contexts.clock->advance(10s);
+    contexts.settle();
+    for (int i = 0; i < 3; ++i) CHECK(contexts.get(config, 1min) == first);  // at once
+    CHECK(contexts.files->asked == 3);                                       // each file once
+    directory.write("ca.crt", CertificateAuthority("new").certificate());
+    contexts.files->answer();
+    const auto second = contexts.get(config, 1s);
+    CHECK(second);
+    CHECK(second != first);
+    CHECK(log == std::vector<std::string>{slow + "; going on with what was read before",
+                                          config.ca_file + ", " + config.cert_file + ", " +
+                                              config.key_file + ": usable again"});
+}
+
+TEST_CASE("TlsContexts: one look at the files serves all who wait for their first context") {
+    const TemporaryDirectory directory;
+    Contexts contexts;
+    TlsConfig config;
+    config.ca_file = directory.write("ca.crt", CertificateAuthority().certificate());
+    contexts.files->hangs = true;
+    std::vector<TlsContexts::Context> got;
+    for (int i = 0; i < 10; ++i) {
+        contexts.contexts->async_get(contexts.context.get_executor(),
+                                     std::make_shared<const TlsConfig>(config),
+                                     [&](const TlsContexts::Context& context, const std::string&) {
+                                         got.push_back(context);
+                                     });
+    }
+    contexts.files->answer();
+    contexts.settle();
+    CHECK(contexts.files->asked == 1);
+    REQUIRE(got.size() == 10);
+    CHECK(got.front());
+    for (const auto& context : got) CHECK(context == got.front());
+}
+
+TEST_CASE("TlsContexts: a CA that nobody is to check is not read") {
+    Contexts contexts;
+    TlsConfig config;
+    config.ca_file = "/no/such/file";
+    config.insecure_skip_verify = true;
+    CHECK(contexts.get(config));
+    CHECK(contexts.files->asked == 0);
+}
+
 TEST_CASE("TlsContexts: after a rotation of the CA new connections work") {
     const TemporaryDirectory directory;
     const CertificateAuthority old_ca("old"), new_ca("the new one");
-    TlsContexts contexts;
+    Contexts contexts;
     TlsConfig config;
     config.ca_file = directory.write("ca.crt", old_ca.certificate());
     const auto new_server = server_context(new_ca.server({"127.0.0.1"}));
-    const auto connects = [&](TimePoint now) {
+    const auto connects = [&](Duration later) {
         Loopback net;
-        REQUIRE(net.connect(net.make_client(ClientTls{contexts.get(config, now), {}, "127.0.0.1"}),
+        REQUIRE(net.connect(net.make_client(ClientTls{contexts.get(config, later), "127.0.0.1"}),
                             new_server));
         return !*net.connected.ec;
     };
-    CHECK_FALSE(connects(TimePoint(1000s)));
+    CHECK_FALSE(connects(0s));
     directory.write("ca.crt", new_ca.certificate());
-    CHECK(connects(TimePoint(1001s)));
+    CHECK(connects(1s));
 }
 
 TEST_CASE("system_connector: an unreadable file fails the connect, and only until it is there") {
@@ -219,6 +320,44 @@ TEST_CASE("system_connector: an unreadable file fails the connect, and only unti
     target.tls->server_name = "another.name";
     REQUIRE(net.connect(connector->make_stream(net.strand, target), server));
     CHECK(*net.connected.ec);
+}
+
+TEST_CASE("system_connector: close ends a connect whose files hang, and so does the end of the "
+          "context") {
+    const auto files = std::make_shared<FileDesk>();
+    files->hangs = true;
+    Environment environment;
+    environment.file_calls = files;
+    const auto connector = system_connector(environment);
+    std::weak_ptr<ByteStream> alive;
+    {
+        Loopback net;
+        ConnectTarget target{"127.0.0.1", net.port(), TlsConfig()};
+        target.tls->ca_file = "/ca.crt";
+        net.client = connector->make_stream(net.strand, target);
+        net.client->async_connect(net.on_connect(net.connected));
+        CHECK(net.io.run_for(20ms) == 0);
+        SECTION("close") {
+            net.client->close();
+            net.drain();  // nothing is left to wait for
+            CHECK(net.connected.ec == asio::error::operation_aborted);
+        }
+        SECTION("destruction") {
+            net.client.reset();
+            net.drain();
+            CHECK(net.connected.ec == asio::error::operation_aborted);
+        }
+        SECTION("the end of the context") {
+            std::shared_ptr<ByteStream> stream = connector->make_stream(net.strand, target);
+            stream->async_connect([stream](error_code, std::string) {});
+            alive = stream;
+            stream.reset();
+            CHECK_FALSE(alive.expired());
+        }
+        CHECK(files->asked == 1);
+    }
+    CHECK(alive.expired());
+    files->answer();  // its context is gone
 }
 
 TEST_CASE("system_connector: without TLS it is plain TCP") {

@@ -2,11 +2,15 @@
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/file_desk.hpp"
 #include "support/manual_clock.hpp"
+#include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <sys/stat.h>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +22,12 @@ using namespace std::chrono_literals;
 using test::TemporaryDirectory;
 
 /// The credentials of a configuration with a clock of their own, and the results of the last call.
-/// All of them answer at once.
 struct Fixture {
     explicit Fixture(const AuthConfig& config)
-        : credentials(std::make_unique<ConfiguredCredentials>(config, clock, logger()), clock) {}
+        : credentials(std::make_unique<Credentials>(
+              std::make_unique<ConfiguredCredentials>(config, context.get_executor(), clock, files,
+                                                      logger()),
+              clock)) {}
     Logger logger() {
         Logger result;
         result.write = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
@@ -29,29 +35,36 @@ struct Fixture {
     }
 
     std::string get() {
-        std::string value;
-        credentials.async_get([&](const Authorization& answer) {
+        value.clear();
+        credentials->async_get([this](const Authorization& answer) {
             value = view(answer.value);
             ec = answer.ec;
             problem = answer.problem;
             revision = answer.revision;
             ++answers;
         });
+        settle();
         return value;
     }
     /// After a 401 answer to a request with the value of the last get().
     bool refresh() {
-        bool result = false;
-        credentials.async_refresh(revision, [&](bool changed) {
-            result = changed;
+        refreshed = false;
+        credentials->async_refresh(revision, [this](bool changed) {
+            refreshed = changed;
             ++answers;
         });
-        return result;
+        settle();
+        return refreshed;
     }
+    void settle() { test::settle(context); }
 
+    asio::io_context context;
+    std::shared_ptr<test::FileDesk> files = std::make_shared<test::FileDesk>();
     std::vector<std::string> log;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
-    Credentials credentials;
+    std::unique_ptr<Credentials> credentials;
+    std::string value;
+    bool refreshed = false;
     error_code ec;
     std::string problem;
     std::uint64_t revision = 0;
@@ -174,6 +187,70 @@ TEST_CASE("Credentials: a file that turns bad is warned of once, and so is that 
                        field + "it is empty; going on with the value read before",
                        field + "No such file or directory; going on with the value read before",
                        field + "usable again"});
+}
+
+TEST_CASE(
+    "Credentials: a file that hangs is told of after 10 s, and the value read before serves") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("token", "one");
+    Fixture f{token_file(path)};
+    CHECK(f.get() == "Bearer one");
+    f.clock->advance(60s);
+    f.files->hangs = true;
+    f.answers = 0;
+    f.get();
+    f.get();
+    f.clock->advance(9999ms);
+    f.settle();
+    CHECK(f.answers == 0);
+    f.clock->advance(1ms);
+    f.settle();
+    CHECK(f.answers == 2);
+    CHECK_FALSE(f.ec);
+    const std::string problem = "bearer_token_file " + path + ": reading it takes longer than 10 s";
+    CHECK(f.problem == problem);
+
+    for (int i = 0; i < 3; ++i) {
+        f.clock->advance(1h);
+        CHECK(f.get() == "Bearer one");  // nobody waits for it again
+    }
+    CHECK(f.files->asked == 2);
+    directory.write("token", "two");
+    f.files->answer();
+    CHECK(f.get() == "Bearer two");
+    CHECK(f.problem.empty());
+    CHECK(f.log == std::vector<std::string>{problem + "; going on with the value read before",
+                                            "bearer_token_file " + path + ": usable again"});
+}
+
+TEST_CASE("Credentials: without an older value a file that hangs is an error after 10 s") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("token", "one");
+    Fixture f{token_file(path)};
+    f.files->hangs = true;
+    f.get();
+    CHECK(f.answers == 0);
+    f.clock->advance(10s);
+    f.settle();
+    CHECK(f.answers == 1);
+    CHECK(f.ec == errc::credentials_unavailable);
+    CHECK(f.problem == "bearer_token_file " + path + ": reading it takes longer than 10 s");
+    CHECK(f.log.empty());
+    f.files->answer();
+    CHECK(f.get() == "Bearer one");
+}
+
+TEST_CASE("Credentials: nobody is told of a file that hangs once they are destroyed") {
+    const TemporaryDirectory directory;
+    std::optional<Fixture> f(std::in_place, token_file(directory.write("token", "one")));
+    f->files->hangs = true;
+    f->get();
+    f->credentials.reset();
+    f->context.restart();
+    f->context.run();  // and the context has nothing to wait for
+    f->files->answer();
+    f->settle();
+    CHECK(f->answers == 0);
 }
 
 TEST_CASE("Credentials: without a good value an unusable file is an error that names it") {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
@@ -39,7 +40,19 @@ TEST_CASE("redact: a token is found whole, in part, and in another case") {
     CHECK(bearer(token + " and " + token) == "<redacted> and <redacted>");
 }
 
-TEST_CASE("redact: line breaks in a token do not hide it") {
+TEST_CASE("redact: line breaks and blanks in a token do not hide it, wherever they stand") {
+    for (const std::size_t column : {8U, 9U, 10U, 11U, 20U, 31U}) {
+        for (const std::string_view gap : {"\n", "\r\n", "\r\n\t ", "   ", "\\r\\n"}) {
+            CAPTURE(column, gap);
+            std::string text = "got ";
+            for (std::size_t i = 0; i < token.size(); i += column) {
+                if (i > 0) text += gap;
+                text += token.substr(i, column);
+            }
+            CHECK(bearer(text + " today") == "got <redacted> today");
+            CHECK(bearer(printable(text + " today")) == "got <redacted> today");
+        }
+    }
     std::string split;
     for (std::size_t i = 0; i < token.size(); i += 8) split += token.substr(i, 8) + "\r\n";
     CHECK(bearer("a " + split + "b") == "a <redacted>\r\nb");
@@ -62,14 +75,44 @@ TEST_CASE("redact: of basic credentials the password goes, also a short one") {
     const std::string secret = "admin:s3cret";
     const std::string encoded = encode_base64<std::string>(secret);
     CHECK(basic(secret, "user admin, password S3cret.") == "user admin, password <redacted>.");
-    CHECK(basic(secret, "admin:s3cret@host") == "<redacted>@host");
+    CHECK(basic(secret, "admin:s3cret@host") == "admin:<redacted>@host");
     CHECK(basic(secret, "Basic " + encoded) == "Basic <redacted>");
     CHECK(basic(secret, "xx" + encoded + "yy") == "xx<redacted>yy");
-    CHECK(basic("u:correct horse battery", "a:CORRECT HORSE!") == "a<redacted>!");
+    CHECK(basic("u:correct horse battery", "a:CORRECT HORSE!") == "a:<redacted>!");
+    CHECK(basic("no-colon-at-all", "is no-colon-at-all there") == "is <redacted> there");
+}
+
+TEST_CASE("redact: the name of the user stays readable") {
+    const std::string text =
+        R"(User "kubernetes-admin" cannot list resource "pods", kubernetes-admin:)";
+    for (const std::string password : {"pw", "s3cret", "correct horse battery"}) {
+        CHECK(basic("kubernetes-admin:" + password, text + password) == text + "<redacted>");
+    }
 }
 
 TEST_CASE("redact: a secret of few characters counts as a word only") {
     CHECK(basic("u:ab", "about ab, cab") == "about <redacted>, cab");
+    CHECK(basic("u:test", "the latest te st: test, testing") ==
+          "the latest te st: <redacted>, testing");
+    CHECK(basic("u:s3cret1", R"({"a":"\ns3cret1\n"}, s3cret1.)") ==
+          R"({"a":"\n<redacted>\n"}, <redacted>.)");
+    CHECK(basic("u:s3cret12", "xxs3cret12yy") == "xx<redacted>yy");
+    CHECK(basic("u:a\tb", printable("is a\tb, isa\tb")) == "is <redacted>, isa b");
+}
+
+TEST_CASE("redact: echoes that are escaped for HTML are found") {
+    const std::string password = "p&ss\"w0rd<long>'s";
+    for (const std::string echo :
+         {"p&amp;ss&quot;w0rd&lt;long&gt;&#39;s", "p&#38;ss&#034;w0rd&#60;long&#62;&apos;s",
+          "p&#x26;ss&#X22;w0rd&#x3c;long&#x3E;&#x27;s", "p&ss\"w0rd<long>'s"}) {
+        CHECK(basic("u:" + password, "<p>" + echo + "</p>") == "<p><redacted></p>");
+        CHECK(basic("u:" + password, printable("<p>\n" + echo + "</p>")) == "<p> <redacted></p>");
+    }
+    CHECK(basic("u:&&ok", "<b>&amp;&amp;ok</b>") == "<b><redacted></b>");
+    CHECK(basic("u:a&lt;b&gt;c&amp;d", "a&lt;b&gt;c&amp;d") == "<redacted>");
+    CHECK(basic("u:a&lt;b&gt;c&amp;d", "a&amp;lt;b&amp;gt;c&amp;amp;d") == "<redacted>");
+    const std::string others = "& &; &#; &#x; &#300; &#x100; &# 9; &none; &amp &#x2";
+    CHECK(basic("u:some other password", others) == others);
 }
 
 TEST_CASE("redact: hostile texts cost little") {

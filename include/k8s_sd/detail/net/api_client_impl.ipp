@@ -39,8 +39,9 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
       target(make_target(server)),
       credentials(source ? std::move(source)
-                         : std::make_unique<ConfiguredCredentials>(server.auth, environment.clock,
-                                                                   environment.logger),
+                         : std::make_unique<ConfiguredCredentials>(
+                               server.auth, executor, environment.clock, environment.file_calls,
+                               environment.logger),
                   environment.clock),
       url_(url_of(server)),
       base_(to_string(url_)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/net/tls_contexts.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -26,9 +27,10 @@ K8S_SD_EXPORT std::unique_ptr<ByteStream> make_tls_server_stream(
 
 /// How a client makes a connection secure.
 struct ClientTls {
-    std::shared_ptr<asio::ssl::context> context;  ///< null: async_connect() fails with `problem`
-    std::string problem;
-    std::string server_name;  ///< for SNI and verification: name or IP literal
+    std::shared_ptr<asio::ssl::context> context;  ///< null: `contexts` are asked for `config`
+    std::string server_name;                      ///< for SNI and verification: name or IP literal
+    std::shared_ptr<TlsContexts> contexts{};
+    std::shared_ptr<const TlsConfig> config{};
 };
 
 /// What else a client needs to connect.

@@ -72,7 +72,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     error_code outcome(error_code) const;
 
     tcp::socket socket;
-    const std::shared_ptr<asio::ssl::context> context;
+    std::shared_ptr<asio::ssl::context> context;  ///< null: plain, or there is no connection yet
     std::optional<asio::ssl::stream<tcp::socket&>> tls;
     std::weak_ptr<ConnectOp> connecting;  // weak: the handler in it may own the stream
 
@@ -100,15 +100,16 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     ConnectOp(std::shared_ptr<Channel> channel, ConnectHandler handler, std::string peer)
         : channel_(std::move(channel)), handler_(std::move(handler)), peer_(std::move(peer)) {}
 
-    void resolve(const std::string& host, const std::string& port, const Dialing&);
-    void expect(const std::string& server_name) { server_name_ = server_name; }
+    void connect(const std::string& host, const std::string& port, const Dialing&);
+    void connect_securely(const ClientTls&, const std::string& host, const std::string& port,
+                          const Dialing&);
     void handshake(asio::ssl::stream_base::handshake_type);
     /// Only the first call counts.
     void finish(error_code, std::string text);
 
  private:
     void resolved(error_code, const std::string& problem, const Addresses&, std::uint16_t port);
-    void connect(const Addresses&, std::uint16_t port);
+    void dial(const Addresses&, std::uint16_t port);
     void connected(tcp::socket, const std::vector<FailedAddress>&);
     void verify_server();
     void fail_to_connect(const std::vector<FailedAddress>&);
@@ -121,6 +122,7 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     std::string server_name_;
     std::string rejection_;  // why the certificate was not accepted
     std::shared_ptr<Clock> clock_;
+    std::weak_ptr<TlsFilesReader> files_;  // weak: its handler owns this object
     Lookups::Ticket lookup_;
     std::weak_ptr<AddressRace> race_;  // weak: its handler owns this object
 };
@@ -168,7 +170,22 @@ error_code Channel::outcome(error_code ec) const {
     return ec;
 }
 
-void ConnectOp::resolve(const std::string& host, const std::string& port, const Dialing& dialing) {
+void ConnectOp::connect_securely(const ClientTls& tls, const std::string& host,
+                                 const std::string& port, const Dialing& dialing) {
+    server_name_ = tls.server_name;
+    channel_->context = tls.context;
+    if (tls.context) return connect(host, port, dialing);
+    files_ = tls.contexts->async_get(
+        channel_->socket.get_executor(), tls.config,
+        [self = shared_from_this(), host, port, dialing](const TlsContexts::Context& context,
+                                                         const std::string& problem) {
+            if (!context) return self->finish(errc::credentials_unavailable, problem);
+            self->channel_->context = context;
+            self->connect(host, port, dialing);
+        });
+}
+
+void ConnectOp::connect(const std::string& host, const std::string& port, const Dialing& dialing) {
     host_ = host;
     clock_ = dialing.clock;
     std::uint16_t number = 0;
@@ -179,7 +196,7 @@ void ConnectOp::resolve(const std::string& host, const std::string& port, const 
     }
     error_code not_literal;
     const auto address = asio::ip::make_address(host, not_literal);
-    if (!not_literal) return connect({address}, number);
+    if (!not_literal) return dial({address}, number);
     lookup_ = Lookups::async_resolve(
         channel_->socket.get_executor(), dialing.resolver, host,
         [self = shared_from_this(), number](error_code ec, const std::string& problem,
@@ -196,10 +213,10 @@ void ConnectOp::resolved(error_code ec, const std::string& problem, const Addres
         return finish(ec, "cannot resolve " + host_ + ": " +
                               (problem.empty() ? ec.message() : problem));
     }
-    connect(addresses, port);
+    dial(addresses, port);
 }
 
-void ConnectOp::connect(const Addresses& addresses, std::uint16_t port) {
+void ConnectOp::dial(const Addresses& addresses, std::uint16_t port) {
     if (channel_->closed()) return finish(asio::error::operation_aborted, "closed");
     const auto race = std::make_shared<AddressRace>(
         channel_->socket.get_executor(), clock_,
@@ -252,6 +269,7 @@ void ConnectOp::finish(error_code ec, std::string text) {
                [channel = channel_, handler = std::exchange(handler_, nullptr), ec,
                 text = std::move(text)] { handler(channel->outcome(ec), text); });
     lookup_.cancel();  // afterwards: it may be all that the context has to do
+    if (const auto files = files_.lock()) files->cancel();
     if (const auto race = race_.lock()) race->cancel();
 }
 
@@ -338,9 +356,9 @@ class ClientStream final : public SocketStream {
 
     void async_connect(ConnectHandler handler) override {
         const auto op = begin_connect(std::move(handler), join_host_port(host_, port_));
-        if (tls_ && !tls_->context) return op->finish(errc::credentials_unavailable, tls_->problem);
-        if (tls_) op->expect(tls_->server_name);
-        op->resolve(host_, port_, dialing_);
+        if (!tls_) return op->connect(host_, port_, dialing_);
+        op->connect_securely(*tls_, host_, port_, dialing_);
+        tls_->config.reset();  // an inline key need not stay in memory as long as a watch
     }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/net/credential_source.hpp"
+#include "k8s_sd/detail/net/file_reader.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <memory>
@@ -11,20 +12,22 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Credentials that stand in the configuration, or in a file that it names. A value from a file
-/// expires after 60 s; an unreadable, empty or malformed file never replaces a good value, and is
-/// tried again with the next request. Answers at once; blocks on files.
+/// expires after 60 s; a file that is unreadable, empty, malformed or takes longer than 10 s never
+/// replaces a good value, and is tried again with the next request.
 class ConfiguredCredentials final : public CredentialSource {
  public:
     /// \param logger  is told once when a file turns bad while an older value serves, and once when
     ///                it is good again
-    ConfiguredCredentials(const AuthConfig&, std::shared_ptr<Clock>, Logger logger = {});
+    ConfiguredCredentials(const AuthConfig&, asio::any_io_executor strand, std::shared_ptr<Clock>,
+                          std::shared_ptr<FileCalls>, Logger logger = {});
 
     void async_get(Handler) override;
 
  private:
     enum class Scheme { none, bearer, basic };
 
-    void load();
+    void on_content(const FileContent&);
+    Authorization answer() const;
     void accept(std::string_view value);
     void report();
     CleansedBytes make_header(std::string_view value) const;
@@ -38,6 +41,7 @@ class ConfiguredCredentials final : public CredentialSource {
     std::string problem_;   ///< of the last value
     std::string reported_;  ///< the problem that was logged
     Logger logger_;
+    FileReader reader_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

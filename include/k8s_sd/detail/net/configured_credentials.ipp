@@ -16,9 +16,13 @@ constexpr Duration credentials_file_lifetime = std::chrono::seconds(60);
 
 }  // namespace
 
-ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, std::shared_ptr<Clock> clock,
-                                             Logger logger)
-    : clock_(std::move(clock)), username_(config.username), logger_(std::move(logger)) {
+ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, asio::any_io_executor strand,
+                                             std::shared_ptr<Clock> clock,
+                                             std::shared_ptr<FileCalls> calls, Logger logger)
+    : clock_(std::move(clock)),
+      username_(config.username),
+      logger_(std::move(logger)),
+      reader_(std::move(strand), clock_, std::move(calls)) {
     if (!config.bearer_token.empty() || !config.bearer_token_file.empty()) {
         scheme_ = Scheme::bearer;
         file_ = config.bearer_token_file;
@@ -33,31 +37,34 @@ ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, std::shar
 }
 
 void ConfiguredCredentials::async_get(Handler handler) {
-    if (!file_.empty()) {
-        load();
+    if (file_.empty()) return handler(answer());
+    reader_.async_read(file_, [this, handler = std::move(handler)](const FileContent& content) {
+        on_content(content);
         report();
-    }
-    const bool usable = scheme_ == Scheme::none || !header_.empty();
-    Authorization answer;
-    answer.value = header_;
-    answer.ec = usable ? error_code() : errc::credentials_unavailable;
-    answer.problem = problem_;
-    if (!file_.empty()) {
-        // The file may be half written: the next request tries it again.
-        answer.expiry = clock_->now();
-        if (problem_.empty()) *answer.expiry += credentials_file_lifetime;
-    }
-    handler(std::move(answer));
+        handler(answer());
+    });
 }
 
-void ConfiguredCredentials::load() {
-    std::string reason;
-    const auto content = read_secret_file(file_, reason);
-    if (!content) {
-        problem_ = field_ + ": " + reason;
+Authorization ConfiguredCredentials::answer() const {
+    const bool usable = scheme_ == Scheme::none || !header_.empty();
+    Authorization result;
+    result.value = header_;
+    result.ec = usable ? error_code() : errc::credentials_unavailable;
+    result.problem = problem_;
+    if (!file_.empty()) {
+        // The file may be half written: the next request tries it again.
+        result.expiry = clock_->now();
+        if (problem_.empty()) *result.expiry += credentials_file_lifetime;
+    }
+    return result;
+}
+
+void ConfiguredCredentials::on_content(const FileContent& content) {
+    if (!content.problem.empty()) {
+        problem_ = field_ + ": " + content.problem;
         return;
     }
-    const std::string_view value = trim(view(*content));
+    const std::string_view value = trim(view(content.bytes));
     if (value.empty()) {
         problem_ = field_ + ": it is empty";
         return;

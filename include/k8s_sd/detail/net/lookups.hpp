@@ -1,41 +1,35 @@
 #pragma once
 
+#include "k8s_sd/detail/net/flights.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// The name lookups of one execution context: one at a time for each name, whoever waits for it.
-/// Its result is not kept. Those who wait are work of the context, so that run() does not return.
-/// Once the context is gone nobody is told, whenever the resolver answers. Thread-safe.
-class Lookups final : public asio::execution_context::service {
-    class State;
+struct Lookup {
+    bool is(const Lookup& other) const noexcept {
+        return resolver == other.resolver && host == other.host;
+    }
 
+    std::shared_ptr<Resolver> resolver;
+    std::string host;
+};
+
+/// The name lookups of one execution context: one at a time for each name, whoever waits for it.
+/// Its result is not kept. A lookup that nobody waits for any more is abandoned: the next one
+/// begins anew. Thread-safe.
+class Lookups final : public asio::execution_context::service {
  public:
     /// The text explains an exception of the resolver.
-    using Handler = std::function<void(error_code, std::string, std::vector<asio::ip::address>)>;
-    /// One who waits.
-    class Ticket {
-     public:
-        Ticket() = default;
-        Ticket(std::weak_ptr<State> state, std::uint64_t number)
-            : state_(std::move(state)), number_(number) {}
-        /// Forgets the handler, unless it was posted already. A lookup that nobody waits for any
-        /// more is abandoned: the next one begins anew.
-        void cancel() noexcept;
-
-     private:
-        std::weak_ptr<State> state_;
-        std::uint64_t number_ = 0;
-    };
+    using Shared = Flights<Lookup, error_code, std::string, std::vector<asio::ip::address>>;
+    using Handler = Shared::Handler;
+    using Ticket = Shared::Ticket;
 
     static asio::execution_context::id id;
 
@@ -48,7 +42,7 @@ class Lookups final : public asio::execution_context::service {
  private:
     void shutdown() override;
 
-    std::shared_ptr<State> state_;
+    std::shared_ptr<Shared> lookups_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <string_view>
 
@@ -13,16 +14,25 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t part_size = 12;
-/// A shorter secret would be found in any text, so it has to be a word of its own.
-constexpr std::size_t least_substring = 4;
+/// A shorter secret would be found inside the words of any text, so it has to be one of its own.
+constexpr std::size_t least_substring = 8;
 constexpr std::size_t longest_redacted = 64 * 1024;
 
 using Positions = std::vector<std::uint32_t>;
 
-/// A text as it was before it was escaped, in lower case and without control characters.
+/// Control characters are blanks as well: that is what printable() makes of them.
+enum class Blanks : bool { dropped, kept };
+enum class Escapes : bool { decoded, kept };
+
+/// A text as it was before it was escaped, in lower case.
 struct PlainText {
     CleansedBytes chars;
     Positions begins, ends;  ///< where each character stands in the text
+};
+
+struct Unescaped {
+    char character;
+    std::size_t size;  ///< of its escape sequence
 };
 
 /// The character that `digits` name in hexadecimal; -1 without one of a single byte.
@@ -35,10 +45,33 @@ int hex_character(std::string_view digits) {
     return static_cast<int>(value);
 }
 
-struct Unescaped {
-    char character;
-    std::size_t size;  ///< of its escape sequence
-};
+/// &amp; and its like, &#39; and &#x27;. `text` begins with the ampersand.
+Unescaped unescape_html(std::string_view text) {
+    struct Named {
+        std::string_view name;
+        char character;
+    };
+    static constexpr Named names[] = {
+        {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+    constexpr std::size_t longest = 8;
+    const Unescaped none{'&', 1};
+    const std::size_t end = text.substr(0, longest).find(';');
+    if (end == std::string_view::npos) return none;
+    std::string_view name = text.substr(1, end - 1);
+    for (const Named& named : names) {
+        if (name == named.name) return {named.character, end + 1};
+    }
+    if (name.size() < 2 || name[0] != '#') return none;
+    name.remove_prefix(1);
+    if (name[0] == 'x' || name[0] == 'X') {
+        const int c = name.size() > 1 ? hex_character(name.substr(1)) : -1;
+        return c >= 0 ? Unescaped{static_cast<char>(c), end + 1} : none;
+    }
+    unsigned value = 0;
+    const auto [last, ec] = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (ec != std::errc() || last != name.data() + name.size() || value > 255) return none;
+    return {static_cast<char>(value), end + 1};
+}
 
 Unescaped unescape(std::string_view text) {
     const char first = text[0];
@@ -46,6 +79,7 @@ Unescaped unescape(std::string_view text) {
         const int c = hex_character(text.substr(1, 2));
         if (c >= 0) return {static_cast<char>(c), 3};
     }
+    if (first == '&') return unescape_html(text);
     if (first != '\\' || text.size() < 2) return {first, 1};
     switch (text[1]) {
         case 'b':
@@ -60,13 +94,16 @@ Unescaped unescape(std::string_view text) {
     return c >= 0 ? Unescaped{static_cast<char>(c), 6} : Unescaped{first, 1};
 }
 
-PlainText plain_text(std::string_view text) {
+PlainText plain_text(std::string_view text, Blanks blanks, Escapes escapes) {
     PlainText plain;
     plain.chars.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {
-        const auto [c, size] = unescape(text.substr(i));
-        if (!is_control(c)) {
-            plain.chars.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+        const auto [c, size] =
+            escapes == Escapes::decoded ? unescape(text.substr(i)) : Unescaped{text[i], 1};
+        const bool blank = c == ' ' || is_control(c);
+        if (!blank || blanks == Blanks::kept) {
+            const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            plain.chars.push_back(blank ? ' ' : lower);
             plain.begins.push_back(static_cast<std::uint32_t>(i));
             plain.ends.push_back(static_cast<std::uint32_t>(i + size));
         }
@@ -75,64 +112,68 @@ PlainText plain_text(std::string_view text) {
     return plain;
 }
 
-CleansedBytes lower_case_copy(std::string_view secret) {
-    CleansedBytes result;
-    append(result, secret);
-    for (char& c : result) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return result;
-}
-
 /// Marks what of a text is to go.
 class Echoes {
  public:
-    explicit Echoes(const PlainText& plain)
-        : text_(view(plain.chars)), marked_(plain.chars.size(), false) {}
+    explicit Echoes(std::string_view text)
+        : words_(plain_text(text, Blanks::kept, Escapes::decoded)),
+          run_(plain_text(text, Blanks::dropped, Escapes::decoded)),
+          marked_(text.size(), false) {}
 
-    void find(std::string_view secret) {
-        if (secret.empty()) return;
-        secret.size() < part_size ? find_whole(secret) : find_parts(secret);
+    void find(std::string_view secret, Escapes escapes) {
+        const PlainText run = plain_text(secret, Blanks::dropped, escapes);
+        if (run.chars.size() >= part_size) return find_parts(view(run.chars));
+        find_whole(view(plain_text(secret, Blanks::kept, escapes).chars));
     }
-    bool any() const noexcept { return any_; }
-    bool marked(std::size_t i) const { return marked_[i]; }
+    /// The end of what is marked from there on; `begin` if nothing is.
+    std::size_t end_of_mark(std::size_t begin) const {
+        const auto from = marked_.begin() + static_cast<std::ptrdiff_t>(begin);
+        return static_cast<std::size_t>(std::find(from, marked_.end(), false) - marked_.begin());
+    }
+    /// Where the next mark begins; the size of the text if there is none.
+    std::size_t next_mark(std::size_t begin) const {
+        const auto from = marked_.begin() + static_cast<std::ptrdiff_t>(begin);
+        return static_cast<std::size_t>(std::find(from, marked_.end(), true) - marked_.begin());
+    }
 
  private:
-    void mark(std::size_t begin, std::size_t size) {
-        std::fill_n(marked_.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
-        any_ = true;
+    void mark(const PlainText& in, std::size_t begin, std::size_t size) {
+        std::fill(marked_.begin() + in.begins[begin], marked_.begin() + in.ends[begin + size - 1],
+                  true);
     }
-    bool is_word(std::size_t begin, std::size_t size) const {
-        const bool before = begin > 0 && is_alphanumeric(text_[begin - 1]);
-        const bool after = begin + size < text_.size() && is_alphanumeric(text_[begin + size]);
-        return !before && !after;
-    }
+    /// Blanks are no part of an echo of few characters: words together would make too many.
     void find_whole(std::string_view secret) {
-        for (std::size_t i = text_.find(secret); i != std::string_view::npos;
-             i = text_.find(secret, i + 1)) {
-            if (secret.size() >= least_substring || is_word(i, secret.size())) {
-                mark(i, secret.size());
-            }
+        if (secret.empty()) return;
+        const std::string_view text = view(words_.chars);
+        const auto is_word = [&](std::size_t begin) {
+            const std::size_t end = begin + secret.size();
+            const bool before = begin > 0 && is_alphanumeric(text[begin - 1]);
+            return !before && (end == text.size() || !is_alphanumeric(text[end]));
+        };
+        for (std::size_t i = text.find(secret); i != std::string_view::npos;
+             i = text.find(secret, i + 1)) {
+            if (secret.size() >= least_substring || is_word(i)) mark(words_, i, secret.size());
         }
     }
     void find_parts(std::string_view secret) {
+        const std::string_view text = view(run_.chars);
         const auto part = [secret](std::uint32_t at) { return secret.substr(at, part_size); };
         Positions sorted(secret.size() - part_size + 1);
         for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = static_cast<std::uint32_t>(i);
         std::sort(sorted.begin(), sorted.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return part(a) < part(b); });
-        for (std::size_t i = 0; i + part_size <= text_.size(); ++i) {
-            const std::string_view here = text_.substr(i, part_size);
+        for (std::size_t i = 0; i + part_size <= text.size(); ++i) {
+            const std::string_view here = text.substr(i, part_size);
             const auto found = std::lower_bound(
                 sorted.begin(), sorted.end(), here,
                 [&](std::uint32_t at, std::string_view wanted) { return part(at) < wanted; });
-            if (found != sorted.end() && part(*found) == here) mark(i, part_size);
+            if (found != sorted.end() && part(*found) == here) mark(run_, i, part_size);
         }
     }
 
-    std::string_view text_;
+    const PlainText words_;  ///< with blanks
+    const PlainText run_;    ///< without
     std::vector<bool> marked_;
-    bool any_ = false;
 };
 
 }  // namespace
@@ -149,37 +190,26 @@ std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
     if (scheme != "Basic") return secrets;
     CleansedBytes memory(base64_room(value.size()));
     const std::string_view plain(memory.data(), decode_base64(value, memory.data()).value_or(0));
-    add(plain);
-    const std::size_t colon = plain.find(':');
-    if (colon != std::string_view::npos) add(plain.substr(colon + 1));
+    // The name of the user is no secret, and texts about rights are of no use without it.
+    add(plain.substr(plain.find(':') + 1));
     return secrets;
 }
 
 std::string redact(std::string text, const std::vector<CleansedBytes>& secrets) {
     if (secrets.empty() || text.empty()) return text;
     const std::string_view kept = std::string_view(text).substr(0, longest_redacted);
-    const PlainText plain = plain_text(kept);
-    Echoes echoes(plain);
+    Echoes echoes(kept);
     for (const CleansedBytes& secret : secrets) {
-        echoes.find(view(lower_case_copy(view(secret))));
         // A secret that looks escaped is unescaped in the text as well.
-        echoes.find(view(plain_text(view(secret)).chars));
+        for (const Escapes e : {Escapes::kept, Escapes::decoded}) echoes.find(view(secret), e);
     }
-    if (!echoes.any() && kept.size() == text.size()) return text;
     std::string result;
-    std::size_t copied = 0;
-    for (std::size_t i = 0; i < plain.chars.size();) {
-        std::size_t end = i;
-        while (end < plain.chars.size() && echoes.marked(end)) ++end;
-        if (end == i) {
-            ++i;
-            continue;
-        }
-        (result += kept.substr(copied, plain.begins[i] - copied)) += "<redacted>";
-        copied = plain.ends[end - 1];
-        i = end;
+    for (std::size_t i = 0; i < kept.size();) {
+        const std::size_t mark = echoes.next_mark(i);
+        result += kept.substr(i, mark - i);
+        if (mark < kept.size()) result += "<redacted>";
+        i = echoes.end_of_mark(mark);
     }
-    result += kept.substr(copied);
     cleanse(text.data(), text.size());
     return result;
 }

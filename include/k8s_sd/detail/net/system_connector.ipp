@@ -1,5 +1,6 @@
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/net/byte_stream.hpp"
-#include "k8s_sd/detail/net/tls.hpp"
+#include "k8s_sd/detail/net/tls_contexts.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <utility>
@@ -8,33 +9,35 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
+/// Leaves no copy of an inline private key behind.
+std::shared_ptr<const TlsConfig> copy_of(const TlsConfig& config) {
+    return {new TlsConfig(config), [](TlsConfig* copy) {
+                detail::cleanse(copy->key.data(), copy->key.size());
+                std::default_delete<TlsConfig>()(copy);
+            }};
+}
+
 class SystemConnector final : public Connector {
  public:
-    SystemConnector(detail::Dialing dialing, Logger logger)
-        : dialing_(std::move(dialing)), contexts_(std::move(logger)) {}
+    SystemConnector(detail::Dialing dialing, std::shared_ptr<FileCalls> calls, Logger logger)
+        : dialing_(std::move(dialing)),
+          contexts_(std::make_shared<detail::TlsContexts>(dialing_.clock, std::move(calls),
+                                                          std::move(logger))) {}
 
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
                                             const ConnectTarget& target) override {
         std::optional<detail::ClientTls> tls;
-        if (target.tls) tls = client_tls(target.host, *target.tls);
+        if (target.tls) {
+            const std::string& name = target.tls->server_name;
+            tls = {nullptr, name.empty() ? target.host : name, contexts_, copy_of(*target.tls)};
+        }
         return detail::make_client_stream(std::move(executor), target.host, target.port,
                                           std::move(tls), dialing_);
     }
 
  private:
-    detail::ClientTls client_tls(const std::string& host, const TlsConfig& config) {
-        detail::ClientTls result;
-        result.server_name = config.server_name.empty() ? host : config.server_name;
-        try {
-            result.context = contexts_.get(config, dialing_.clock->now());
-        } catch (const detail::TlsError& error) {
-            result.problem = error.what();
-        }
-        return result;
-    }
-
     const detail::Dialing dialing_;
-    detail::TlsContexts contexts_;
+    const std::shared_ptr<detail::TlsContexts> contexts_;
 };
 
 }  // namespace
@@ -42,7 +45,9 @@ class SystemConnector final : public Connector {
 std::shared_ptr<Connector> system_connector(const Environment& environment) {
     detail::Dialing dialing{environment.clock ? environment.clock : system_clock(),
                             environment.resolver ? environment.resolver : system_resolver()};
-    return std::make_shared<SystemConnector>(std::move(dialing), environment.logger);
+    return std::make_shared<SystemConnector>(
+        std::move(dialing), environment.file_calls ? environment.file_calls : system_file_calls(),
+        environment.logger);
 }
 
 std::shared_ptr<Connector> system_connector() { return system_connector(Environment()); }

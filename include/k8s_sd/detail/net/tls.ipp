@@ -1,4 +1,3 @@
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/tls.hpp"
 
@@ -7,7 +6,6 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
-#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -40,26 +38,25 @@ void require(bool ok, const std::string& problem) {
 
 /// PEM text and what to call it in messages.
 struct Pem {
-    CleansedBytes text;
+    std::string_view text;
     std::string name;
 };
 
-Pem load(const std::string& what, const std::string& text, const std::string& file) {
-    Pem pem{{}, file.empty() ? "the inline " + what : what + " file " + file};
-    if (file.empty()) {
-        append(pem.text, text);
-        return pem;
+Pem load(const std::string& what, const std::string& text, const std::string& file,
+         const FileContent& content) {
+    if (file.empty()) return {text, "the inline " + what};
+    Pem pem{view(content.bytes), what + " file " + file};
+    if (!content.problem.empty()) {
+        throw TlsError("cannot read " + pem.name + ": " + content.problem);
     }
-    std::string problem;
-    auto content = read_secret_file(file, problem);
-    if (!content) throw TlsError("cannot read " + pem.name + ": " + problem);
-    pem.text.swap(*content);
     return pem;
 }
 
 Bio open(const Pem& pem) {
     ERR_clear_error();
-    Bio bio(BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size())));
+    // OpenSSL takes no null pointer, not even for nothing.
+    const char* const text = pem.text.empty() ? "" : pem.text.data();
+    Bio bio(BIO_new_mem_buf(text, static_cast<int>(pem.text.size())));
     if (!bio) throw std::bad_alloc();
     return bio;
 }
@@ -94,16 +91,12 @@ Key private_key(const Pem& pem) {
     return key;
 }
 
-std::array<const std::string*, 3> files_of(const TlsConfig& config) {
-    return {&config.ca_file, &config.cert_file, &config.key_file};
-}
-
-void trust(SSL_CTX* context, const TlsConfig& config) {
+void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content) {
     if (config.ca.empty() && config.ca_file.empty()) {
         require(SSL_CTX_set_default_verify_paths(context) == 1, "no system trust store");
         return;
     }
-    const Pem pem = load("CA", config.ca, config.ca_file);
+    const Pem pem = load("CA", config.ca, config.ca_file, content);
     X509_STORE* store = SSL_CTX_get_cert_store(context);
     for (const Certificate& certificate : certificates(pem)) {
         require(X509_STORE_add_cert(store, certificate.get()) == 1, "cannot use " + pem.name);
@@ -113,10 +106,10 @@ void trust(SSL_CTX* context, const TlsConfig& config) {
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 }
 
-void identify(SSL_CTX* context, const TlsConfig& config) {
+void identify(SSL_CTX* context, const TlsConfig& config, const ForTlsFiles<FileContent>& contents) {
     if (config.cert.empty() && config.cert_file.empty()) return;
-    const Pem cert_pem = load("client certificate", config.cert, config.cert_file);
-    const Pem key_pem = load("client key", config.key, config.key_file);
+    const Pem cert_pem = load("client certificate", config.cert, config.cert_file, contents.cert);
+    const Pem key_pem = load("client key", config.key, config.key_file, contents.key);
     const auto chain = certificates(cert_pem);
     const Key key = private_key(key_pem);
     // Checked before the context sees the key: SSL_CTX_use_PrivateKey would silently drop a
@@ -134,7 +127,14 @@ void identify(SSL_CTX* context, const TlsConfig& config) {
 
 }  // namespace
 
-std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config) {
+ForTlsFiles<std::string> files_of(const TlsConfig& config) {
+    ForTlsFiles<std::string> files{config.ca_file, config.cert_file, config.key_file};
+    if (config.insecure_skip_verify) files.ca.clear();
+    return files;
+}
+
+std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
+                                                        const ForTlsFiles<FileContent>& contents) {
     auto result = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
     SSL_CTX* const context = result->native_handle();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -142,80 +142,16 @@ std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config)
     SSL_CTX_set_alpn_protos(context, alpn, sizeof alpn - 1);
     result->set_verify_mode(config.insecure_skip_verify ? asio::ssl::verify_none
                                                         : asio::ssl::verify_peer);
-    if (!config.insecure_skip_verify) trust(context, config);
-    identify(context, config);
+    if (!config.insecure_skip_verify) trust(context, config, contents.ca);
+    identify(context, config, contents);
     return result;
 }
 
-std::shared_ptr<asio::ssl::context> TlsContexts::get(const TlsConfig& config, TimePoint now) {
-    constexpr Duration look_interval = std::chrono::seconds(1);
-    constexpr Duration keep_unused = std::chrono::hours(1);
-    const std::lock_guard lock(mutex_);
-    std::erase_if(entries_, [&](const auto& e) { return now - e.second.used_at > keep_unused; });
-    const auto [position, added] =
-        entries_.try_emplace(digest(config), Entry{{}, {}, now, now, {}});
-    Entry& entry = position->second;
-    entry.used_at = now;
-    if (!added && now - entry.looked_at < look_interval) return entry.context;
-    entry.looked_at = now;
-    try {
-        renew(entry, config);
-        report(entry, config, {});
-    } catch (const TlsError& error) {
-        if (added) {
-            entries_.erase(position);
-            throw;
-        }
-        report(entry, config, error.what());
-    }
-    return entry.context;
-}
-
-void TlsContexts::report(Entry& entry, const TlsConfig& config, std::string problem) const {
-    if (entry.problem == problem) return;
-    entry.problem = std::move(problem);
-    if (!entry.problem.empty()) {
-        return logger_.log(LogLevel::warning,
-                           entry.problem + "; going on with what was read before");
-    }
-    std::vector<std::string> files;
-    for (const std::string* file : files_of(config)) {
-        if (!file->empty()) files.push_back(*file);
-    }
-    logger_.log(LogLevel::warning, join(files) + ": usable again");
-}
-
-/// Unlike the context, the stamps are taken before the files are read, so that a change in
-/// between is noticed next time.
-void TlsContexts::renew(Entry& entry, const TlsConfig& config) {
-    auto stamps = look_at_files(config);
-    if (entry.context && entry.stamps == stamps) return;
-    entry.context = make_client_context(config);
-    entry.stamps = std::move(stamps);
-}
-
-std::vector<TlsContexts::FileStamp> TlsContexts::look_at_files(const TlsConfig& config) {
-    std::vector<FileStamp> result;
-    for (const std::string* file : files_of(config)) {
-        std::error_code missing;
-        FileStamp& stamp = result.emplace_back();
-        if (file->empty()) continue;
-        stamp.size = std::filesystem::file_size(*file, missing);
-        stamp.modified = std::filesystem::last_write_time(*file, missing);
-    }
-    return result;
-}
-
-TlsContexts::Digest TlsContexts::digest(const TlsConfig& config) {
-    Digest result{};
+Sha256 sha256(std::initializer_list<std::string_view> parts) {
+    Sha256 result{};
     const DigestContext context(EVP_MD_CTX_new());
     bool ok = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
-    const std::string_view skip_verify = config.insecure_skip_verify ? "1" : "0";
-    for (const std::string_view part :
-         {std::string_view(config.ca), std::string_view(config.ca_file),
-          std::string_view(config.cert), std::string_view(config.cert_file),
-          std::string_view(config.key), std::string_view(config.key_file), skip_verify}) {
-        // With the length in front, different configurations never give equal bytes.
+    for (const std::string_view part : parts) {
         const std::size_t size = part.size();
         ok = ok && EVP_DigestUpdate(context.get(), &size, sizeof size) == 1 &&
              EVP_DigestUpdate(context.get(), part.data(), size) == 1;

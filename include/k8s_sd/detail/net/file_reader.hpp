@@ -1,0 +1,41 @@
+#pragma once
+
+#include "k8s_sd/detail/net/file_reads.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Reads one file at a time for somebody who lives on a strand, and not on that strand. Nobody
+/// waits longer than until 10 s after the read began: who asks later while it still hangs is told
+/// at once. Lives on the strand.
+class FileReader {
+ public:
+    using Handler = std::function<void(const FileContent&)>;
+
+    FileReader(asio::any_io_executor, std::shared_ptr<Clock>, std::shared_ptr<FileCalls>);
+    FileReader(const FileReader&) = delete;
+    FileReader& operator=(const FileReader&) = delete;
+    /// Cancels.
+    ~FileReader();
+
+    /// The handler is called later. It may destroy the reader. The read keeps the handler alive,
+    /// not the reader.
+    void async_read(const std::string& path, Handler);
+    /// The handler is not called any more.
+    void cancel() noexcept;
+
+ private:
+    class Reading;
+
+    asio::any_io_executor executor_;
+    std::shared_ptr<Clock> clock_;
+    std::shared_ptr<FileCalls> calls_;
+    std::weak_ptr<Reading> reading_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

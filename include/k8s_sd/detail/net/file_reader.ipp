@@ -1,0 +1,78 @@
+#include "k8s_sd/detail/net/file_reader.hpp"
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration longest_file_read = std::chrono::seconds(10);
+
+}  // namespace
+
+/// FileReads keeps it alive.
+class FileReader::Reading : public std::enable_shared_from_this<Reading> {
+ public:
+    Reading(asio::any_io_executor executor, Clock& clock, Handler handler)
+        : executor_(std::move(executor)),
+          timer_(clock.make_timer(executor_)),
+          handler_(std::move(handler)) {}
+
+    void start(const std::shared_ptr<FileCalls>& calls, const std::string& path, TimePoint now) {
+        auto [ticket, since] = FileReads::async_read(
+            executor_, calls, path, now,
+            [self = shared_from_this()](const std::shared_ptr<const FileContent>& content) {
+                self->finish(*content);
+            });
+        ticket_ = std::move(ticket);
+        timer_->expires_at(since + longest_file_read, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->on_timer();
+        });
+    }
+    void cancel() noexcept {
+        handler_ = nullptr;
+        timer_->cancel();
+        ticket_.cancel();
+    }
+
+ private:
+    /// If the executor was kept busy, the content may be there already: that comes first.
+    void on_timer() {
+        asio::post(executor_, [weak = weak_from_this()] {
+            if (const auto self = weak.lock())
+                self->finish({{}, "reading it takes longer than 10 s"});
+        });
+    }
+    void finish(const FileContent& content) {
+        if (!handler_) return;
+        const auto self = shared_from_this();
+        const Handler handler = std::exchange(handler_, nullptr);
+        cancel();
+        handler(content);
+    }
+
+    asio::any_io_executor executor_;
+    std::unique_ptr<Timer> timer_;
+    Handler handler_;  ///< empty once it is over
+    FileReads::Shared::Ticket ticket_;
+};
+
+FileReader::FileReader(asio::any_io_executor executor, std::shared_ptr<Clock> clock,
+                       std::shared_ptr<FileCalls> calls)
+    : executor_(std::move(executor)), clock_(std::move(clock)), calls_(std::move(calls)) {}
+
+FileReader::~FileReader() { cancel(); }
+
+void FileReader::async_read(const std::string& path, Handler handler) {
+    const auto reading = std::make_shared<Reading>(executor_, *clock_, std::move(handler));
+    reading_ = reading;
+    reading->start(calls_, path, clock_->now());
+}
+
+void FileReader::cancel() noexcept {
+    if (const auto reading = reading_.lock()) reading->cancel();
+}
+
+}  // namespace k8s_sd::inline v0::detail

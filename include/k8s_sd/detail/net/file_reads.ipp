@@ -1,0 +1,63 @@
+#include "k8s_sd/detail/net/file_reads.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <boost/asio/query.hpp>
+#include <exception>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+std::shared_ptr<const FileContent> failed_content(const std::string& problem) {
+    return std::make_shared<const FileContent>(FileContent{{}, problem});
+}
+
+std::shared_ptr<const FileContent> read_content(const std::string& path) {
+    try {
+        FileContent content;
+        if (auto bytes = read_secret_file(path, content.problem)) content.bytes.swap(*bytes);
+        return std::make_shared<const FileContent>(std::move(content));
+    } catch (const std::exception& error) {
+        return failed_content(error.what());
+    }
+}
+
+void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t number,
+              const FileRead& read) {
+    std::string problem = "unknown exception";
+    try {
+        const bool begun = read.calls->run([weak = std::weak_ptr(reads), number, path = read.path] {
+            const auto content = read_content(path);
+            if (const auto self = weak.lock()) self->land(number, content);
+        });
+        if (begun) return;
+        problem = "too many files are being read";
+    } catch (const std::exception& error) {
+        problem = error.what();
+    } catch (...) {
+    }
+    reads->land(number, failed_content(problem));
+}
+
+}  // namespace
+
+asio::execution_context::id FileReads::id;
+
+FileReads::FileReads(asio::execution_context& context)
+    : asio::execution_context::service(context),
+      reads_(std::make_shared<Shared>(Shared::Deserted::awaited)) {}
+
+FileReads::Begun FileReads::async_read(const asio::any_io_executor& executor,
+                                       const std::shared_ptr<FileCalls>& calls,
+                                       const std::string& path, TimePoint now, Handler handler) {
+    auto& context = asio::query(executor, asio::execution::context);
+    const auto reads = asio::use_service<FileReads>(context).reads_;
+    const auto seat = reads->join({calls, path, now}, executor, std::move(handler));
+    if (seat.first) read_for(reads, seat.flight, seat.call);
+    return {seat.ticket, seat.call.since};
+}
+
+void FileReads::shutdown() { reads_->clear(); }
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace asio = boost::asio;
+
+/// Calls under way that several may wait for: a lookup, the reading of a file. Whoever makes the
+/// calls has a weak reference, because nobody knows when they end: an execution context owns this
+/// object through a service, which calls clear() at its shutdown. Afterwards nobody is told.
+/// Those who wait are work of the context, so that run() does not return. Thread-safe.
+/// \tparam Call  says by `is(other)` whether it is the same call
+template <class Call, class... Result>
+class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
+ public:
+    using Handler = std::function<void(Result...)>;
+    /// One who waits.
+    class Ticket {
+     public:
+        Ticket() = default;
+        Ticket(std::weak_ptr<Flights> flights, std::uint64_t number)
+            : flights_(std::move(flights)), number_(number) {}
+        /// Forgets the handler, unless it was posted already.
+        void cancel() noexcept {
+            if (const auto flights = flights_.lock()) flights->leave(number_);
+        }
+
+     private:
+        std::weak_ptr<Flights> flights_;
+        std::uint64_t number_ = 0;
+    };
+    struct Seat {
+        Ticket ticket;
+        std::uint64_t flight;
+        bool first;  ///< the call is to be made now, and land() to be called with its result
+        Call call;   ///< as the first one made it
+    };
+    /// What becomes of a call that nobody waits for any more.
+    enum class Deserted {
+        abandoned,  ///< the next one makes it anew
+        awaited     ///< nobody makes it again until it has ended
+    };
+
+    explicit Flights(Deserted deserted) : deserted_(deserted) {}
+
+    /// The handler is posted to `executor`.
+    Seat join(Call call, const asio::any_io_executor& executor, Handler handler) {
+        const std::lock_guard lock(mutex_);
+        auto flight = std::find_if(flights_.begin(), flights_.end(),
+                                   [&](const Flight& f) { return f.call.is(call); });
+        const bool first = flight == flights_.end();
+        if (first) flight = flights_.insert(flight, Flight{++numbers_, std::move(call), {}});
+        const std::uint64_t number = ++numbers_;
+        flight->waiters.push_back(
+            {number, asio::prefer(executor, asio::execution::outstanding_work.tracked),
+             std::move(handler)});
+        return {Ticket(this->weak_from_this(), number), flight->number, first, flight->call};
+    }
+
+    void land(std::uint64_t number, const Result&... result) {
+        std::vector<Flight> done;
+        const std::lock_guard lock(mutex_);
+        const auto flight = std::find_if(flights_.begin(), flights_.end(),
+                                         [&](const Flight& f) { return f.number == number; });
+        if (flight == flights_.end()) return;
+        done.push_back(std::move(*flight));
+        flights_.erase(flight);
+        auto& waiters = done.front().waiters;
+        for (Waiter& waiter : waiters) {
+            asio::post(waiter.executor, [handler = std::move(waiter.handler), ... copy = result] {
+                handler(copy...);
+            });
+        }
+        waiters.clear();
+    }
+
+    void clear() {
+        std::vector<Flight> gone;  // goes last: handlers own what comes back to leave()
+        const std::lock_guard lock(mutex_);
+        gone.swap(flights_);
+    }
+
+ private:
+    struct Waiter {
+        std::uint64_t number;
+        asio::any_io_executor executor;  ///< tracked: work of its context
+        Handler handler;
+    };
+    struct Flight {
+        std::uint64_t number;
+        Call call;
+        std::vector<Waiter> waiters;
+    };
+
+    void leave(std::uint64_t number) noexcept {
+        std::vector<Waiter> gone;
+        std::vector<Flight> abandoned;
+        const std::lock_guard lock(mutex_);
+        for (auto flight = flights_.begin(); flight != flights_.end(); ++flight) {
+            auto& waiters = flight->waiters;
+            const auto waiter = std::find_if(waiters.begin(), waiters.end(),
+                                             [&](const Waiter& w) { return w.number == number; });
+            if (waiter == waiters.end()) continue;
+            gone.push_back(std::move(*waiter));
+            waiters.erase(waiter);
+            if (!waiters.empty() || deserted_ == Deserted::awaited) return;
+            abandoned.push_back(std::move(*flight));
+            flights_.erase(flight);
+            return;
+        }
+    }
+
+    const Deserted deserted_;
+    // Held as long as anything of the context is used, because clear() takes it as well.
+    std::mutex mutex_;
+    std::uint64_t numbers_ = 0;
+    std::vector<Flight> flights_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "k8s_sd/detail/net/file_reader.hpp"
+#include "k8s_sd/detail/net/tls.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Reads the files of a configuration side by side. Lives on the strand.
+class TlsFilesReader : public std::enable_shared_from_this<TlsFilesReader> {
+ public:
+    using Handler = std::function<void(const ForTlsFiles<FileContent>&)>;
+
+    TlsFilesReader(const asio::any_io_executor& strand, const std::shared_ptr<Clock>&,
+                   const std::shared_ptr<FileCalls>&);
+
+    /// The handler is called later. What is being read keeps this object alive.
+    /// \param files  at least one
+    void async_read(const ForTlsFiles<std::string>& files, Handler);
+    /// The handler is not called any more.
+    void cancel() noexcept;
+
+ private:
+    void read(FileReader&, const std::string& path, FileContent& to);
+
+    ForTlsFiles<FileContent> contents_;
+    Handler handler_;
+    int outstanding_ = 0;
+    FileReader ca_, cert_, key_;
+};
+
+/// Contexts by configuration, made again when their files changed. Thread-safe.
+class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
+ public:
+    using Context = std::shared_ptr<asio::ssl::context>;
+    /// Without a context there is a problem, in words.
+    using Handler = std::function<void(const Context&, const std::string& problem)>;
+
+    /// \param logger  is told once when changed files are broken, and once when they are mended
+    TlsContexts(std::shared_ptr<Clock>, std::shared_ptr<FileCalls>, Logger logger = {});
+
+    /// Looks at the files at most once per second. While changed files are broken, or reading them
+    /// takes longer than 10 s, the previous context serves.
+    /// \param handler  called from this call if no file has to be read, otherwise on `strand`
+    /// \return who reads; expired if nobody does
+    std::weak_ptr<TlsFilesReader> async_get(const asio::any_io_executor& strand,
+                                            const std::shared_ptr<const TlsConfig>&,
+                                            Handler handler);
+
+ private:
+    struct Entry {
+        Context context;
+        Sha256 contents{};  ///< of the files
+        TimePoint looked_at;
+        TimePoint used_at;
+        std::string problem;  ///< that was logged
+    };
+
+    /// The cache must not keep copies of inline keys.
+    static Sha256 key_of(const TlsConfig&);
+    static void renew(Entry&, const TlsConfig&, const ForTlsFiles<FileContent>&);
+
+    Context known(const TlsConfig&);
+    Context renewed(const TlsConfig&, const ForTlsFiles<FileContent>&);
+    void finish(const TlsConfig&, const ForTlsFiles<FileContent>&, const Handler&);
+
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<FileCalls> calls_;
+    const Logger logger_;
+    std::mutex mutex_;
+    std::map<Sha256, Entry> entries_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,146 @@
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/detail/net/tls_contexts.hpp"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+std::vector<std::string> tls_file_names(const TlsConfig& config) {
+    std::vector<std::string> names;
+    const auto files = files_of(config);
+    for (const std::string* file : {&files.ca, &files.cert, &files.key}) {
+        if (!file->empty()) names.push_back(*file);
+    }
+    return names;
+}
+
+}  // namespace
+
+TlsFilesReader::TlsFilesReader(const asio::any_io_executor& strand,
+                               const std::shared_ptr<Clock>& clock,
+                               const std::shared_ptr<FileCalls>& calls)
+    : ca_(strand, clock, calls), cert_(strand, clock, calls), key_(strand, clock, calls) {}
+
+void TlsFilesReader::async_read(const ForTlsFiles<std::string>& files, Handler handler) {
+    handler_ = std::move(handler);
+    read(ca_, files.ca, contents_.ca);
+    read(cert_, files.cert, contents_.cert);
+    read(key_, files.key, contents_.key);
+}
+
+void TlsFilesReader::read(FileReader& reader, const std::string& path, FileContent& to) {
+    if (path.empty()) return;
+    ++outstanding_;
+    reader.async_read(path, [self = shared_from_this(), &to](const FileContent& content) {
+        to = content;
+        if (--self->outstanding_ == 0) std::exchange(self->handler_, nullptr)(self->contents_);
+    });
+}
+
+void TlsFilesReader::cancel() noexcept {
+    const auto self = shared_from_this();  // the readers own this object
+    for (FileReader* reader : {&ca_, &cert_, &key_}) reader->cancel();
+    handler_ = nullptr;
+}
+
+TlsContexts::TlsContexts(std::shared_ptr<Clock> clock, std::shared_ptr<FileCalls> calls,
+                         Logger logger)
+    : clock_(std::move(clock)), calls_(std::move(calls)), logger_(std::move(logger)) {}
+
+std::weak_ptr<TlsFilesReader> TlsContexts::async_get(const asio::any_io_executor& strand,
+                                                     const std::shared_ptr<const TlsConfig>& config,
+                                                     Handler handler) {
+    if (const Context context = known(*config)) {
+        handler(context, {});
+        return {};
+    }
+    if (tls_file_names(*config).empty()) {
+        finish(*config, {}, handler);
+        return {};
+    }
+    const auto reader = std::make_shared<TlsFilesReader>(strand, clock_, calls_);
+    reader->async_read(files_of(*config),
+                       [self = shared_from_this(), config, handler = std::move(handler)](
+                           const auto& contents) { self->finish(*config, contents, handler); });
+    return reader;
+}
+
+void TlsContexts::finish(const TlsConfig& config, const ForTlsFiles<FileContent>& contents,
+                         const Handler& handler) {
+    Context context;
+    std::string problem;
+    try {
+        context = renewed(config, contents);
+    } catch (const TlsError& error) {
+        problem = error.what();
+    }
+    handler(context, problem);
+}
+
+/// The context that serves without a look at the files; null if they are to be looked at.
+TlsContexts::Context TlsContexts::known(const TlsConfig& config) {
+    constexpr Duration look_interval = std::chrono::seconds(1);
+    constexpr Duration keep_unused = std::chrono::hours(1);
+    const Sha256 key = key_of(config);
+    const TimePoint now = clock_->now();
+    const std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [&](const auto& e) { return now - e.second.used_at > keep_unused; });
+    const auto position = entries_.find(key);
+    if (position == entries_.end()) return nullptr;
+    Entry& entry = position->second;
+    entry.used_at = now;
+    if (now - entry.looked_at < look_interval) return entry.context;
+    entry.looked_at = now;
+    return nullptr;
+}
+
+TlsContexts::Context TlsContexts::renewed(const TlsConfig& config,
+                                          const ForTlsFiles<FileContent>& contents) {
+    const Sha256 key = key_of(config);
+    const TimePoint now = clock_->now();
+    std::string before, after;
+    Context context;
+    {
+        const std::lock_guard lock(mutex_);
+        auto position = entries_.find(key);
+        if (position == entries_.end()) {
+            Entry entry{{}, {}, now, now, {}};
+            renew(entry, config, contents);
+            position = entries_.emplace(key, std::move(entry)).first;
+        }
+        Entry& entry = position->second;
+        before = std::exchange(entry.problem, {});
+        try {
+            renew(entry, config, contents);
+        } catch (const TlsError& error) {
+            entry.problem = error.what();
+        }
+        after = entry.problem;
+        context = entry.context;
+    }
+    if (before == after) return context;
+    logger_.log(LogLevel::warning, after.empty() ? join(tls_file_names(config)) + ": usable again"
+                                                 : after + "; going on with what was read before");
+    return context;
+}
+
+void TlsContexts::renew(Entry& entry, const TlsConfig& config,
+                        const ForTlsFiles<FileContent>& contents) {
+    const Sha256 digest =
+        sha256({view(contents.ca.bytes), view(contents.cert.bytes), view(contents.key.bytes)});
+    if (entry.context && entry.contents == digest) return;
+    entry.context = make_client_context(config, contents);
+    entry.contents = digest;
+}
+
+Sha256 TlsContexts::key_of(const TlsConfig& config) {
+    return sha256({config.ca, config.ca_file, config.cert, config.cert_file, config.key,
+                   config.key_file, config.insecure_skip_verify ? "1" : "0"});
+}
+
+}  // namespace k8s_sd::inline v0::detail
