@@ -43,9 +43,9 @@ class WatchObserver {
 };
 
 /// LIST+WATCH of one URL into one object store. It never gives up, whatever the server or the
-/// network does: watches resume from the last version seen, only an expired version makes it list
-/// again, and a list brings the true differences only. Objects are never dropped because of an
-/// error.
+/// network does: watches resume from the last version seen, it lists again where they may have
+/// missed something (ListReason), and a list brings the true differences only. Objects are never
+/// dropped because of an error.
 ///
 /// \par Thread safety  all members must be called on the client's executor.
 class K8S_SD_EXPORT URLWatcher {

@@ -260,6 +260,37 @@ TEST_CASE("Sharing: two contexts share nothing") {
     CHECK(metrics_of(a.context) != metrics_of(b.context));
 }
 
+TEST_CASE("Sharing: a watch beyond the server's limit is polled, until there is a place") {
+    Simulation sim({}, {}, {.watches = 1});
+    const auto host_of = [&](const std::string& ns) {
+        sim.server.apply(pod({.name = "p1", .ns = ns}));
+        DiscoveryConfig config;
+        config.api_server.url = sim.server.url();
+        config.namespaces = {ns};
+        auto host = std::make_unique<Host>(sim.context.get_executor(), config);
+        host->run();
+        sim.settle();
+        return host;
+    };
+    auto first = host_of("a");
+    const auto second = host_of("b");
+    const auto status = [&] { return second->discoverer->status().watches.at(0); };
+    CHECK(second->take_diffs() == "[~pod/b/p1]");
+    CHECK(status().error == errc::too_many_watches);
+    CHECK(status().waiting == Waiting::poll);
+    CHECK(contains(status().message, "ServerLimits::watches"));
+    sim.server.apply(pod({.name = "p2", .ns = "b"}));
+    sim.advance(66s);
+    CHECK(second->take_diffs() == "[~pod/b/p2]");
+    CHECK(sim.metrics->of(Kind::pod).polls == 1);
+    CHECK(sim.server.open_watches() == 1);
+    first.reset();
+    sim.advance(70s);
+    CHECK_FALSE(status().error);
+    CHECK(status().waiting == Waiting::events);
+    CHECK(sim.server.open_watches() == 1);
+}
+
 TEST_CASE("Sharing: when the last discoverer is gone, no map keeps its configuration") {
     Shared s;
     DiscoveryConfig config = s.config();

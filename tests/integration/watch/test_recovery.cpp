@@ -27,12 +27,12 @@ struct Fleet : Simulation {
         config.watch.cluster_wide_from = 0;
         for (int i = 0; i < 30; ++i) config.namespaces.push_back("n" + std::to_string(i));
         for (const std::string& ns : config.namespaces)
-            server.apply(pod({.ns = ns, .name = "before"}));
+            server.apply(pod({.name = "before", .ns = ns}));
         host.emplace(context.get_executor(), config);
     }
     void change_all() {
         for (int i = 0; i < 30; ++i)
-            server.apply(pod({.ns = "n" + std::to_string(i), .name = "after"}));
+            server.apply(pod({.name = "after", .ns = "n" + std::to_string(i)}));
     }
 
     std::optional<Host> host;

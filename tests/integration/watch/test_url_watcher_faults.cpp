@@ -303,3 +303,52 @@ TEST_CASE("URLWatcher: secrets reach no text, whatever the server answers") {
     for (const std::string& line : log) CHECK_FALSE(contains(line, "secret"));
     f.check_recovered();
 }
+
+// --- limits --------------------------------------------------------------------------------------
+
+TEST_CASE("URLWatcher: a list of more objects than may be is an error that names the limit") {
+    WatchOptions options;
+    options.max_objects = 2;
+    Faults f(options);
+    f.start();
+    f.server.apply(pod({.name = "c"}));
+    f.server.apply(pod({.name = "d"}));
+    f.server.disconnect_all();
+    f.server.compact();
+    f.advance(5min);
+    CHECK(f.probe.status().error == errc::too_many_objects);
+    CHECK(contains(f.probe.status().message, "more than 2 objects; select fewer"));
+    CHECK(f.probe.names() == Names{"a", "b"});
+    CHECK(f.take_requests().size() <= 25);
+    for (const char* name : {"b", "c", "d"}) f.server.remove("pods", "default", name);
+    f.check_recovered();
+}
+
+TEST_CASE("URLWatcher: an event of an object more than may be is an error that stays") {
+    WatchOptions options;
+    options.max_objects = 2;
+    Faults f(options);
+    f.start();
+    f.server.apply(pod({.name = "c"}));
+    f.advance(5min);
+    CHECK(f.probe.status().error == errc::too_many_objects);
+    CHECK(f.probe.names() == Names{"a", "b"});
+    f.server.remove("pods", "default", "b");
+    f.advance(5min);
+    CHECK(f.probe.names() == Names{"a", "c"});
+    CHECK_FALSE(f.probe.status().error);
+}
+
+TEST_CASE("URLWatcher: at the limit of objects, a list may bring others in place of those it has") {
+    WatchOptions options;
+    options.max_objects = 2;
+    Faults f(options);
+    f.start();
+    f.server.disconnect_all();
+    f.server.remove("pods", "default", "b");
+    f.server.apply(pod({.name = "c"}));
+    f.server.compact();
+    f.advance(2min);
+    CHECK(f.probe.names() == Names{"a", "c"});
+    CHECK_FALSE(f.probe.status().error);
+}

@@ -15,6 +15,7 @@ REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 # A file or folder of the project in backticks; "<role>" stands for any name.
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
 COLUMNS = 100
+WIDE_TABLES = {"failures.md"}  # with names of tests, which cannot be broken
 README_LINES = 150
 # The questions of "Where is …?" in docs/architecture.md: the files that answer each, and a text that
 # shows that they do. Paths are below include/k8s_sd/; of the files of a pattern one has the text.
@@ -23,6 +24,16 @@ WHERE_IS = {
         {"detail/roles/pod.hpp": '"__meta_kubernetes_pod_phase"'},
     "What happens on 410?":
         {"detail/watch/outcome.ipp": "status.code == 410"},
+    "When does a watch list again?":
+        {"detail/watch/watch_machine.hpp": "Step relist(ListReason reason)"},
+    "When does it list in pages?":
+        {"detail/watch/list_plan.hpp": "bool in_pages(bool not_older) const"},
+    "How long may a watch be silent?":
+        {"detail/watch/bookmark_patience.hpp": "Duration allowed() const"},
+    "Who may list now? How many watches may be open?":
+        {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
+    "When are many namespaces watched together?":
+        {"detail/groups/watch_set.ipp": "cluster_wide_from"},
     "Which header authenticates?":
         {"detail/net/api_client_impl.ipp": '"Authorization: "'},
     "What is the longest backoff?":
@@ -35,12 +46,18 @@ WHERE_IS = {
         {"detail/roles/<role>.hpp": "static void generate(const PodObject& pod"},
     "How do I add an encoding, such as protobuf?":
         {"detail/codec/decoder.hpp": "class Decoder {"},
+    "Which address of a name is connected to?":
+        {"detail/net/address_race.ipp": "attempt_delay = "},
     "Where would an HTTP proxy go?":
         {"detail/net/byte_stream.ipp": "void ConnectOp::connect("},
     "In what do the dialects differ?":
         {"detail/base/dialect_rules.hpp": "struct DialectRules {"},
     "What does an error message say?":
         {"detail/watch/failure.ipp": "grant the verbs list and watch"},
+    "Who may list now? How many watches may be open?":
+        {"detail/net/server_traffic.ipp": "Place ServerTraffic::try_watch_place()"},
+    "When are many namespaces watched together?":
+        {"detail/groups/watch_set.ipp": "scope_.watch.cluster_wide_from"},
     "Who calls the host's callback, and when?":
         {"detail/base/delivery.ipp": "source->tell_next("},
     "What does a new configuration of a job keep?":
@@ -90,7 +107,7 @@ def broken_links(document):
 
 def long_lines(document):
     for number, line in enumerate(text_of(document).splitlines(), 1):
-        if len(line) > COLUMNS:
+        if len(line) > COLUMNS and not (document.name in WIDE_TABLES and line.startswith("| ")):
             yield f"{document}:{number}: {len(line)} columns, more than {COLUMNS}"
 
 

@@ -1,4 +1,3 @@
-#include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "support/held_executor.hpp"
@@ -6,13 +5,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
-#include <atomic>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -210,42 +205,6 @@ TEST_CASE("an executor that runs no more keeps no place, however many wait") {
     tickets.clear();
     f.settle();
     CHECK(f.served == Names{"last"});
-}
-
-TEST_CASE("places stay within the limit on many threads") {
-    asio::io_context context;
-    const auto metrics = std::make_shared<Metrics>();
-    const auto traffic = std::make_shared<ServerTraffic>(ServerLimits{3, 0}, metrics);
-    std::atomic<int> running = 0, most = 0, served = 0;
-    struct Worker {
-        asio::strand<asio::any_io_executor> strand;
-        Ticket ticket;
-        int rounds = 0;
-    };
-    std::vector<std::unique_ptr<Worker>> workers;
-    std::function<void(Worker&)> next = [&](Worker& w) {
-        w.ticket = traffic->async_list_place(w.strand, [&](Place) {
-            const int now = ++running;
-            for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
-            }
-            ++served;
-            --running;
-            if (++w.rounds % 3 == 0) next(w);  // this one is withdrawn by the next assignment
-            if (w.rounds < 200) next(w);
-        });
-    };
-    for (int i = 0; i < 16; ++i) {
-        workers.push_back(std::make_unique<Worker>(asio::make_strand(context.get_executor())));
-        asio::post(workers.back()->strand, [&next, &w = *workers.back()] { next(w); });
-    }
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { context.run(); });
-    threads.clear();
-    CHECK(most <= 3);
-    CHECK(served == 16 * 200);
-    workers.clear();
-    CHECK(metrics->lists_running == 0);
-    CHECK(metrics->lists_waiting == 0);
 }
 
 TEST_CASE("all clients of a server in one context share its traffic") {

@@ -30,6 +30,7 @@ struct Exchange {
     std::string error_text;  ///< the start of the body of an answer other than 200
     std::optional<ServerStatus> error_event;
     std::uint64_t events = 0;  ///< bookmarks too
+    bool advanced = false;     ///< one of them had another version than was known
     std::size_t items = 0;     ///< of a list
 
     bool watching() const noexcept { return purpose == Purpose::watch; }

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 
+#include <boost/asio/error.hpp>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -41,6 +42,8 @@ FailureCause cause_of(unsigned status) {
     switch (status) {
         case 401: return FailureCause::server;
         case 429: return FailureCause::busy;
+        case 502:
+        case 503: return FailureCause::network;
         case 504: return FailureCause::cut;  // of a gateway: what takes shorter may come through
         default:
             return status >= 400 && status < 500 ? FailureCause::refused : FailureCause::server;
@@ -67,7 +70,7 @@ Verdict judge_expiry(const Exchange& exchange) {
                  Proof::long_life},
                 true};
     }
-    if (exchange.purpose == Purpose::list && !exchange.has_position) {
+    if (!exchange.watching() && !exchange.has_position) {
         return {WatchMachine::Expired{},
                 {errc::expired, "HTTP 410 to a list of the most recent state, which cannot expire"},
                 true};
@@ -85,7 +88,8 @@ Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status)
         verdict.failure.message += "; " + exchange.credentials_problem;
     if (status.version_too_large) {
         verdict.outcome = WatchMachine::VersionTooLarge{};
-    } else if ((status.code == 400 || status.code == 422) && exchange.has_position) {
+    } else if ((status.code == 400 || status.code == 422) &&
+               (exchange.has_position || exchange.purpose == Purpose::probe)) {
         verdict.outcome = WatchMachine::Rejected{};
     }
     return verdict;
@@ -107,9 +111,18 @@ Verdict judge_wrong_content(const ResponseHead& head) {
             true};
 }
 
+bool is_unreachable(error_code ec) {
+    return ec == errc::connect_timeout || ec == boost::asio::error::connection_refused ||
+           ec == boost::asio::error::host_not_found ||
+           ec == boost::asio::error::host_not_found_try_again ||
+           ec == boost::asio::error::host_unreachable ||
+           ec == boost::asio::error::network_unreachable;
+}
+
 Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
-    const FailureCause cause =
-        exchange.head.status == 0 ? FailureCause::network : FailureCause::cut;
+    const FailureCause cause = exchange.head.status != 0        ? FailureCause::cut
+                               : is_unreachable(end.failure.ec) ? FailureCause::unreachable
+                                                                : FailureCause::network;
     return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
 }
 
@@ -141,24 +154,26 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
     if (ec == errc::too_many_objects) return judge_failure(exchange, std::move(end));
     StreamRecord::Stream stream;
     stream.life = end.life;
-    stream.events = exchange.events > 0 ? 1 : 0;
+    stream.brought = exchange.events > 0;
+    stream.advanced = exchange.advanced;
     if (ec == errc::idle_timeout) {
-        const bool failed = stream.events == 0 &&
-                            exchange.streams.silent_in_a_row() + 1 >= StreamRecord::max_silent;
+        const bool failed =
+            !stream.brought && exchange.streams.silent_in_a_row() + 1 >= StreamRecord::max_silent;
         if (!failed) end.failure.message.clear();
         end.failure.over_with = Proof::event;
         return {WatchMachine::Silent{}, std::move(end.failure), failed};
     }
     const WatchMachine::WatchEnded ended{!ec, end.in_time};
-    if (!ec && stream.is_short() &&
-        exchange.streams.short_in_a_row() + 1 >= StreamRecord::max_short) {
+    const bool too_many_short =
+        stream.is_short() && exchange.streams.short_in_a_row() + 1 >= StreamRecord::max_short;
+    if (too_many_short) {
         return {ended,
                 {errc::short_watches, "watches end at once and bring nothing; listing again",
                  Proof::event},
                 true};
     }
     // Connections break every now and then; it is a failure if the next one fails, too.
-    const bool failed = ec && stream.events == 0 && !stream.lived();
+    const bool failed = ec && !stream.brought && !stream.lived();
     if (!failed) end.failure.message.clear();
     return {ended, std::move(end.failure), failed};
 }

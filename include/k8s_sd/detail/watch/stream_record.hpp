@@ -20,12 +20,12 @@ class StreamRecord {
 
     struct Stream {
         Duration life{};
-        int events = 0;         ///< bookmarks, too
-        bool advanced = false;  ///< one of them had another version than was known
+        bool brought = false;   ///< an event or bookmark
+        bool advanced = false;  ///< to another version than was known
 
         /// Such an end may be that of any watch.
         bool lived() const noexcept { return life >= std::chrono::seconds(1); }
-        bool is_short() const noexcept { return events == 0 && life < std::chrono::seconds(5); }
+        bool is_short() const noexcept { return !advanced && life < std::chrono::seconds(5); }
         /// The watch works.
         bool proven() const noexcept {
             return life >= std::chrono::seconds(30) || (advanced && lived());
@@ -37,8 +37,8 @@ class StreamRecord {
         stream_ = {};
     }
     void on_event(bool advanced) noexcept {
-        if (stream_.events == 0) silent_ = short_ = 0;
-        stream_.events = 1;
+        silent_ = 0;
+        stream_.brought = true;
         stream_.advanced = stream_.advanced || advanced;
     }
     /// \returns the stream that has ended, if there was one
@@ -54,9 +54,13 @@ class StreamRecord {
     }
 
     /// The stream that has ended was silent for longer than it may be.
-    void on_silence() noexcept { silent_ += stream_.events == 0 ? 1 : 0; }
+    void on_silence() noexcept { silent_ += stream_.brought ? 0 : 1; }
     /// The version of the stream has expired.
-    void on_expiry() noexcept { ++expired_; }
+    void on_expiry(TimePoint now) noexcept {
+        constexpr Duration long_ago = std::chrono::minutes(5);
+        expired_ = now - expired_at_ < long_ago ? expired_ + 1 : 1;
+        expired_at_ = now;
+    }
 
     /// The one that ended last.
     const Stream& last() const noexcept { return stream_; }
@@ -70,6 +74,7 @@ class StreamRecord {
     int short_ = 0;
     int silent_ = 0;
     int expired_ = 0;
+    TimePoint expired_at_{};
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -61,16 +61,16 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                        error_code ec, std::string_view problem) override;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
-    bool is_one_too_many(const model::ObjectMeta&);
+    bool is_one_too_many(EventType, const model::ObjectMeta&);
 
     void on_end(error_code ec, std::string why);
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
     void conclude(const Verdict&);
     void report(const Verdict&);
-    void report_probe(const WatchMachine::Probed&);
+    void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
-    void finish_list();
+    void finish_list(const std::string& version);
     void recover();
 
     /// After `wait`, if the watcher is there and the timer was not set anew.
@@ -107,6 +107,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     TimePoint batch_at_{};                  ///< when the bytes came that are being read
     std::vector<ObjectPtr> held_;           ///< of a list that has not said its kind yet
     bool too_many_ = false;                 ///< objects
+    bool refreshed_ = false;                ///< the credentials, since an answer other than 401
+    bool woken_ = false;  ///< by the recovery of the server, before the end of its pause
     bool started_ = false;
     bool stopped_ = false;
 };

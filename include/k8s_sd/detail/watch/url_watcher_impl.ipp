@@ -16,6 +16,9 @@ constexpr Duration proof_of_life = std::chrono::seconds(1);
 /// none of them earlier after its own failure than that.
 constexpr Duration recovery_jitter = std::chrono::seconds(1);
 constexpr Duration least_pause = std::chrono::seconds(4);
+constexpr Duration longest_wait_for_place = std::chrono::minutes(1);
+/// More are not the answer to a list of one object.
+constexpr std::size_t most_probed = 100;
 
 }  // namespace
 
@@ -87,9 +90,19 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
         api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Place place) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
+            self->timer_->cancel();
             self->list_place_ = std::move(place);
             self->list(wanted);
+            if (!self->stopped_) self->observer_.on_status();
         });
+    // Lists that stand still must not keep everybody else waiting for ever.
+    timer_->expires_at(now() + longest_wait_for_place, [weak = weak_from_this(), wanted] {
+        const auto self = weak.lock();
+        if (!self || self->stopped_) return;
+        self->ticket_.reset();
+        self->list(wanted);
+        if (!self->stopped_) self->observer_.on_status();
+    });
 }
 
 void URLWatcherImpl::list(const WatchMachine::List& wanted) {
@@ -109,6 +122,7 @@ void URLWatcherImpl::perform(const WatchMachine::Probe&) {
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     list_place_.reset();
+    watch_place_.reset();
     watch_place_ = api_.traffic->try_watch_place();
     if (!watch_place_) {
         exchange_ = {};
@@ -130,13 +144,15 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     list_place_.reset();
+    watch_place_.reset();
     // The next connection looks the server's address up again, which spreads clients over
     // replicas, and no idle connection has to be kept alive.
     connection_->close();
     wait(sleep.why, sleep.delay);
     if (sleep.why == Waiting::poll) report_.begin_poll(options_.poll_interval);
     call_after(sleep.delay, &URLWatcherImpl::on_slept);
-    if (sleep.until_recovery) wait_until_recovery(sleep);
+    // Once in a row: what fails although the server works has to wait.
+    if (sleep.until_recovery && !std::exchange(woken_, false)) wait_until_recovery(sleep);
 }
 
 /// When another watch of the server succeeds, there is no need to wait any longer.
@@ -147,7 +163,9 @@ void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
         const TimePoint soon = std::max(self->now(), earliest) + self->draw_recovery_jitter();
-        if (soon < end) self->call_after(soon - self->now(), &URLWatcherImpl::on_slept);
+        if (soon >= end) return;
+        self->woken_ = true;
+        self->call_after(soon - self->now(), &URLWatcherImpl::on_slept);
     });
 }
 
@@ -159,6 +177,7 @@ Duration URLWatcherImpl::draw_recovery_jitter() {
 void URLWatcherImpl::on_slept() {
     ticket_.reset();
     perform(machine_.next(WatchMachine::Slept{}, now()));
+    if (!stopped_) observer_.on_status();
 }
 
 void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waiting) {
@@ -202,10 +221,11 @@ void URLWatcherImpl::on_credentials(const Authorization& authorization, const Wa
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.head = head;
     head_at_ = now();
-    if (head.status == 200) api_.traffic->on_success();
     exchange_.readable = head.status == 200 && head.content_encoding.empty() &&
                          reader_.choose_decoder(head.content_type);
-    if (!exchange_.readable || !exchange_.watching()) return;
+    if (!exchange_.readable) return;
+    api_.traffic->on_success();
+    if (!exchange_.watching()) return;
     machine_.on_watching(*head_at_);
     report_.on_watch();
     wait(Waiting::events);
@@ -232,27 +252,33 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
 }
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
-    if (stopped_ || too_many_ || exchange_.purpose == Purpose::probe) return;
     const model::ObjectMeta& meta = decoded.meta;
+    if (stopped_ || is_one_too_many(type, meta)) return;
+    if (exchange_.purpose == Purpose::probe) return;
     if (exchange_.watching()) {
         on_progress(meta.resource_version);
         report_.on_event(batch_at_);
         if (stopped_) return;
-    } else {
-        ++exchange_.items;
     }
     if (!observer_.wants(meta.ns, meta.name)) return;
     if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
-    if (is_one_too_many(meta)) return;
     ObjectPtr object = maker_->make(decoded);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     on_change(exchange_.watching() ? store_.put(std::move(object))
                                    : store_.put_listed(std::move(object)));
 }
 
-bool URLWatcherImpl::is_one_too_many(const model::ObjectMeta& meta) {
-    too_many_ = exchange_.items > options_.max_objects ||
-                (store_.size() >= options_.max_objects && !store_.find(meta.ns, meta.name));
+/// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
+/// others in place of those that it lacks. An event that finds no room is not taken, nor is its
+/// version: it comes again.
+bool URLWatcherImpl::is_one_too_many(EventType type, const model::ObjectMeta& meta) {
+    if (too_many_) return true;
+    if (!exchange_.watching()) ++exchange_.items;
+    const bool is_probe = exchange_.purpose == Purpose::probe;
+    const bool no_room = exchange_.watching() && type != EventType::deleted &&
+                         store_.size() >= options_.max_objects &&
+                         !store_.find(meta.ns, meta.name) && observer_.wants(meta.ns, meta.name);
+    too_many_ = no_room || exchange_.items > (is_probe ? most_probed : options_.max_objects);
     return too_many_;
 }
 
@@ -268,9 +294,10 @@ void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error
 void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
                                    std::string_view version, error_code ec,
                                    std::string_view problem) {
-    if (stopped_ || exchange_.purpose == Purpose::probe) return;
+    if (stopped_ || too_many_) return;
     if (!exchange_.watching()) {
-        ++exchange_.items;
+        too_many_ = ++exchange_.items > options_.max_objects;
+        if (exchange_.purpose == Purpose::probe) return;
         store_.mark_listed(ns, name);
     } else if (!version.empty()) {
         on_progress(version);
@@ -280,6 +307,7 @@ void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
 
 void URLWatcherImpl::on_progress(std::string_view version) {
     ++exchange_.events;
+    if (!version.empty() && version != machine_.resource_version()) exchange_.advanced = true;
     machine_.on_progress(version, batch_at_);
     if (report_.status().error && report_.over_with() != Proof::long_life) recover();
 }
@@ -317,7 +345,9 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
         why = reader_.problem();
     }
     const Verdict verdict = judge(exchange_, end_of_exchange({ec, std::move(why)}));
-    verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
+    if (verdict.credentials_refused) return refresh_credentials(verdict);
+    refreshed_ = false;
+    conclude(verdict);
 }
 
 ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
@@ -327,17 +357,19 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
     end.failure = std::move(failure);
     end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
     end.life = head_at_ ? now() - *head_at_ : Duration{};
-    end.in_time = watch_timeout_.count() > 0 && end.life >= watch_timeout_ - margin;
+    end.in_time = watch_timeout_ > margin && end.life >= watch_timeout_ - margin;
     if (exchange_.purpose != Purpose::list || end.failure.ec) return end;
     end.page_problem = machine_.problem_of(end.page);
-    end.shrunken = end.page.continue_token.empty() && report_.status().synced &&
-                   options_.confirm_shrunken_lists && !machine_.confirming() &&
-                   store_.missing() * 2 > store_.known_before_list();
+    end.shrunken = end.page.continue_token.empty() && options_.confirm_shrunken_lists &&
+                   !machine_.confirming() && store_.missing() * 2 > store_.known_before_list();
     return end;
 }
 
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
+    // New ones are tried at once, one time: some sources have new ones whenever they are asked.
+    if (std::exchange(refreshed_, true)) return conclude(verdict);
     wait(Waiting::credentials);
+    list_place_.reset();
     api_.credentials.async_refresh(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
@@ -364,33 +396,35 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     }
     if (verdict.failure.ec) return report_.note(verdict.failure);
     if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
-        if (is_older_version(page->resource_version, machine_.resource_version()))
-            report_.on_version_regression(page->resource_version, machine_.resource_version());
-        if (page->continue_token.empty()) finish_list();
+        if (page->continue_token.empty()) finish_list(page->resource_version);
     } else if (const auto* probe = std::get_if<WatchMachine::Probed>(&verdict.outcome)) {
-        report_probe(*probe);
+        report_regression(probe->resource_version);
     } else if (const auto* end = std::get_if<WatchMachine::WatchEnded>(&verdict.outcome)) {
-        if (end->in_time) recover();
+        // The server may close what is quiet, in its own time.
+        const bool lived = head_at_ && now() - *head_at_ >= std::chrono::seconds(30);
+        if (end->clean && (end->in_time || lived)) recover();
     } else if (std::holds_alternative<WatchMachine::Shrunken>(verdict.outcome)) {
         report_.on_shrunken_list(store_.missing(), store_.known_before_list());
     }
 }
 
-void URLWatcherImpl::report_probe(const WatchMachine::Probed& probe) {
-    if (is_older_version(probe.resource_version, machine_.resource_version()))
-        report_.on_version_regression(probe.resource_version, machine_.resource_version());
+void URLWatcherImpl::report_regression(const std::string& version) {
+    if (is_older_version(version, machine_.resource_version()))
+        report_.on_version_regression(version, machine_.resource_version());
 }
 
 /// Tells the other watches of the server that it does not work; see on_head().
 void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
-    if (failed && (failed->cause == WatchMachine::Cause::network ||
-                   failed->cause == WatchMachine::Cause::server)) {
+    if (failed && (failed->cause == WatchMachine::Cause::unreachable ||
+                   failed->cause == WatchMachine::Cause::network)) {
         api_.traffic->on_failure();
     }
 }
 
-void URLWatcherImpl::finish_list() {
+void URLWatcherImpl::finish_list(const std::string& version) {
+    // Of a regression that a probe has found everybody knows.
+    if (report_.list_reason() != ListReason::version_went_back) report_regression(version);
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
     if (report_.on_list(now())) observer_.on_status();

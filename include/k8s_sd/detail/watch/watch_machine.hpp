@@ -24,10 +24,12 @@ namespace k8s_sd::inline v0::detail {
 /// watches fail, end or stay silent so often that changes may have been missed. A Probe tells
 /// before whether the server works at all, and whether its versions went back.
 ///
-/// Bounds, whatever the server does: a list follows the one before after a pause that doubles up to
-/// WatchOptions::backoff_max unless a watch has lived for a minute, the first time excepted; a
-/// failure is followed by such a pause, too; a watch that ends is reopened at once only if it
-/// lived for a second.
+/// Bounds, whatever the server does: a list that takes the place of a watch follows the one before
+/// after a pause that doubles up to WatchOptions::backoff_max. The first one comes at once, and so
+/// does one after a watch that lived for a minute, or after five minutes. A list that fails because
+/// of its version or token is asked for in another way at once, one time. All other failures are
+/// followed by a pause that doubles, too; a watch that ends is reopened at once only if it lived
+/// for a second.
 class WatchMachine {
  public:
     struct List : ListPlan::Request {
@@ -63,11 +65,12 @@ class WatchMachine {
     struct Rejected {};         ///< 400 or 422: something in the request is not accepted
     struct BadPages {};         ///< the pages of a list repeat, or do not end
     enum class Cause : std::uint8_t {
-        network,  ///< no answer
-        busy,     ///< 429, or the server says when to come again
-        server,   ///< any other answer that is an error
-        refused,  ///< the server does not let this client do it: 403, 405 …
-        cut,      ///< an answer that began well and was not complete
+        unreachable,  ///< no connection
+        network,      ///< no answer, or one of something between here and the server
+        busy,         ///< 429, or the server says when to come again
+        server,       ///< any other answer that is an error
+        refused,      ///< the server does not let this client do it: 403, 405 …
+        cut,          ///< an answer that began well and was not complete
     };
     struct Failed {
         std::optional<Duration> retry_after{};
@@ -107,10 +110,11 @@ class WatchMachine {
     }
     /// An event or bookmark has come.
     void on_progress(std::string_view resource_version, TimePoint now) {
-        last_news_ = now;
         const bool advanced = !resource_version.empty() && resource_version != resource_version_;
         streams_.on_event(advanced);
-        if (advanced) resource_version_ = resource_version;
+        if (!advanced) return;
+        last_news_ = now;
+        resource_version_ = resource_version;
     }
     const std::string& resource_version() const noexcept { return resource_version_; }
     const StreamRecord& streams() const noexcept { return streams_; }
@@ -130,6 +134,7 @@ class WatchMachine {
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     static constexpr Duration failing_too_long = std::chrono::minutes(2);
+    static constexpr Duration a_while = std::chrono::minutes(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
     // The server may be quiet for hours, but then its watches end when they were asked to.
     static constexpr Duration barren_too_long = std::chrono::minutes(15);
@@ -216,9 +221,10 @@ class WatchMachine {
     /// The server itself does not work: that is why the watches failed. Every now and then a watch
     /// is tried all the same: it may be the probe that does not get through.
     Step on_failed_probe(const Failed& failure) {
-        doubt_.reset();
+        if (doubt_ != ListReason::silence) doubt_.reset();
         forget_failures();
-        if (failure.cause == Cause::refused || ++failed_probes_ >= max_failed_probes) {
+        if (failure.cause != Cause::unreachable) ++failed_probes_;
+        if (failure.cause == Cause::refused || failed_probes_ >= max_failed_probes) {
             failed_probes_ = 0;
             stage_ = Stage::watching;
         }
@@ -235,21 +241,19 @@ class WatchMachine {
     Step on(const WatchEnded& end) {
         const StreamRecord::Stream& stream = streams_.last();
         if (!end.clean) return on_broken(stream);
-        if (!end.in_time && now_ - last_news_ >= barren_too_long)
-            return relist(ListReason::silence);
+        if (owes_probe_) owe_probe();
+        if (end.in_time) last_news_ = now_;
+        if (is_barren()) return relist(ListReason::silence);
         if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
             return relist_later(ListReason::short_watches);
         // Spreads the clients of a server that shuts down.
         if (stream.lived()) return Sleep{backoff_.uniform(reopen_jitter), Waiting::reopening};
-        return Sleep{stream.events > 0 ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
+        return Sleep{stream.brought ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
     }
     Step on_broken(const StreamRecord::Stream& stream) {
         owe_probe();
-        if (!stream.is_short()) {
-            if (now_ - last_news_ >= barren_too_long) doubt_ = ListReason::silence;
-            return Sleep{stream.lived() ? backoff_.next() : reopen_pace_.next(),
-                         Waiting::reopening};
-        }
+        if (is_barren()) doubt_ = ListReason::silence;
+        if (!stream.is_short()) return Sleep{reopen_pace_.next(), Waiting::reopening};
         count_failure(true);
         if (fails_too_often()) doubt_ = ListReason::failing_watch;
         return later();
@@ -258,7 +262,8 @@ class WatchMachine {
     Step on(const Silent&) {
         owe_probe();
         streams_.on_silence();
-        if (streams_.silent_in_a_row() >= StreamRecord::max_silent) doubt_ = ListReason::silence;
+        if (streams_.silent_in_a_row() >= StreamRecord::max_silent || is_barren())
+            doubt_ = ListReason::silence;
         return Sleep{backoff_.next(), Waiting::reopening};
     }
 
@@ -271,21 +276,21 @@ class WatchMachine {
     bool is_due(int in_a_row, int too_many) const {
         return in_a_row == too_many || (in_a_row > too_many && last_list_is_old());
     }
-    bool last_list_is_old() const {
-        return !last_list_ || now_ - *last_list_ >= options_.poll_interval;
-    }
+    bool last_list_is_old() const { return !last_list_ || now_ - *last_list_ >= a_while; }
 
     Step on_failed_watch(const Failed& failure) {
         count_failure(failure.cause != Cause::busy);
         if (failure.cause == Cause::refused && ++refused_watches_ > 1) return on_refused_watch();
-        if (failure.cause == Cause::network || failure.cause == Cause::cut || owes_probe_)
-            owe_probe();
-        if (fails_too_often()) {
+        const bool answered = failure.cause == Cause::server || failure.cause == Cause::busy;
+        if ((!answered && failure.cause != Cause::refused) || owes_probe_) owe_probe();
+        if (fails_too_often() || (answered && is_barren())) {
             doubt_ = ListReason::failing_watch;
             stage_ = Stage::probing;
         }
         return later(failure);
     }
+    /// No watch has brought anything for so long, or ended when it was asked to.
+    bool is_barren() const { return now_ - last_news_ >= barren_too_long; }
     /// The second time in a row it polls, if a list is allowed: the one right before shows that, or
     /// a probe.
     Step on_refused_watch() {
@@ -323,7 +328,7 @@ class WatchMachine {
 
     Step on(const Expired&) {
         if (stage_ == Stage::watching) {
-            streams_.on_expiry();
+            streams_.on_expiry(now_);
             return relist(ListReason::expired);
         }
         if (stage_ == Stage::probing) return on_failed_probe({});
@@ -340,7 +345,12 @@ class WatchMachine {
     }
 
     Step on(const Rejected&) {
-        if (stage_ == Stage::probing) return on_failed_probe({std::nullopt, Cause::refused});
+        if (stage_ == Stage::probing) {
+            // Not every server takes a limit: then the list itself has to tell.
+            if (doubt_ && doubt_ != ListReason::polling)
+                return relist(*std::exchange(doubt_, std::nullopt));
+            return on_failed_probe({std::nullopt, Cause::refused});
+        }
         if (stage_ == Stage::watching) {
             // It is not the version, then: the server does not take such watches.
             if (rejected_watches_++ > 0) return poll();
@@ -354,10 +364,14 @@ class WatchMachine {
     Step on(const Failed& failure) {
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        // Where a list is not allowed, another form of it is not, either.
-        if (failure.cause != Cause::busy && (failure.cause != Cause::refused || plan_.in_chain()))
-            plan_.on_failure(resource_version_);
+        if (says_something_about_form(failure.cause)) plan_.on_failure(resource_version_);
         return later(failure);
+    }
+
+    /// Where a list is not allowed, another form of it is not, either. A token may be what is not.
+    bool says_something_about_form(Cause cause) const {
+        if (cause == Cause::cut || cause == Cause::server) return true;
+        return plan_.in_chain() && (cause == Cause::network || cause == Cause::refused);
     }
 
     Step on(const NewCredentials&) { return resume(); }
@@ -374,7 +388,7 @@ class WatchMachine {
         if (failure.retry_after)
             return Sleep{wait_asked_for(*failure.retry_after), Waiting::retry_after};
         const bool server_is_away =
-            failure.cause == Cause::network || failure.cause == Cause::server;
+            failure.cause == Cause::unreachable || failure.cause == Cause::network;
         return Sleep{backoff_.next(), Waiting::backoff, server_is_away};
     }
     /// The server knows best, for a while: the backoff begins to grow when it has refused often.
@@ -395,7 +409,7 @@ class WatchMachine {
     ListReason reason_ = ListReason::first;
     std::string resource_version_;
     std::optional<TimePoint> last_list_;
-    TimePoint last_news_{};            // the last list, event or bookmark
+    TimePoint last_news_{};            // see is_barren()
     std::optional<ListReason> doubt_;  // why to list if a probe succeeds
     std::optional<TimePoint> failing_since_;
     int failures_ = 0;  // of watches, since one worked or the server was found not to work

@@ -52,6 +52,8 @@ class WatchReport {
     void on_bad_object(std::string_view ns, std::string_view name, const Failure&);
     /// The server's version is older than the one that is known.
     void on_version_regression(std::string_view version, std::string_view known);
+    /// Of the list that is under way.
+    ListReason list_reason() const noexcept { return list_reason_; }
     /// A list is complete that needs confirmation.
     void on_shrunken_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch stays until a watch works.

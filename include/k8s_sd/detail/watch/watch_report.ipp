@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -121,8 +122,9 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     add(failure_counter(metrics_, failure.ec));
     if (!status_.error) add(metrics_.failing_watchers, 1);
     ++status_.failures;
-    failed_watching_ = watching;
-    over_with_ = failure.over_with;
+    // What has gone wrong before is over when it is over.
+    failed_watching_ = failed_watching_ || watching;
+    over_with_ = std::max(over_with_, failure.over_with);
     const bool changed = status_.error != failure.ec;
     status_.error = failure.ec;
     status_.message = redact_(url() + ": " + failure.message);
@@ -134,7 +136,8 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
 
 bool WatchReport::recover(TimePoint now) {
     status_.failures = 0;
-    polling_ = false;
+    polling_ = failed_watching_ = false;
+    over_with_ = Proof::life;
     if (!status_.error) return false;
     add(metrics_.failing_watchers, -1);
     status_.error = {};

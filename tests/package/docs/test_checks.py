@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The check of docs/failures.md fails where it should: it is shown mistakes.
+
+usage: test_checks.py PROJECT_DIRECTORY
+"""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import check_failures
+
+PROJECT = pathlib.Path(sys.argv.pop(1))
+
+
+class FailuresTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tests = check_failures.tests_of(PROJECT)
+        cls.document = (PROJECT / "docs/failures.md").read_text(encoding="utf-8")
+
+    def problems(self, document):
+        return list(check_failures.problems_of(document, self.tests))
+
+    def expect(self, text, proof):
+        """With that proof in a row of its own."""
+        self.expect_of(text, f"| F1 | It breaks. | It goes on. | {proof} |\n")
+
+    def expect_of(self, text, document):
+        problems = self.problems(document)
+        self.assertTrue(any(text in p for p in problems), f"{problems} do not say: {text}")
+
+    def test_the_page_as_it_is_has_no_problem(self):
+        self.assertEqual(self.problems(self.document), [])
+
+    def test_a_test_case_that_is_gone_is_found(self):
+        self.expect("there is no test 'unit: Backoff: it works'", "`unit: Backoff: it works`")
+
+    def test_a_test_case_of_another_suite_is_found(self):
+        name = "Backoff: jitter spreads clients that fail together"
+        self.assertIn(f"unit: {name}", self.tests)
+        self.expect(f"there is no test 'sim: {name}'", f"`sim: {name}`")
+
+    def test_a_scenario_that_is_gone_is_found(self):
+        self.expect("there is no test 'blackbox: streams/gone'", "`blackbox: streams/gone`")
+
+    def test_a_variant_that_is_gone_is_found(self):
+        name = "blackbox: streams/a-proxy-cuts-idle-watches"
+        self.assertIn(name, self.tests)
+        self.expect(f"there is no test '{name}:gone'", f"`{name}:gone`")
+
+    def test_a_row_without_a_proof_is_found(self):
+        for proof in ("", "it is obvious", "not yet:", "does not apply", "`Backoff: it works`"):
+            with self.subTest(proof):
+                self.expect(f"F1: '{proof}' is neither a test", proof)
+
+    def test_the_second_proof_of_a_row_counts_too(self):
+        self.expect("F1: 'hm' is neither a test", "not yet: no time<br>hm")
+
+    def test_a_missing_column_is_found(self):
+        self.expect_of("F1 has 3 columns, not 4", "| F1 | It breaks. | not yet: no time |")
+
+    def test_a_missing_row_is_found(self):
+        for row in ("| F7 |", "| F75 |", "| M1 |"):
+            with self.subTest(row):
+                document = self.document.replace(row, "| X |")
+                self.assertNotEqual(document, self.document)
+                self.expect_of("not complete or not in order", document)
+
+    def test_a_name_of_several_literals_is_one_name(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "tests/unit"
+            folder.mkdir(parents=True)
+            text = 'TEST_CASE("Some: \\"quoted\\", "\n          "long name", "[tag]") {'
+            (folder / "test.cpp").write_text(text, encoding="utf-8")
+            self.assertEqual(list(check_failures.test_cases(pathlib.Path(name))),
+                             ['unit: Some: "quoted", long name'])
+
+
+if __name__ == "__main__":
+    unittest.main()
