@@ -128,7 +128,7 @@ TEST_CASE("URLWatcher: a token that stays refused is an error, and asked for wit
 TEST_CASE("URLWatcher: a source that always has new tokens, all refused, is not asked in a loop") {
     SlowCredentials sim(1);
     sim.start();
-    for (unsigned answered = 0, second = 0; second < 60; ++second) {
+    for (int answered = 0, second = 0; second < 60; ++second) {
         while (answered < sim.desk->asked)
             sim.answer("Bearer token-" + std::to_string(answered++));
         sim.advance(1s);
