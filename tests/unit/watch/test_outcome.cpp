@@ -364,7 +364,7 @@ TEST_CASE("judge: the fifth short watch in a row is a failure, though each ended
         const Verdict verdict = judge(x, ended({}));
         CHECK(words(verdict) == "ended");
         CHECK(verdict.failed == (i >= 4));
-        CHECK((verdict.failure.over_with == Proof::event) == (i >= 4));
+        CHECK((verdict.failure.over_with == Proof::steady_life) == (i >= 4));
         CHECK((verdict.failure.ec == errc::short_watches) == (i >= 4));
         x.streams.begin({});
         x.streams.end({});

@@ -13,9 +13,10 @@ namespace k8s_sd::inline v0::detail {
 
 /// What shows that a failure is over. Some servers answer as if all were well.
 enum class Proof : std::uint8_t {
-    life,       ///< an answer, or a watch that lives for a second
-    event,      ///< an event or bookmark
-    long_life,  ///< a watch that lives for a minute
+    life,         ///< an answer, or a watch that lives for a second
+    steady_life,  ///< a watch that lives for longer than a short one, or brings something
+    event,        ///< an event or bookmark
+    long_life,    ///< a watch that lives for a minute
 };
 
 /// What went wrong with a request, for the status and the log.

@@ -161,7 +161,7 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
     if (too_many_short) {
         return {ended,
                 {errc::short_watches, "watches end at once and bring nothing; listing again",
-                 Proof::event},
+                 Proof::steady_life},
                 true};
     }
     // Connections break every now and then; it is a failure if the next one fails, too.

@@ -15,6 +15,7 @@ class StreamRecord {
     static constexpr int max_short = 5;    ///< so many short streams are suspect
     static constexpr int max_silent = 2;   ///< and so many silent ones
     static constexpr int max_expired = 3;  ///< and so many whose version expired
+    static constexpr Duration short_life = std::chrono::seconds(5);
     /// After such a life a stream has nothing to do with those before.
     static constexpr Duration long_life = std::chrono::minutes(1);
 
@@ -25,7 +26,7 @@ class StreamRecord {
 
         /// Such an end may be that of any watch.
         bool lived() const noexcept { return life >= std::chrono::seconds(1); }
-        bool is_short() const noexcept { return !advanced && life < std::chrono::seconds(5); }
+        bool is_short() const noexcept { return !advanced && life < short_life; }
         /// The watch works.
         bool proven() const noexcept {
             return life >= std::chrono::seconds(30) || (advanced && lived());

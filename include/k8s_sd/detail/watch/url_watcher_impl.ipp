@@ -20,6 +20,17 @@ constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
 /// More are not the answer to a list of one object.
 constexpr std::size_t most_probed = 100;
 
+/// For how long a watch has to live to show that a failure is over; nothing: that shows nothing.
+std::optional<Duration> life_that_proves(Proof proof) {
+    switch (proof) {
+        case Proof::life: return proof_of_life;
+        case Proof::steady_life: return StreamRecord::short_life;
+        case Proof::long_life: return StreamRecord::long_life;
+        case Proof::event: break;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
@@ -230,10 +241,8 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
     report_.on_watch();
     wait(Waiting::events);
     // Not before it has proven that it lives: the next error may follow the head.
-    if (report_.status().error && report_.over_with() != Proof::event) {
-        call_after(report_.over_with() == Proof::life ? proof_of_life : StreamRecord::long_life,
-                   &URLWatcherImpl::recover);
-    }
+    const std::optional<Duration> life = life_that_proves(report_.over_with());
+    if (report_.status().error && life) call_after(*life, &URLWatcherImpl::recover);
     observer_.on_status();
 }
 
