@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/net/credential_source.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ class SlowSource final : public detail::CredentialSource {
     struct Desk {
         int asked = 0;
         bool alive = true;
-        Handler waiting;  ///< empty: nobody asks
+        std::function<void()> before;  ///< called at the beginning of each question; may throw
+        Handler waiting;               ///< empty: nobody asks
 
         void answer(detail::Authorization authorization) {
             std::exchange(waiting, nullptr)(std::move(authorization));
@@ -44,6 +46,7 @@ class SlowSource final : public detail::CredentialSource {
     }
     void async_get(Handler handler) override {
         ++desk_->asked;
+        if (desk_->before) desk_->before();
         desk_->waiting = std::move(handler);
     }
 

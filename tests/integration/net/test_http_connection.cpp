@@ -323,17 +323,27 @@ TEST_CASE("HttpConnection: what was there before a late timer counts") {
         CHECK_FALSE(answer.ec);
         f.advance(1s);
     }
+    SECTION("the host keeps it busy again and again") {
+        for (int i = 0; i < 3; ++i) {
+            f.advance(60s);
+            CHECK_FALSE(answer.ec);
+        }
+        f.advance(999ms);
+        CHECK_FALSE(answer.ec);
+        f.advance(1ms);
+    }
     CHECK(answer.ec == errc::idle_timeout);
 }
 
-/// Throws where it is told to.
+/// Throws, or makes no stream, where it is told to.
 class ThrowingConnector final : public Connector {
  public:
-    enum class At { make, connect, write, read, nowhere };
+    enum class At { make, make_none, connect, write, read, nowhere };
 
     explicit ThrowingConnector(Wire& wire) : wire_(wire) {}
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override {
         throw_at(At::make);
+        if (at == At::make_none) return nullptr;
         return std::make_unique<Stream>(*this);
     }
     At at = At::nowhere;
@@ -366,7 +376,7 @@ class ThrowingConnector final : public Connector {
 
 TEST_CASE("HttpConnection: an exception of the connector is a failure like others") {
     using At = ThrowingConnector::At;
-    const At at = GENERATE(At::make, At::connect, At::write, At::read);
+    const At at = GENERATE(At::make, At::make_none, At::connect, At::write, At::read);
     Fixture f;
     const auto connector = std::make_shared<ThrowingConnector>(f);
     HttpConnection connection(f.io.get_executor(), connector, f.clock);
@@ -384,7 +394,7 @@ TEST_CASE("HttpConnection: an exception of the connector is a failure like other
     f.answers = {with_length("first"), with_length("second")};
     get(failed);
     CHECK(failed.ec == errc::connector_failed);
-    CHECK(failed.text == "out of sockets");
+    CHECK(failed.text == (at == At::make_none ? "the connector made no stream" : "out of sockets"));
     connector->at = At::nowhere;
     get(works);
     CHECK(works.ec == error_code());

@@ -111,7 +111,7 @@ TEST_CASE("Recovery: a server that was restored is listed after a probe, and tha
     CHECK(probe.status().lists[static_cast<std::size_t>(ListReason::version_went_back)] == 1);
     bool told = false;
     for (const std::string& line : sim.take_log())
-        told = told || line.find("went back from 20 to 3") != std::string::npos;
+        told = told || line.find("version went back from") != std::string::npos;
     CHECK(told);
 }
 

@@ -125,6 +125,19 @@ TEST_CASE("URLWatcher: a token that stays refused is an error, and asked for wit
     CHECK_FALSE(sim.watches.front().watcher->status().error);
 }
 
+TEST_CASE("URLWatcher: a source that always has new tokens, all refused, is not asked in a loop") {
+    SlowCredentials sim(1);
+    sim.start();
+    for (int answered = 0, second = 0; second < 60; ++second) {
+        while (answered < sim.desk->asked)
+            sim.answer("Bearer token-" + std::to_string(answered++));
+        sim.advance(1s);
+    }
+    CHECK(sim.watches.front().watcher->status().error == errc::unauthorized);
+    CHECK(sim.refused() >= 2);
+    CHECK(sim.refused() <= 15);
+}
+
 TEST_CASE("URLWatcher: a source that fails is an error with its words, and is asked again later") {
     SlowCredentials sim(3);
     sim.start();

@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,38 @@ TEST_CASE("Credentials: a failure is told to all who wait, and the next one asks
     CHECK(s.desk->asked == 2);
     s.desk->answer("Bearer one");
     CHECK(s.take() == Texts{"Bearer one"});
+}
+
+TEST_CASE("Credentials: an exception of the source is an answer, and the next one asks again") {
+    Shared s;
+    s.desk->before = [] { throw std::runtime_error("no such program"); };
+    s.get();
+    CHECK(s.take() == Texts{"error: no such program"});
+    s.desk->before = [] { throw 1; };
+    s.refresh(0);
+    s.get();
+    CHECK(s.take() == Texts{"the same", "error: unknown exception"});
+    s.desk->before = nullptr;
+    s.get();
+    s.desk->answer("Bearer one");
+    CHECK(s.take() == Texts{"Bearer one"});
+}
+
+TEST_CASE("Credentials: an exception of who is told is not one of the source") {
+    struct Prompt final : CredentialSource {
+        void async_get(Handler handler) override { handler({}); }
+    };
+    Credentials credentials(std::make_unique<Prompt>(), std::make_shared<test::ManualClock>());
+    int told = 0;
+    CHECK_THROWS_AS(credentials.async_get([&](const Authorization& answer) {
+        CHECK_FALSE(answer.ec);
+        ++told;
+        throw std::runtime_error("of the host");
+    }),
+                    std::runtime_error);
+    CHECK(told == 1);
+    credentials.async_get([&](const Authorization& answer) { told += answer.ec ? 100 : 1; });
+    CHECK(told == 2);
 }
 
 TEST_CASE("Credentials: a refused value is asked for anew, once for all whose request had it") {

@@ -120,14 +120,17 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
             CAPTURE(row.status, static_cast<int>(asked));
             const Verdict verdict =
                 judge(exchange(asked, row.status, status_body("why it was refused")), {});
-            CHECK(words(verdict) == (asked == Asked::next_page ? row.next_page
-                                     : asked == Asked::watch   ? row.watch
-                                                               : row.list));
+            const bool is_bad_request = row.status == 400 || row.status == 422;
+            CHECK(words(verdict) == (asked == Asked::next_page                 ? row.next_page
+                                     : asked == Asked::watch                   ? row.watch
+                                     : asked == Asked::probe && is_bad_request ? row.watch
+                                                                               : row.list));
             CHECK(verdict.failure.ec == row.error);
             CHECK(says(verdict, row.advice));
             CHECK(verdict.credentials_refused == (row.status == 401));
             // That a version has expired is nothing to complain of.
-            CHECK(verdict.failed == (row.status != 410 || asked == Asked::list));
+            CHECK(verdict.failed ==
+                  (row.status != 410 || asked == Asked::list || asked == Asked::probe));
             if (row.status == 410) continue;
             if (verdict.failed) {
                 CHECK(says(verdict, "HTTP " + std::to_string(row.status) + ": why it was refused"));

@@ -102,9 +102,12 @@ TEST_CASE("WatchReport: a complete list ends the error of a list, not that of a 
     CHECK_FALSE(r.report.on_list(r.now));
     CHECK(r.status().error == errc::server_error);
     r.report.fail({errc::server_error, "HTTP 500"}, false, r.now);
+    CHECK_FALSE(r.report.on_list(r.now));  // the watch has not worked since
+    r.report.recover(r.now);
+    r.report.fail({errc::server_error, "HTTP 500"}, false, r.now);
     CHECK(r.report.on_list(r.now));
     CHECK_FALSE(r.status().error);
-    CHECK(r.metrics.lists == 2);
+    CHECK(r.metrics.lists == 3);
 }
 
 TEST_CASE("WatchReport: what happens every now and then is counted and changes no status") {

@@ -143,11 +143,12 @@ void CacheNamespace::on_synced(CacheWatch& watch) {
 }
 
 void CacheNamespace::on_status(CacheWatch& watch) {
+    bool failed = false;
     {
         const std::lock_guard lock(mutex_);
-        watch.publish();
+        failed = watch.publish();
     }
-    if (!watch.error()) return;
+    if (!failed) return;
     entries_.on_error(watch);
     if (watch.error() != errc::forbidden) return;
     if (watch.of_collection()) {

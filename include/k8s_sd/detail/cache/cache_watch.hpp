@@ -56,10 +56,14 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     struct Trouble {
         error_code error;
         std::string message;
+        unsigned failures = 0;  ///< in a row
     };
-    void publish() {
+    /// \returns whether an attempt has failed since the last call
+    bool publish() {
         WatchStatus status = watcher_.status();
-        trouble_ = {status.error, std::move(status.message)};
+        const bool failed = status.error && status.failures != trouble_.failures;
+        trouble_ = {status.error, std::move(status.message), status.failures};
+        return failed;
     }
     const Trouble& trouble() const noexcept { return trouble_; }
 

@@ -26,7 +26,6 @@ class ListWatchReader final : private DocumentSink {
     /// When the head of the response is there, and before its body.
     /// \returns false if there is no decoder for such a body, which then cannot be read
     bool choose_decoder(std::string_view content_type);
-    bool has_decoder() const noexcept { return chosen_; }
 
     /// \returns errc::malformed_response if the bytes are no list or no events
     error_code feed(std::string_view bytes);
@@ -65,7 +64,6 @@ class ListWatchReader final : private DocumentSink {
     std::unique_ptr<Decoder> decoder_;
     std::string content_type_;  // of the decoder
     Document document_ = Document::list;
-    bool chosen_ = false;
     bool kind_is_certain_ = true;
     bool kind_is_owed_ = false;  // by the list, for items that have come without one
     ListHead list_;

@@ -24,7 +24,6 @@ ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_objec
 
 void ListWatchReader::expect(Document document) {
     document_ = document;
-    chosen_ = false;
     kind_is_certain_ = true;
     kind_is_owed_ = false;
     list_ = {};
@@ -36,9 +35,8 @@ bool ListWatchReader::choose_decoder(std::string_view content_type) {
         decoder_ = make_(content_type, schema_, *scratch_, max_object_bytes_, *this);
         content_type_ = content_type;
     }
-    chosen_ = decoder_ != nullptr;
-    if (chosen_) decoder_->begin(document_);
-    return chosen_;
+    if (decoder_) decoder_->begin(document_);
+    return decoder_ != nullptr;
 }
 
 error_code ListWatchReader::fail(error_code what, std::string why) {

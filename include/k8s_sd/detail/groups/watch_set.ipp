@@ -71,19 +71,17 @@ class WatchSet::Watch final : private WatchObserver {
         return true;
     }
 
-    // Authorizers fail as well, and a server that starts refuses for a moment: what is not allowed
-    // is refused twice in a row, and what was allowed once three times. Namespaces may be small
-    // where the cluster is too large.
+    // What was allowed once is given up when it is forbidden three times in a row: authorizers
+    // fail as well. Namespaces may be small where the cluster is too large.
     bool is_refused(error_code failure) {
         if (failure == errc::too_many_objects) return true;
-        const bool synced = watcher_.synced();
-        const bool refusal =
-            failure == errc::forbidden ||
-            (!synced && (failure == errc::not_found || failure == errc::bad_request ||
-                         failure == errc::unexpected_status));
-        const bool again = refusal && watcher_.status().error == failure;
+        if (!watcher_.synced()) {
+            return failure == errc::forbidden || failure == errc::not_found ||
+                   failure == errc::bad_request || failure == errc::unexpected_status;
+        }
+        const bool again = failure == errc::forbidden && watcher_.status().error == failure;
         refusals_ = again ? refusals_ + 1 : 0;
-        return refusals_ == (synced ? 2 : 1);
+        return refusals_ == 2;
     }
 
     void publish() {

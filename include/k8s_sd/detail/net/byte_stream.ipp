@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/net/byte_stream.hpp"
 #include "k8s_sd/detail/net/lookups.hpp"
 #include "k8s_sd/detail/net/tls_peer.hpp"
+#include "k8s_sd/detail/net/unreachable.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -384,6 +385,12 @@ std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor executor, s
                                                Dialing dialing) {
     return std::make_unique<ClientStream>(std::move(executor), std::move(host), std::move(port),
                                           std::move(tls), std::move(dialing));
+}
+
+bool is_unreachable(const error_code& ec) noexcept {
+    return ec == errc::connect_timeout || ec == asio::error::connection_refused ||
+           ec == asio::error::host_not_found || ec == asio::error::host_not_found_try_again ||
+           ec == asio::error::host_unreachable || ec == asio::error::network_unreachable;
 }
 
 }  // namespace k8s_sd::inline v0::detail

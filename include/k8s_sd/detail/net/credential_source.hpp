@@ -31,7 +31,8 @@ class CredentialSource {
     /// Gets the present value, not one from memory. Called again only after the handler was.
     ///
     /// The source calls the handler once, on the strand, from this call or later, but not after
-    /// the source is destroyed. The handler may destroy the source.
+    /// the source is destroyed. The handler may destroy the source. An exception is an answer: no
+    /// value, and the text as problem.
     virtual void async_get(Handler) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -37,7 +38,22 @@ bool Credentials::usable() const noexcept { return current_ && !current_->ec; }
 void Credentials::ask(GetHandler handler) {
     waiting_.push_back(std::move(handler));
     if (waiting_.size() > 1) return;
-    source_->async_get([this](Authorization answer) { on_answer(std::move(answer)); });
+    const auto answered = std::make_shared<bool>(false);  // then the exception is a handler's
+    Authorization none;
+    none.ec = errc::credentials_unavailable;
+    none.problem = "unknown exception";
+    try {
+        return source_->async_get([this, answered](Authorization answer) {
+            *answered = true;
+            on_answer(std::move(answer));
+        });
+    } catch (const std::exception& error) {
+        if (*answered) throw;
+        none.problem = error.what();
+    } catch (...) {
+        if (*answered) throw;
+    }
+    on_answer(std::move(none));
 }
 
 void Credentials::on_answer(Authorization answer) {

@@ -45,8 +45,7 @@ void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t num
 asio::execution_context::id FileReads::id;
 
 FileReads::FileReads(asio::execution_context& context)
-    : asio::execution_context::service(context),
-      reads_(std::make_shared<Shared>(Shared::Deserted::awaited)) {}
+    : asio::execution_context::service(context), reads_(std::make_shared<Shared>(1)) {}
 
 FileReads::Begun FileReads::async_read(const asio::any_io_executor& executor,
                                        const std::shared_ptr<FileCalls>& calls,

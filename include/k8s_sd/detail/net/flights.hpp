@@ -20,6 +20,9 @@ namespace asio = boost::asio;
 /// calls has a weak reference, because nobody knows when they end: an execution context owns this
 /// object through a service, which calls clear() at its shutdown. Afterwards nobody is told.
 /// Those who wait are work of the context, so that run() does not return. Thread-safe.
+///
+/// A call may never end, so calls that nobody waits for any more still count. The first result
+/// serves all who wait, whichever of the same calls it comes from.
 /// \tparam Call  says by `is(other)` whether it is the same call
 template <class Call, class... Result>
 class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
@@ -46,21 +49,21 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
         bool first;  ///< the call is to be made now, and land() to be called with its result
         Call call;   ///< as the first one made it
     };
-    /// What becomes of a call that nobody waits for any more.
-    enum class Deserted {
-        abandoned,  ///< the next one makes it anew
-        awaited     ///< nobody makes it again until it has ended
-    };
 
-    explicit Flights(Deserted deserted) : deserted_(deserted) {}
+    /// \param most_calls  how many times the same call may be under way. It is made once more only
+    ///                    when nobody waits for those that are
+    explicit Flights(unsigned most_calls) : most_calls_(most_calls) {}
 
     /// The handler is posted to `executor`.
     Seat join(Call call, const asio::any_io_executor& executor, Handler handler) {
         const std::lock_guard lock(mutex_);
         auto flight = std::find_if(flights_.begin(), flights_.end(),
                                    [&](const Flight& f) { return f.call.is(call); });
-        const bool first = flight == flights_.end();
-        if (first) flight = flights_.insert(flight, Flight{++numbers_, std::move(call), {}});
+        if (flight == flights_.end()) {
+            flight = flights_.insert(flight, Flight{++numbers_, std::move(call), 0, {}});
+        }
+        const bool first = flight->waiters.empty() && flight->calls < most_calls_;
+        if (first) ++flight->calls;
         const std::uint64_t number = ++numbers_;
         flight->waiters.push_back(
             {number, asio::prefer(executor, asio::execution::outstanding_work.tracked),
@@ -69,14 +72,17 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     }
 
     void land(std::uint64_t number, const Result&... result) {
+        std::vector<Waiter> waiters;
         std::vector<Flight> done;
         const std::lock_guard lock(mutex_);
         const auto flight = std::find_if(flights_.begin(), flights_.end(),
                                          [&](const Flight& f) { return f.number == number; });
         if (flight == flights_.end()) return;
-        done.push_back(std::move(*flight));
-        flights_.erase(flight);
-        auto& waiters = done.front().waiters;
+        waiters.swap(flight->waiters);
+        if (--flight->calls == 0) {
+            done.push_back(std::move(*flight));
+            flights_.erase(flight);
+        }
         for (Waiter& waiter : waiters) {
             asio::post(waiter.executor, [handler = std::move(waiter.handler), ... copy = result] {
                 handler(copy...);
@@ -100,28 +106,25 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     struct Flight {
         std::uint64_t number;
         Call call;
+        unsigned calls;  ///< under way
         std::vector<Waiter> waiters;
     };
 
     void leave(std::uint64_t number) noexcept {
         std::vector<Waiter> gone;
-        std::vector<Flight> abandoned;
         const std::lock_guard lock(mutex_);
-        for (auto flight = flights_.begin(); flight != flights_.end(); ++flight) {
-            auto& waiters = flight->waiters;
+        for (Flight& flight : flights_) {
+            auto& waiters = flight.waiters;
             const auto waiter = std::find_if(waiters.begin(), waiters.end(),
                                              [&](const Waiter& w) { return w.number == number; });
             if (waiter == waiters.end()) continue;
             gone.push_back(std::move(*waiter));
             waiters.erase(waiter);
-            if (!waiters.empty() || deserted_ == Deserted::awaited) return;
-            abandoned.push_back(std::move(*flight));
-            flights_.erase(flight);
             return;
         }
     }
 
-    const Deserted deserted_;
+    const unsigned most_calls_;
     // Held as long as anything of the context is used, because clear() takes it as well.
     std::mutex mutex_;
     std::uint64_t numbers_ = 0;

@@ -38,7 +38,7 @@ struct HttpRequest {
 class HttpConnection {
  public:
     /// The text explains the error. A response is complete only without one. What the Connector
-    /// throws is errc::connector_failed.
+    /// throws is errc::connector_failed, and so is no stream.
     using Handler = std::function<void(error_code, std::string)>;
     /// Shared, because it may hold a private key, which is better not copied for each request.
     using Target = std::shared_ptr<const ConnectTarget>;

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -139,7 +140,6 @@ struct HttpExchange {
     bool received = false;  ///< bytes of the response
     int interim_heads = 0;
     bool alive = false;  ///< the last bytes were more than a part of a head, or white space
-    bool late = false;   ///< the end of the silence was noticed late once
 };
 
 template <class Buffers>
@@ -213,6 +213,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         limit(exchange_->request.connect_timeout, errc::connect_timeout);
         attempt([this] {
             stream_ = connector_->make_stream(executor_, *target_);
+            if (!stream_) throw std::runtime_error("the connector made no stream");
             stream_->async_connect(guarded(&State::on_connected));
         });
     }
@@ -330,24 +331,23 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         limit_error_ = error;
         watch_silence();
     }
-    void touch() noexcept {
-        last_activity_ = clock_->now();
-        exchange_->late = false;
-    }
+    void touch() noexcept { last_activity_ = clock_->now(); }
     Duration allowed() const noexcept {
         return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
     }
     void watch_silence() {
         if (allowed() <= Duration{}) return timer_->cancel();
-        timer_->expires_at(last_activity_ + allowed(), guarded(&State::on_timer));
+        look_again(last_activity_ + allowed());
+    }
+    void look_again(TimePoint at) {
+        due_ = at;
+        timer_->expires_at(due_, guarded(&State::on_timer));
     }
     void on_timer() {
-        const Duration over = clock_->now() - (last_activity_ + allowed());
-        if (over < Duration{}) return watch_silence();
+        const TimePoint now = clock_->now();
+        if (now < last_activity_ + allowed()) return watch_silence();
         // Nothing could be read while the host kept the executor busy; what is there counts.
-        if (over > very_late && !std::exchange(exchange_->late, true)) {
-            return timer_->expires_at(clock_->now() + very_late, guarded(&State::on_timer));
-        }
+        if (now - due_ > very_late) return look_again(now + very_late);
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(allowed()).count();
         finish(limit_error_, limit_error_.message() + " (" + std::to_string(seconds) + " s)");
     }
@@ -360,6 +360,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     std::unique_ptr<ByteStream> stream_;
     std::shared_ptr<HttpExchange> exchange_;  ///< null: nothing is asked
     TimePoint last_activity_{};
+    TimePoint due_{};  ///< when the timer is to be called
     Duration limit_{};
     error_code limit_error_;
 };

@@ -21,9 +21,9 @@ struct Lookup {
     std::string host;
 };
 
-/// The name lookups of one execution context: one at a time for each name, whoever waits for it.
-/// Its result is not kept. A lookup that nobody waits for any more is abandoned: the next one
-/// begins anew. Thread-safe.
+/// The name lookups of one execution context: one at a time for each name, whoever waits for it,
+/// and a second one when nobody waits for the first any more. Their results are not kept.
+/// Thread-safe.
 class Lookups final : public asio::execution_context::service {
  public:
     /// The text explains an exception of the resolver.

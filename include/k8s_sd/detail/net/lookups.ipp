@@ -8,6 +8,10 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+/// Of one name. Each may keep a thread of the process for ever, and there are few; the second one
+/// is for a resolver that works again.
+constexpr unsigned most_lookups = 2;
+
 void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t number,
                  const Lookup& lookup) {
     std::string problem = "unknown exception";
@@ -29,8 +33,7 @@ void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t 
 asio::execution_context::id Lookups::id;
 
 Lookups::Lookups(asio::execution_context& context)
-    : asio::execution_context::service(context),
-      lookups_(std::make_shared<Shared>(Shared::Deserted::abandoned)) {}
+    : asio::execution_context::service(context), lookups_(std::make_shared<Shared>(most_lookups)) {}
 
 Lookups::Ticket Lookups::async_resolve(const asio::any_io_executor& executor,
                                        const std::shared_ptr<Resolver>& resolver,

@@ -53,8 +53,6 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
         Ticket& operator=(Ticket&& other) noexcept;
         ~Ticket() { reset(); }
         void reset() noexcept;
-        /// Whether there is a request; also after its handler was called.
-        explicit operator bool() const noexcept { return request_ != nullptr; }
 
      private:
         friend class ServerTraffic;

@@ -76,7 +76,7 @@ void TlsContexts::finish(const TlsConfig& config, const ForTlsFiles<FileContent>
     std::string problem;
     try {
         context = renewed(config, contents);
-    } catch (const TlsError& error) {
+    } catch (const std::exception& error) {
         problem = error.what();
     }
     handler(context, problem);
@@ -117,7 +117,7 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config,
         before = std::exchange(entry.problem, {});
         try {
             renew(entry, config, contents);
-        } catch (const TlsError& error) {
+        } catch (const std::exception& error) {
             entry.problem = error.what();
         }
         after = entry.problem;

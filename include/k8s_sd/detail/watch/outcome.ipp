@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/codec/json_status.hpp"
+#include "k8s_sd/detail/net/unreachable.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 
-#include <boost/asio/error.hpp>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -109,14 +109,6 @@ Verdict judge_wrong_content(const ResponseHead& head) {
              "the server answered " + printable(head.content_type) +
                  " instead of application/json; is this the URL of a Kubernetes API server?"},
             true};
-}
-
-bool is_unreachable(error_code ec) {
-    return ec == errc::connect_timeout || ec == boost::asio::error::connection_refused ||
-           ec == boost::asio::error::host_not_found ||
-           ec == boost::asio::error::host_not_found_try_again ||
-           ec == boost::asio::error::host_unreachable ||
-           ec == boost::asio::error::network_unreachable;
 }
 
 Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {

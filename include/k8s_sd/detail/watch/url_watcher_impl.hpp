@@ -66,6 +66,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_end(error_code ec, std::string why);
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
+    bool has_just_retried() const;
     void conclude(const Verdict&);
     void report(const Verdict&);
     void report_regression(const std::string& version);
@@ -107,7 +108,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     TimePoint batch_at_{};                  ///< when the bytes came that are being read
     std::vector<ObjectPtr> held_;           ///< of a list that has not said its kind yet
     bool too_many_ = false;                 ///< objects
-    bool refreshed_ = false;                ///< the credentials, since an answer other than 401
+    std::optional<TimePoint> retried_at_;   ///< with new credentials, at once
     bool woken_ = false;  ///< by the recovery of the server, before the end of its pause
     bool started_ = false;
     bool stopped_ = false;

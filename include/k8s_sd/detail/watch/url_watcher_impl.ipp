@@ -16,7 +16,7 @@ constexpr Duration proof_of_life = std::chrono::seconds(1);
 /// none of them earlier after its own failure than that.
 constexpr Duration recovery_jitter = std::chrono::seconds(1);
 constexpr Duration least_pause = std::chrono::seconds(4);
-constexpr Duration longest_wait_for_place = std::chrono::minutes(1);
+constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
 /// More are not the answer to a list of one object.
 constexpr std::size_t most_probed = 100;
 
@@ -345,9 +345,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
         why = reader_.problem();
     }
     const Verdict verdict = judge(exchange_, end_of_exchange({ec, std::move(why)}));
-    if (verdict.credentials_refused) return refresh_credentials(verdict);
-    refreshed_ = false;
-    conclude(verdict);
+    verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
 }
 
 ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
@@ -366,16 +364,20 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
 }
 
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
-    // New ones are tried at once, one time: some sources have new ones whenever they are asked.
-    if (std::exchange(refreshed_, true)) return conclude(verdict);
     wait(Waiting::credentials);
     list_place_.reset();
     api_.credentials.async_refresh(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
-        if (!changed) return self->conclude(verdict);
+        if (!changed || self->has_just_retried()) return self->conclude(verdict);
+        self->retried_at_ = self->now();
         self->perform(self->machine_.next(WatchMachine::NewCredentials{}, self->now()));
     });
+}
+
+/// Some sources have new credentials whenever they are asked, which may all be refused.
+bool URLWatcherImpl::has_just_retried() const {
+    return retried_at_ && now() - *retried_at_ < std::chrono::seconds(30);
 }
 
 void URLWatcherImpl::conclude(const Verdict& verdict) {

@@ -242,7 +242,8 @@ class WatchMachine {
         const StreamRecord::Stream& stream = streams_.last();
         if (!end.clean) return on_broken(stream);
         if (owes_probe_) owe_probe();
-        if (end.in_time) last_news_ = now_;
+        // Something on the way may close what is quiet.
+        if (end.in_time || stream.proven()) last_news_ = now_;
         if (is_barren()) return relist(ListReason::silence);
         if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
             return relist_later(ListReason::short_watches);
@@ -289,7 +290,7 @@ class WatchMachine {
         }
         return later(failure);
     }
-    /// No watch has brought anything for so long, or ended when it was asked to.
+    /// No watch has brought anything for so long, or lived and ended well.
     bool is_barren() const { return now_ - last_news_ >= barren_too_long; }
     /// The second time in a row it polls, if a list is allowed: the one right before shows that, or
     /// a probe.
