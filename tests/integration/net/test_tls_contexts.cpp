@@ -34,10 +34,10 @@ struct Contexts {
     /// Null, with the problem, when there is none.
     TlsContexts::Context get(const TlsConfig& config, Duration later = {}) {
         clock->advance(later);
-        TlsContexts::Context result;
+        result = nullptr;
         problem = "not called";
         contexts->async_get(context.get_executor(), std::make_shared<const TlsConfig>(config),
-                            [&](const TlsContexts::Context& c, const std::string& text) {
+                            [this](const TlsContexts::Context& c, const std::string& text) {
                                 result = c;
                                 problem = text;
                             });
@@ -50,6 +50,7 @@ struct Contexts {
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
     std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
     std::shared_ptr<TlsContexts> contexts;
+    TlsContexts::Context result;
     std::string problem;
 };
 
