@@ -29,8 +29,10 @@ class HeldExecutor {
             asio::post(state_->context, std::move(function));
         }
     }
-    /// At the end of a test: what is held holds the executor in turn.
-    void let_go() const { std::exchange(state_->held, {}); }
+    /// At the end of a test: what is held holds the executor in turn, and what goes may bring more.
+    void let_go() const {
+        while (!state_->held.empty()) std::exchange(state_->held, {});
+    }
     std::size_t held() const { return state_->held.size(); }
 
     asio::execution_context& query(asio::execution::context_t) const { return state_->context; }

@@ -108,6 +108,7 @@ class JsonProjector {
         return true;
     }
     bool on_key_part(std::string_view part, std::size_t, error_code&) {
+        key_ = {};  // the one before may lie in a text that is gone
         if (skipping_ == 0) append(part);
         return true;
     }
