@@ -114,6 +114,7 @@ class JsonProjector {
     }
     bool on_key(std::string_view rest, std::size_t, error_code&) {
         if (skipping_ != 0) return true;
+        key_ = {};
         const Frame& frame = frames_.back();
         const std::string_view key = whole(rest);
         if (frame.node->type == Type::map) {
