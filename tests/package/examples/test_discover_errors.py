@@ -78,7 +78,8 @@ class NotSynced(unittest.TestCase):
 
     def test_a_silent_server_is_still_listed_from(self):
         with silent_port() as port:
-            self.assertIn("\n  pods: still listing, 0 objects so far\n", self.unsynced(port))
+            self.assertIn("\n  pods: still listing, 0 objects so far (waits for list)\n",
+                          self.unsynced(port))
 
     def test_a_missing_permission_is_told(self):
         with forbidding_port() as port:
