@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/dialect.hpp"
 #include "k8s_sd/error.hpp"
@@ -16,42 +17,6 @@ namespace k8s_sd::inline v0 {
 
 // Every member of these aggregates has an initialiser so that designated initialisers that leave
 // some out do not warn.
-
-/// Trust and identity for https. Of `ca`/`ca_file`, `cert`/`cert_file` and `key`/`key_file` at
-/// most one each; the inline forms hold PEM text. Files are read again when they change.
-struct TlsConfig {
-    std::string ca{};           ///< trusted certificates, PEM
-    std::string ca_file{};      ///< both empty: the system's trust store
-    std::string cert{};         ///< client certificate (chain), PEM; needs a key
-    std::string cert_file{};    ///< the same as a file
-    std::string key{};          ///< the client certificate's key, PEM
-    std::string key_file{};     ///< the same as a file
-    std::string server_name{};  ///< for SNI and verification; empty: the host of the URL
-    /// Accepts any certificate: whoever answers gets the credentials.
-    bool insecure_skip_verify = false;
-    auto operator<=>(const TlsConfig&) const = default;
-};
-
-/// At most one of: bearer_token, bearer_token_file, username with password or password_file.
-/// Files are read again at least every 60 s, and at once after a 401 answer.
-struct AuthConfig {
-    std::string bearer_token{};       ///< sent as `Authorization: Bearer …`
-    std::string bearer_token_file{};  ///< the same as a file
-    std::string username{};           ///< of basic authentication; without colon
-    std::string password{};           ///< needs a username
-    std::string password_file{};      ///< the same as a file
-    auto operator<=>(const AuthConfig&) const = default;
-};
-
-/// One API server and how to talk to it.
-struct ApiServerConfig {
-    /// "https://host:port/prefix"; empty: kubeconfig_file or in-cluster. Without a scheme:
-    /// https if anything in `tls` is set, else http.
-    std::string url{};
-    AuthConfig auth{};  ///< credentials; none: anonymous
-    TlsConfig tls{};    ///< for https
-    auto operator<=>(const ApiServerConfig&) const = default;
-};
 
 /// Server-side filter for one kind. `role` names the kind (a role whose main kind it is).
 /// A selector of another kind than that of the configuration's role does not choose targets, it

@@ -27,6 +27,7 @@ class ReferenceSets;
 class Resolver;
 class TargetGroup;
 class TargetGroups;
+class TokenSource;
 class URLWatcher;
 class WatchObserver;
 

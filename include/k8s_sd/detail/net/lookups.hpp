@@ -12,8 +12,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-struct Lookup {
-    bool is(const Lookup& other) const noexcept {
+struct NameLookup {
+    bool is(const NameLookup& other) const noexcept {
         return resolver == other.resolver && host == other.host;
     }
 
@@ -27,7 +27,7 @@ struct Lookup {
 class Lookups final : public asio::execution_context::service {
  public:
     /// The text explains an exception of the resolver.
-    using Shared = Flights<Lookup, error_code, std::string, std::vector<asio::ip::address>>;
+    using Shared = Flights<NameLookup, error_code, std::string, std::vector<asio::ip::address>>;
     using Handler = Shared::Handler;
     using Ticket = Shared::Ticket;
 

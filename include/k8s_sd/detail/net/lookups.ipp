@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned most_lookups = 2;
 
 void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t number,
-                 const Lookup& lookup) {
+                 const NameLookup& lookup) {
     std::string problem = "unknown exception";
     try {
         return lookup.resolver->async_resolve(
