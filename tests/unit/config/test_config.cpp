@@ -411,6 +411,23 @@ TEST_CASE("resolve: in-cluster access takes the environment and the service acco
     }
 }
 
+TEST_CASE("resolve: headers, impersonation and a proxy count over those of a kubeconfig") {
+    const TemporaryDirectory directory;
+    DiscoveryConfig config;
+    config.kubeconfig_file = directory.write(
+        "kc", "current-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"
+              "clusters: [{name: a, cluster: {server: 'https://kube'}}]\n"
+              "users: [{name: a, user: {token: t}}]\n");
+    config.api_server = {.impersonate = {.user = "jane"},
+                         .headers = {{"X-Tenant", "1", ""}},
+                         .proxy = {.url = "http://proxy:3128"}};
+    const ApiServerConfig server = resolve(config).scope.api_server;
+    CHECK(server.auth.bearer_token == "t");
+    CHECK(server.impersonate == config.api_server.impersonate);
+    CHECK(server.headers == config.api_server.headers);
+    CHECK(server.proxy == config.api_server.proxy);
+}
+
 TEST_CASE("resolve: namespaces are sorted and unique, and an empty one is all of them") {
     DiscoveryConfig config = with_url();
     config.namespaces = {"b", "a", "b"};

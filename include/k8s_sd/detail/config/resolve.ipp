@@ -52,6 +52,13 @@ std::string canonical_url(const ApiServerConfig& server, const std::string& wher
     }
 }
 
+/// What a configuration may say of any server, however that is found.
+void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
+    found.headers = own.headers;
+    if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
+    if (own.proxy != ProxyConfig{}) found.proxy = own.proxy;
+}
+
 ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFiles& files) {
     ApiServerConfig server;
     const char* where = "api_server.url";
@@ -64,6 +71,7 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
     } else {
         server = config.api_server;
     }
+    add_own_options(server, config.api_server);
     server.url = canonical_url(server, where);
     return server;
 }
