@@ -2,6 +2,8 @@
 #include "k8s_sd/detail/config/config_file.ipp"
 #include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"
+#include "k8s_sd/detail/config/proxy_choice.ipp"
+#include "k8s_sd/detail/config/proxy_url.ipp"
 #include "k8s_sd/detail/config/resolve.ipp"
 #include "k8s_sd/detail/config/sd_config_reader.ipp"
 #include "k8s_sd/detail/config/selector.ipp"

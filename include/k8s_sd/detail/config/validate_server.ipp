@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/config/validate_server.hpp"
@@ -235,6 +236,7 @@ void check_proxy(const std::string& where, const ProxyConfig& proxy) {
     needs_proxy(".connect_headers", !proxy.connect_headers.empty(),
                 !proxy.url.empty() || proxy.from_environment);
     check_headers(where + ".connect_headers", proxy.connect_headers);
+    if (!proxy.url.empty()) parse_proxy_url(proxy.url, where + ".url");
 }
 
 void check_impersonation(const std::string& where, const ImpersonationConfig& who) {
