@@ -148,7 +148,7 @@ TEST_CASE("HTTP client: what contradicts itself is told where it stands") {
          "4: proxy_url: must not be set together with from_environment"},
         {"proxy_from_environment: true\nno_proxy: p",
          "4: no_proxy: must not be set together with from_environment"},
-        {"proxy_url: sesame", "3: proxy_url: ?"},
+        {"proxy_url: sesame", "3: proxy_url: must begin with http://, https:// or socks5://"},
         {"no_proxy: p", "3: no_proxy: needs the URL of a proxy"},
         {"proxy_connect_header: {X-A: [a]}", "3: proxy_connect_header: needs the URL of a proxy"},
         {"headers: [X-A]", "3: headers[0]: must be a text of the form \"Name: value\""},
