@@ -9,6 +9,7 @@
 #include "k8s_sd/detail/net/file_reader.ipp"
 #include "k8s_sd/detail/net/file_reads.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
+#include "k8s_sd/detail/net/kubeconfig_reload.ipp"
 #include "k8s_sd/detail/net/lookups.ipp"
 #include "k8s_sd/detail/net/redaction.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"

@@ -21,6 +21,7 @@
 
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
+#include "k8s_sd/detail/config/complete_server.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"
 #include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"
@@ -51,6 +52,7 @@
 #include "k8s_sd/detail/net/file_reader.ipp"
 #include "k8s_sd/detail/net/file_reads.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
+#include "k8s_sd/detail/net/kubeconfig_reload.ipp"
 #include "k8s_sd/detail/net/lookups.ipp"
 #include "k8s_sd/detail/net/redaction.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"

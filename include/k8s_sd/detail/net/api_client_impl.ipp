@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
 
+#include <tuple>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -38,16 +39,57 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
                   ? std::move(shared_traffic)
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
       target(make_target(server)),
-      credentials(source ? std::move(source)
-                         : std::make_unique<ConfiguredCredentials>(
-                               server.auth, executor, environment.clock, environment.file_calls,
-                               environment.logger),
-                  environment.clock),
-      url_(url_of(server)),
-      base_(to_string(url_)) {
+      credentials(source ? std::move(source) : make_source(server), environment.clock) {
+    set_url(server);
+    if (server.kubeconfig.files.empty()) return;
+    reload_ = std::make_unique<KubeconfigReload>(
+        server, executor, environment.clock, environment.file_calls, environment.logger,
+        [this](const ApiServerConfig& before, const ApiServerConfig& now) {
+            on_change(before, now);
+        });
+}
+
+std::unique_ptr<CredentialSource> ApiClientImpl::make_source(const ApiServerConfig& server) const {
+    return std::make_unique<ConfiguredCredentials>(server.auth, executor, environment.clock,
+                                                   environment.file_calls, environment.logger);
+}
+
+void ApiClientImpl::set_url(const ApiServerConfig& server) {
+    url_ = url_of(server);
+    base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
               "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
+}
+
+/// What is open goes on: only a new target is a reason for a new connection.
+void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConfig& now) {
+    if (std::tie(now.url, now.tls, now.proxy) != std::tie(before.url, before.tls, before.proxy)) {
+        target = make_target(now);
+    }
+    if (std::tie(now.url, now.tls.ca, now.tls.ca_file) !=
+        std::tie(before.url, before.tls.ca, before.tls.ca_file)) {
+        ++server_revision;
+    }
+    set_url(now);
+    credentials.replace_source(make_source(now));
+}
+
+void ApiClientImpl::async_get_credentials(Credentials::GetHandler handler) {
+    if (!reload_) return credentials.async_get(std::move(handler));
+    reload_->async_look([this, handler = std::move(handler)] { credentials.async_get(handler); });
+}
+
+void ApiClientImpl::async_refresh_credentials(std::uint64_t refused,
+                                              Credentials::RefreshHandler handler) {
+    if (!reload_) return credentials.async_refresh(refused, std::move(handler));
+    reload_->async_look_at_once([this, refused, handler = std::move(handler)] {
+        credentials.async_refresh(refused, handler);
+    });
+}
+
+void ApiClientImpl::on_unreachable() noexcept {
+    if (reload_) reload_->doubt();
 }
 
 HttpRequest ApiClientImpl::make_request(std::string_view path,

@@ -29,18 +29,22 @@ class Credentials {
     /// After a 401 answer to a request with the value of the revision `refused`. The source is not
     /// asked if another request has brought a new value already.
     void async_refresh(std::uint64_t refused, RefreshHandler);
+    /// From now on another source; who waits is answered by that one.
+    void replace_source(std::unique_ptr<CredentialSource>);
     /// A foreign text without echoes of the present value or the one before; see detail::redact().
     std::string redact(std::string text) const;
 
  private:
     bool usable() const noexcept;
     void ask(GetHandler);
+    void ask_source();
     void on_answer(Authorization);
 
     std::unique_ptr<CredentialSource> source_;
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<const Authorization> current_;  ///< null before the first answer
     std::vector<GetHandler> waiting_;               ///< not empty: the source is being asked
+    bool outdated_ = false;                         ///< of another source
     CleansedBytes latest_, previous_;               ///< values, whether or not they still serve
     std::uint64_t revisions_ = 0;
 };

@@ -12,8 +12,8 @@ Credentials::Credentials(std::unique_ptr<CredentialSource> source, std::shared_p
     : source_(std::move(source)), clock_(std::move(clock)) {}
 
 void Credentials::async_get(GetHandler handler) {
-    const bool fresh =
-        usable() && (!current_->expiry || clock_->now() < *current_->expiry) && waiting_.empty();
+    const bool fresh = usable() && !outdated_ && waiting_.empty() &&
+                       (!current_->expiry || clock_->now() < *current_->expiry);
     if (!fresh) return ask(std::move(handler));
     const auto answer = current_;  // the handler may bring about a new one
     handler(*answer);
@@ -37,7 +37,16 @@ bool Credentials::usable() const noexcept { return current_ && !current_->ec; }
 
 void Credentials::ask(GetHandler handler) {
     waiting_.push_back(std::move(handler));
-    if (waiting_.size() > 1) return;
+    if (waiting_.size() == 1) ask_source();
+}
+
+void Credentials::replace_source(std::unique_ptr<CredentialSource> source) {
+    source_ = std::move(source);
+    outdated_ = true;
+    if (!waiting_.empty()) ask_source();
+}
+
+void Credentials::ask_source() {
     const auto answered = std::make_shared<bool>(false);  // then the exception is a handler's
     Authorization none;
     none.ec = errc::credentials_unavailable;
@@ -62,6 +71,7 @@ void Credentials::on_answer(Authorization answer) {
         answer.ec = errc::credentials_unavailable;
         answer.problem = "the credentials contain a line break or another control character";
     }
+    outdated_ = false;
     const bool same = current_ && current_->value == answer.value;
     if (!answer.value.empty() && answer.value != latest_) {
         previous_.swap(latest_);

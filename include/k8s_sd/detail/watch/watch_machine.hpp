@@ -80,10 +80,12 @@ class WatchMachine {
     struct NoPlace {};
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
+    /// Not sent: the server is not the one any more that the position belongs to.
+    struct OtherServer {};
     struct Slept {};
-    using Outcome =
-        std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed, Expired,
-                     VersionTooLarge, Rejected, BadPages, Failed, NoPlace, NewCredentials, Slept>;
+    using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
+                                 Expired, VersionTooLarge, Rejected, BadPages, Failed, NoPlace,
+                                 NewCredentials, OtherServer, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : options_(options),
@@ -376,6 +378,15 @@ class WatchMachine {
     }
 
     Step on(const NewCredentials&) { return resume(); }
+    /// It may be the same cluster under another name; but versions of another one look alike, and
+    /// a watch from there would keep what is not there.
+    Step on(const OtherServer&) {
+        plan_.forget_version();
+        resource_version_.clear();
+        doubt_.reset();
+        owes_probe_ = false;
+        return relist(ListReason::other_server);
+    }
     Step on(const Slept&) { return resume(); }
 
     /// Goes on with what is to be done.
