@@ -31,6 +31,8 @@ class TokenSource;
 class URLWatcher;
 class WatchObserver;
 
+struct AccessCheckLine;
+struct AccessRule;
 struct ApiServerConfig;
 struct DiscoveryConfig;
 struct Environment;
@@ -42,6 +44,7 @@ struct Logger;
 struct Metrics;
 struct ObjectCacheConfig;
 struct ObjectChange;
+struct RbacOptions;
 struct ResolvedConfig;
 struct TargetGroupDiff;
 struct WatchOptions;

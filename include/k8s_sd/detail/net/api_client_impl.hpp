@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/served_versions.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -41,6 +42,7 @@ class ApiClientImpl {
     const std::shared_ptr<ServerTraffic> traffic;
     const std::shared_ptr<const ConnectTarget> target;
     Credentials credentials;
+    ServedVersions served_versions{*this};
 
  private:
     ServerUrl url_;
