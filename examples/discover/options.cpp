@@ -2,6 +2,7 @@
 
 #include "config_options.hpp"
 #include "k8s_sd/config_yaml.hpp"
+#include "support/server_options.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,7 +16,6 @@ using support::either;
 using support::flag;
 using support::listed;
 using support::names_of;
-using support::text;
 using support::UsageError;
 using Text = const std::string&;
 
@@ -36,23 +36,12 @@ support::Choices<k8s_sd::LogLevel> log_levels() {
 }
 
 support::Section server_options(Options& o) {
-    auto& config = o.config;
-    auto& server = config.api_server;
-    return {
-        "Server; without any of these: $KUBECONFIG, the pod's service account, ~/.kube/config",
-        {{"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)},
-         {"--api-server", "URL", "http or https, a path prefix is kept", text(server.url)},
-         {"--token-file", "FILE", "bearer token, read again when it changes",
-          [&](Text v) { server.auth.bearer_token_file = readable_file(v); }},
-         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
-          [&](Text v) { server.tls.ca_file = readable_file(v); }},
-         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
-          text(server.tls.server_name)},
-         {"--insecure-skip-tls-verify", "", "trust any certificate",
-          flag(server.tls.insecure_skip_verify)},
-         {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
-         {"--context", "NAME", "context of the kubeconfig; default: its current one",
-          text(config.kubeconfig_context)}}};
+    support::Section section =
+        support::server_options(o.config, "$KUBECONFIG, the pod's service account, ~/.kube/config");
+    section.options.insert(
+        section.options.begin(),
+        {"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)});
+    return section;
 }
 
 support::Section config_options(Options& o) {
@@ -149,9 +138,7 @@ void check(const Options& options) {
         throw UsageError("--output: targets needs --once");
     }
     if (!options.sim) return;
-    const auto& config = options.config;
-    if (config.api_server != k8s_sd::ApiServerConfig{} || !config.kubeconfig_file.empty() ||
-        !config.kubeconfig_context.empty()) {
+    if (support::names_server(options.config)) {
         throw UsageError("--sim: is a server of its own; name no other one (--api-server, "
                          "--kubeconfig, ... or in the file of --sd-config)");
     }
@@ -159,23 +146,15 @@ void check(const Options& options) {
 
 std::string_view option_of_field(std::string_view field) noexcept {
     constexpr std::pair<std::string_view, std::string_view> options[] = {
-        {"api_server.url", "--api-server"},
-        {"api_server.auth.bearer_token_file", "--token-file"},
-        {"api_server.tls.ca_file", "--ca-file"},
-        {"api_server.tls.server_name", "--tls-server-name"},
-        {"api_server.tls.insecure_skip_verify", "--insecure-skip-tls-verify"},
-        {"kubeconfig_file", "--kubeconfig"},
-        {"kubeconfig_context", "--context"},
         {"role", "--role"},
         {"namespaces", "--namespace"},
         {"own_namespace", "--own-namespace"},
         {"selectors", "--selector"},
-        {"API server", "--api-server"},
     };
     for (const auto& [prefix, option] : options) {
         if (field.starts_with(prefix)) return option;
     }
-    return {};
+    return support::option_of_server_field(field);
 }
 
 }  // namespace discover

@@ -23,12 +23,16 @@
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"
+#include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"
+#include "k8s_sd/detail/config/proxy_choice.ipp"
+#include "k8s_sd/detail/config/proxy_url.ipp"
 #include "k8s_sd/detail/config/resolve.ipp"
 #include "k8s_sd/detail/config/sd_config_reader.ipp"
 #include "k8s_sd/detail/config/selector.ipp"
 #include "k8s_sd/detail/config/server_url.ipp"
 #include "k8s_sd/detail/config/validate.ipp"
+#include "k8s_sd/detail/config/validate_server.ipp"
 #include "k8s_sd/detail/config/yaml_value.ipp"
 
 // net
