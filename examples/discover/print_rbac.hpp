@@ -7,6 +7,8 @@
 
 namespace discover {
 
+using support::LineWriter;
+
 /// Prints a manifest with what the configuration needs to be allowed. Asks no server.
 /// \param account  "NAMESPACE/NAME" of the service account that gets the rights
 /// \throws support::UsageError for another form, k8s_sd::ConfigError
