@@ -9,6 +9,7 @@
 
 // base
 #include "k8s_sd/detail/base/abi.ipp"
+#include "k8s_sd/detail/base/access_rule.ipp"
 #include "k8s_sd/detail/base/delivery.ipp"
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
@@ -43,6 +44,7 @@
 #include "k8s_sd/detail/net/address_race.ipp"
 #include "k8s_sd/detail/net/api_client.ipp"
 #include "k8s_sd/detail/net/api_client_impl.ipp"
+#include "k8s_sd/detail/net/api_documents.ipp"
 #include "k8s_sd/detail/net/blocking_threads.ipp"
 #include "k8s_sd/detail/net/byte_stream.ipp"
 #include "k8s_sd/detail/net/child_process.ipp"
@@ -68,6 +70,9 @@
 #include "k8s_sd/detail/net/secret_texts.ipp"
 #include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/shared_credentials.ipp"
+#include "k8s_sd/detail/net/served_versions.ipp"
+#include "k8s_sd/detail/net/server_traffic.ipp"
+#include "k8s_sd/detail/net/short_get.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
 #include "k8s_sd/detail/net/system_file_calls.ipp"
@@ -96,9 +101,11 @@
 #include "k8s_sd/detail/watch/watch_request.ipp"
 
 // groups
+#include "k8s_sd/detail/groups/access_check.ipp"
 #include "k8s_sd/detail/groups/group_registry.ipp"
 #include "k8s_sd/detail/groups/group_watcher.ipp"
 #include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
 #include "k8s_sd/detail/groups/watch_set.ipp"
 

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/served_versions.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -46,6 +47,7 @@ class ApiClientImpl {
     const Environment environment;
     const std::shared_ptr<ServerTraffic> traffic;
     Credentials credentials;
+    ServedVersions served_versions{*this};
 
  private:
     ServerUrl url_;
