@@ -117,7 +117,7 @@ struct DialectRules {
     bool writes_unset_conditions;
     /// Prometheus writes the zone of an endpoint; vmagent does not.
     bool writes_zone;
-    /// Prometheus reads the API's deprecatedTopology; vmagent does not.
+    /// Prometheus reads deprecatedTopology; vmagent only what v1beta1 calls topology, as both do.
     bool writes_topology;
     /// vmagent takes a port without number for 0; Prometheus writes neither port nor label.
     bool missing_port_number_is_zero;

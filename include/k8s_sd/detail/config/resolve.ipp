@@ -75,20 +75,6 @@ std::string own_namespace(const InClusterFiles& files) {
     return name;
 }
 
-std::vector<std::string> resolve_namespaces(const DiscoveryConfig& config,
-                                            const InClusterFiles& files) {
-    std::vector<std::string> names = config.namespaces;
-    const bool always = detail::rules_of(config.dialect).adds_own_namespace_to_listed_ones;
-    if (config.own_namespace && (names.empty() || always)) {
-        names.push_back(own_namespace(files));
-    }
-    // An empty name is the cluster-wide collection, which holds all the others.
-    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
-}
-
 bool watches(const DiscoveryConfig& config, Role role) {
     const std::vector<Role> roles = detail::selector_roles(config.role);
     const auto reads = [&](Role other) {
@@ -123,11 +109,28 @@ std::vector<Selector> resolve_selectors(const DiscoveryConfig& config) {
 
 }  // namespace
 
+namespace detail {
+
+std::vector<std::string> configured_namespaces(const DiscoveryConfig& config,
+                                               const std::function<std::string()>& own) {
+    std::vector<std::string> names = config.namespaces;
+    const bool always = rules_of(config.dialect).adds_own_namespace_to_listed_ones;
+    if (config.own_namespace && (names.empty() || always)) names.push_back(own());
+    // An empty name is the cluster-wide collection, which holds all the others.
+    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace detail
+
 ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& files) {
     validate(config);
     ResolvedConfig resolved;
     resolved.scope.api_server = resolve_server(config, files);
-    resolved.scope.namespaces = resolve_namespaces(config, files);
+    resolved.scope.namespaces =
+        detail::configured_namespaces(config, [&] { return own_namespace(files); });
     resolved.scope.selectors = resolve_selectors(config);
     resolved.scope.watch = config.watch;
     resolved.view.dialect = config.dialect;

@@ -1,6 +1,9 @@
 #include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/configured_credentials.hpp"
+#include "k8s_sd/detail/net/connect_targets.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/credential_sources.hpp"
+#include "k8s_sd/detail/net/header_lines.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
 
@@ -11,21 +14,11 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+/// The values of headers are often names, which messages need.
+constexpr std::size_t least_secret_value = 8;
+
 ServerUrl url_of(const ApiServerConfig& server) {
     return parse_server_url(server.url, server.tls != TlsConfig{});
-}
-
-/// The one copy of an inline private key leaves nothing behind.
-std::shared_ptr<const ConnectTarget> make_target(const ApiServerConfig& server) {
-    const ServerUrl url = url_of(server);
-    const std::shared_ptr<ConnectTarget> target(new ConnectTarget, [](ConnectTarget* t) {
-        if (t->tls) cleanse(t->tls->key.data(), t->tls->key.size());
-        std::default_delete<ConnectTarget>()(t);
-    });
-    target->host = url.host;
-    target->port = url.port;
-    if (url.tls) target->tls = server.tls;
-    return target;
 }
 
 }  // namespace
@@ -38,9 +31,14 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       traffic(shared_traffic
                   ? std::move(shared_traffic)
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
-      target(make_target(server)),
-      credentials(source ? std::move(source) : make_source(server), environment.clock) {
-    set_url(server);
+      credentials(source ? std::move(source)
+                         : make_credential_source(server, executor, environment),
+                  environment.clock) {
+    set_server(server);
+    target_ = make_connect_target(url_, server.tls, server.proxy);
+    for (const HttpHeader& header : server.headers) {
+        if (header.value.size() >= least_secret_value) add_secret(header.value);
+    }
     if (server.kubeconfig.files.empty()) return;
     reload_ = std::make_unique<KubeconfigReload>(
         server, executor, environment.clock, environment.file_calls, environment.logger,
@@ -49,30 +47,28 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
         });
 }
 
-std::unique_ptr<CredentialSource> ApiClientImpl::make_source(const ApiServerConfig& server) const {
-    return std::make_unique<ConfiguredCredentials>(server.auth, executor, environment.clock,
-                                                   environment.file_calls, environment.logger);
-}
-
-void ApiClientImpl::set_url(const ApiServerConfig& server) {
+void ApiClientImpl::set_server(const ApiServerConfig& server) {
     url_ = url_of(server);
     base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
-              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
+              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n" +
+              impersonation_lines(server.impersonate) + header_lines(server.headers);
 }
 
 /// What is open goes on: only a new target is a reason for a new connection.
 void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConfig& now) {
     if (std::tie(now.url, now.tls, now.proxy) != std::tie(before.url, before.tls, before.proxy)) {
-        target = make_target(now);
+        target_ = make_connect_target(parse_server_url(now.url, false), now.tls, now.proxy);
+        identity_ = nullptr;  // its target leads to the old place
     }
     if (std::tie(now.url, now.tls.ca, now.tls.ca_file) !=
         std::tie(before.url, before.tls.ca, before.tls.ca_file)) {
         ++server_revision;
+        served_versions.forget();
     }
-    set_url(now);
-    credentials.replace_source(make_source(now));
+    set_server(now);
+    credentials.replace_source(make_credential_source(now, executor, environment));
 }
 
 void ApiClientImpl::async_get_credentials(Credentials::GetHandler handler) {
@@ -93,18 +89,33 @@ void ApiClientImpl::on_unreachable() noexcept {
 }
 
 HttpRequest ApiClientImpl::make_request(std::string_view path,
-                                        const Authorization& authorization) const {
+                                        const RequestCredentials& present) const {
     HttpRequest request;
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
-    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() +
-                 authorization.value.size());
+    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + present.value.size() +
+                 present.headers.size());
     (((text += "GET ") += url_.prefix) += path) += header_;
-    if (!authorization.value.empty())
-        ((text += "Authorization: ") += view(authorization.value)) += "\r\n";
+    if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
+    text += view(present.headers);
     text += "\r\n";
     return request;
 }
+
+HttpConnection::Target ApiClientImpl::target_for(const RequestCredentials& present) {
+    if (!present.identity) return target_;
+    if (identity_ != present.identity) {
+        identity_ = present.identity;
+        issued_target_ = with_identity(*target_, *identity_);
+    }
+    return issued_target_;
+}
+
+std::string ApiClientImpl::redact(std::string text) const {
+    return detail::redact(credentials.redact(std::move(text)), secrets_);
+}
+
+void ApiClientImpl::add_secret(std::string_view secret) { append(secrets_.emplace_back(), secret); }
 
 std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
     return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock);

@@ -17,7 +17,7 @@ namespace k8s_sd::inline v0::detail {
 /// it may destroy the credentials.
 class Credentials {
  public:
-    using GetHandler = std::function<void(const Authorization&)>;
+    using GetHandler = std::function<void(const RequestCredentials&)>;
     /// `changed`: there is a usable value, and it is not the one that was refused.
     using RefreshHandler = std::function<void(bool changed)>;
 
@@ -31,21 +31,26 @@ class Credentials {
     void async_refresh(std::uint64_t refused, RefreshHandler);
     /// From now on another source; who waits is answered by that one.
     void replace_source(std::unique_ptr<CredentialSource>);
-    /// A foreign text without echoes of the present value or the one before; see detail::redact().
+    /// A foreign text without echoes of the present values or those before; see detail::redact().
     std::string redact(std::string text) const;
 
  private:
     bool usable() const noexcept;
-    void ask(GetHandler);
-    void ask_source();
-    void on_answer(Authorization);
+    void ask(CredentialSource::Refused, GetHandler);
+    void ask_source(CredentialSource::Refused);
+    void on_answer(RequestCredentials);
 
     std::unique_ptr<CredentialSource> source_;
     std::shared_ptr<Clock> clock_;
-    std::shared_ptr<const Authorization> current_;  ///< null before the first answer
-    std::vector<GetHandler> waiting_;               ///< not empty: the source is being asked
-    bool outdated_ = false;                         ///< of another source
-    CleansedBytes latest_, previous_;               ///< values, whether or not they still serve
+    std::shared_ptr<const RequestCredentials> current_;  ///< null before the first answer
+    std::vector<GetHandler> waiting_;                    ///< not empty: the source is being asked
+    bool outdated_ = false;                              ///< the present ones: of another source
+    /// Values that were sent, whether or not they still serve.
+    struct Sent {
+        void add(const CleansedBytes&);
+        CleansedBytes latest, previous;
+    };
+    Sent values_, headers_;
     std::uint64_t revisions_ = 0;
 };
 
