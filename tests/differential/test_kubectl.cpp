@@ -15,6 +15,7 @@
 #include <boost/json/value.hpp>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <map>
 #include <string>
@@ -212,31 +213,47 @@ std::string sorted(const json::object& object) {
     return text;
 }
 
+/// What both make of a case, or the command that failed.
+struct Readings {
+    std::string ours, theirs, problem;
+};
+
+Readings read(const Case& test) {
+    const TemporaryDirectory directory;
+    for (const char* file : {"pki/ca.crt", "pki/c.crt", "pki/c.key", "token"})
+        directory.write(file, file);
+    for (const char* file : {"1/kc", "2/kc", "empty"}) directory.write(file, "");
+    directory.write("kc", test.text);
+    const std::string enter = "cd " + directory.path() + " && KUBECONFIG=";
+    for (const std::string& command : test.commands) {
+        const std::string whole = enter + "kc kubectl config " + command + " 2>&1";
+        const CommandOutput output = run_command(whole);
+        if (!output.success) return {{}, {}, whole + ": " + output.text};
+    }
+    const CommandOutput view =
+        run_command(enter + test.list + " kubectl config view --minify --flatten --raw -o json");
+    if (!view.success) return {{}, {}, "kubectl config view"};
+    std::string paths;
+    for (const std::string& path : detail::split_path_list(test.list))
+        paths += directory.path(path) + ":";
+    const ApiServerConfig server = detail::load_kubeconfig(paths, "");
+    return {sorted(ours(server, directory.path())), sorted(theirs(json::parse(view.text))), {}};
+}
+
 }  // namespace
 
 TEST_CASE("Kubeconfigs say what kubectl finds in them") {
     if (!run_command("command -v kubectl").success) SKIP("kubectl is not installed");
-    const ScopedVariable https_proxy("HTTPS_PROXY", ""), lower("https_proxy", "");
-    for (const Case& test : cases()) {
-        INFO(test.name);
-        const TemporaryDirectory directory;
-        for (const char* file : {"pki/ca.crt", "pki/c.crt", "pki/c.key", "token", "empty"})
-            directory.write(file, std::string(file) == "empty" ? "" : file);
-        for (const char* file : {"1/kc", "2/kc"}) directory.write(file, "");
-        directory.write("kc", test.text);
-        const std::string enter = "cd " + directory.path() + " && KUBECONFIG=";
-        for (const std::string& command : test.commands) {
-            INFO(command);
-            REQUIRE(run_command(enter + "kc kubectl config " + command + " 2>&1").success);
-        }
-        const CommandOutput view = run_command(
-            enter + test.list + " kubectl config view --minify --flatten --raw -o json");
-        REQUIRE(view.success);
-        std::string paths;
-        for (const std::string& path : detail::split_path_list(test.list))
-            paths += directory.path(path) + ":";
-        const ApiServerConfig server = detail::load_kubeconfig(paths, "");
-        CHECK(sorted(ours(server, directory.path())) == sorted(theirs(json::parse(view.text))));
+    const ScopedVariable upper("HTTPS_PROXY", ""), lower("https_proxy", "");
+    const std::vector<Case> all = cases();
+    // kubectl takes its time.
+    std::vector<std::future<Readings>> futures;
+    for (const Case& test : all) futures.push_back(std::async(std::launch::async, read, test));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        INFO(all[i].name);
+        const Readings readings = futures[i].get();
+        CHECK(readings.problem == "");
+        CHECK(readings.ours == readings.theirs);
     }
 }
 
