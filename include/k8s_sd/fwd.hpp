@@ -23,6 +23,7 @@ class LabelSelector;
 class Labels;
 class Object;
 class ObjectCache;
+class ProgramRunner;
 class ReferenceSets;
 class Resolver;
 class TargetGroup;

@@ -465,6 +465,20 @@ TEST_CASE("resolve: an own namespace that is missing, empty or no name is an err
           }).starts_with("own_namespace: cannot read"));
 }
 
+TEST_CASE("resolve: POD_NAMESPACE comes before the file of the service account") {
+    const Pod pod;
+    const ScopedVariable variable("POD_NAMESPACE", "payments");
+    DiscoveryConfig config;
+    config.own_namespace = true;
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"payments"});
+    const ScopedVariable empty("POD_NAMESPACE", "");
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"shop"});
+    const ScopedVariable bad("POD_NAMESPACE", "a/b");
+    CHECK(config_error([&] { resolve(config, pod.files); }) ==
+          "own_namespace: the environment variable POD_NAMESPACE does not hold the name of a "
+          "namespace");
+}
+
 TEST_CASE("resolve: selectors of one role are joined in order, those not watched go") {
     DiscoveryConfig config = with_url();
     config.dialect = LabelDialect::victoriametrics;
@@ -526,7 +540,7 @@ TEST_CASE("find_api_server: $KUBECONFIG, in-cluster and ~/.kube/config are tried
         return config;
     };
     CHECK(find().kubeconfig_file == list);
-    kubeconfig.emplace("KUBECONFIG", home.path("missing"));
+    kubeconfig.emplace("KUBECONFIG", ":");
     CHECK(find().kubeconfig_file == "");
     home.write(".kube/config", "");
     CHECK(find().kubeconfig_file == "");
@@ -537,9 +551,23 @@ TEST_CASE("find_api_server: $KUBECONFIG, in-cluster and ~/.kube/config are tried
 
     std::filesystem::remove(home_file);
     CHECK(config_error([&] { find(); }) ==
-          "API server: none was given and none was found; tried $KUBECONFIG (no such file: " +
-              home.path("missing") +
-              "), in-cluster (KUBERNETES_SERVICE_HOST is not set), ~/.kube/config (no such file: " +
+          "API server: none was given and none was found; tried $KUBECONFIG (not set), "
+          "in-cluster (KUBERNETES_SERVICE_HOST is not set), ~/.kube/config (no such file: " +
               home_file + ")");
     CHECK(find(with_url()) == with_url());
+}
+
+TEST_CASE("find_api_server: $KUBECONFIG that names no file leads to no other cluster") {
+    const TemporaryDirectory home;
+    const ScopedVariable home_variable("HOME", home.path());
+    home.write(".kube/config", "");
+    const Pod pod;
+    const ScopedVariable kubeconfig("KUBECONFIG", home.path("a") + "::" + home.path("b"));
+    DiscoveryConfig config;
+    CHECK(config_error([&] { find_api_server(config, pod.files); }) ==
+          "$KUBECONFIG: none of these files exists: " + home.path("a") + ", " + home.path("b") +
+              "; name one that does, or unset the variable");
+    CHECK(config == DiscoveryConfig{});
+    config.kubeconfig_file = "other";
+    CHECK_NOTHROW(find_api_server(config, pod.files));
 }

@@ -113,12 +113,18 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
     return server;
 }
 
+/// As client-go finds it.
 std::string own_namespace(const InClusterFiles& files) {
-    const std::string path = files.directory + "/namespace";
-    const std::string content = detail::read_config_file(path, "own_namespace");
+    std::string source = "the environment variable POD_NAMESPACE";
+    const char* variable = std::getenv("POD_NAMESPACE");
+    std::string content = variable ? variable : "";
+    if (content.empty()) {
+        source = files.directory + "/namespace";
+        content = detail::read_config_file(source, "own_namespace");
+    }
     std::string name(detail::trim(content));
     if (!detail::is_dns_label(name)) {
-        throw ConfigError("own_namespace", path + " does not hold the name of a namespace");
+        throw ConfigError("own_namespace", source + " does not hold the name of a namespace");
     }
     return name;
 }

@@ -13,18 +13,17 @@
 namespace k8s_sd::inline v0::detail {
 
 class ApiClientImpl;
-struct Authorization;
+struct RequestCredentials;
 
 /// One GET whose answer is short, or whose head is all that counts, with the credentials and over
 /// the connections of watches. Lives on the strand of its client, which must outlive it.
 class ShortGet final : public std::enable_shared_from_this<ShortGet>, private ResponseSink {
  public:
     struct Answer {
-        error_code ec;        ///< there is no answer, or not all of it
-        std::string problem;  ///< explains it
-        ResponseHead head;    ///< status 0: there was no answer
-        std::string body;     ///< at most 64 KiB
-        bool with_credentials = false;
+        error_code ec;                    ///< there is no answer, or not all of it
+        std::string problem;              ///< explains it
+        ResponseHead head;                ///< status 0: there was no answer
+        std::string body;                 ///< at most 64 KiB
         std::string credentials_problem;  ///< why older credentials were sent
     };
     using Handler = std::function<void(const Answer&)>;
@@ -42,7 +41,7 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
  private:
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
-    void send(const Authorization&, const std::string& path);
+    void send(const RequestCredentials&, const std::string& path);
     void finish(error_code ec, std::string problem);
 
     ApiClientImpl& api_;

@@ -51,7 +51,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void list(const WatchMachine::List&);
     void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose, Waiting);
-    void on_credentials(const Authorization&, const WatchRequest&, Waiting);
+    void on_credentials(const RequestCredentials&, const WatchRequest&, Waiting);
 
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;

@@ -209,26 +209,26 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     too_many_ = false;
     wait(Waiting::credentials);
     api_.credentials.async_get([weak = weak_from_this(), request = std::move(request),
-                                waiting](const Authorization& authorization) {
-        if (const auto self = weak.lock()) self->on_credentials(authorization, request, waiting);
+                                waiting](const RequestCredentials& credentials) {
+        if (const auto self = weak.lock()) self->on_credentials(credentials, request, waiting);
     });
 }
 
-void URLWatcherImpl::on_credentials(const Authorization& authorization, const WatchRequest& request,
-                                    Waiting waiting) {
+void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
+                                    const WatchRequest& request, Waiting waiting) {
     if (stopped_) return;
-    if (authorization.ec) {
-        return conclude({WatchMachine::Failed{}, {authorization.ec, authorization.problem}, true});
+    if (credentials.ec) {
+        return conclude({WatchMachine::Failed{}, {credentials.ec, credentials.problem}, true});
     }
-    exchange_.credentials_problem = authorization.problem;
-    credentials_ = authorization.revision;
+    exchange_.credentials_problem = credentials.problem;
+    credentials_ = credentials.revision;
     wait(waiting);
-    HttpRequest http = api_.make_request(request.target, authorization);
+    HttpRequest http = api_.make_request(request.target, credentials);
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
     http.secret_body = query_.kind == Kind::secret;
-    connection_->async_get(api_.target, std::move(http), *this,
+    connection_->async_get(api_.target_for(credentials), std::move(http), *this,
                            [this](error_code ec, std::string why) {
                                const auto self = shared_from_this();
                                on_end(ec, std::move(why));
