@@ -40,9 +40,9 @@ def all_is_fine(w):
     """Everything is tried once, with short requests, and the status is 0."""
     lines = checked(w, role="endpoints")
     steps = list(lines)
-    w.check(steps[:5] == ["configuration", "name lookup", "TCP", "TLS", "authentication"],
-            f"steps: {steps}")
-    w.check(len(steps) == 5 + 6, f"steps: {steps}")
+    w.check(steps[:6] == ["configuration", "name lookup", "TCP", "credentials", "TLS",
+                          "authentication"], f"steps: {steps}")
+    w.check(len(steps) == 6 + 6, f"steps: {steps}")
     w.check(w.server.count("watch") == 3 and w.server.count("probe") == 3, "other requests")
     w.check(w.server.count("list page") == 0, "a whole list")
 

@@ -119,14 +119,16 @@ TEST_CASE("Access check: where all is fine there is a line for each step") {
     c.config.api_server.auth.bearer_token = "good";
     c.start();
     CHECK(c.words() ==
-          Texts{"ok configuration", "ok name lookup", "ok TCP", "skipped TLS", "ok authentication",
-                "ok list pods in all namespaces", "ok watch pods in all namespaces",
-                "ok list services in all namespaces", "ok watch services in all namespaces",
+          Texts{"ok configuration", "ok name lookup", "ok TCP", "ok credentials", "skipped TLS",
+                "ok authentication", "ok list pods in all namespaces",
+                "ok watch pods in all namespaces", "ok list services in all namespaces",
+                "ok watch services in all namespaces",
                 "ok list endpointslices (API group discovery.k8s.io) in all namespaces",
                 "ok watch endpointslices (API group discovery.k8s.io) in all namespaces"});
     CHECK(c.ended == error_code());
     CHECK(c.all_fine);
     CHECK(contains(c.text_of("authentication"), "Kubernetes v1.32.0"));
+    CHECK(c.text_of("credentials") == "an Authorization header");
     CHECK(contains(c.text_of("name lookup"), "sim.invalid is 10.0.0.1"));
     settle(c.context);
     CHECK(c.server.open_watches() == 0);
@@ -196,8 +198,8 @@ TEST_CASE("Access check: a token file that is not there") {
     c.config.api_server.auth.bearer_token_file = "/nonexistent/token";
     c.start();
     c.advance(0s);
-    CHECK(c.failed() == Texts{"authentication"});
-    CHECK(contains(c.text_of("authentication"), "/nonexistent/token"));
+    CHECK(c.failed() == Texts{"credentials"});
+    CHECK(contains(c.text_of("credentials"), "/nonexistent/token"));
 }
 
 TEST_CASE("Access check: each permission that is missing is named, with the rule to add") {
@@ -226,11 +228,11 @@ TEST_CASE("Access check: each permission that is missing is named, with the rule
         CHECK(contains(c.failed()[0], "watch "));
     } else {
         CHECK(c.failed().size() == 6);
-        CHECK(c.words()[5] == "ok list nodes");
+        CHECK(c.words()[6] == "ok list nodes");
     }
     CHECK_FALSE(c.all_fine);
     CHECK(c.ended == error_code());
-    CHECK(c.lines.size() == 5 + 8);
+    CHECK(c.lines.size() == 6 + 8);
 }
 
 TEST_CASE("Access check: one watch of many namespaces need not be allowed") {
@@ -245,7 +247,7 @@ TEST_CASE("Access check: one watch of many namespaces need not be allowed") {
     c.start();
     CHECK(c.all_fine);
     const Texts words = c.words();
-    const Texts permissions(words.begin() + 5, words.end());
+    const Texts permissions(words.begin() + 6, words.end());
     if (allowed) {
         CHECK(permissions ==
               Texts{"ok list pods in all namespaces", "ok watch pods in all namespaces"});
@@ -311,7 +313,7 @@ TEST_CASE("Access check: a version that is not told is no failure") {
 }
 
 TEST_CASE("Access check: it can be cancelled in each step") {
-    for (std::size_t lines = 1; lines < 7; ++lines) {
+    for (std::size_t lines = 1; lines < 8; ++lines) {
         Check c;
         c.after_line = [&] {
             if (c.lines.size() == lines) c.cancel.emit(asio::cancellation_type::terminal);

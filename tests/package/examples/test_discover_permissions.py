@@ -76,8 +76,8 @@ class Check(unittest.TestCase):
             result = run("discover", "--check", "--output", "json", "--api-server", url)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual([line["step"] for line in lines],
-                         ["configuration", "name lookup", "TCP", "TLS", "authentication",
-                          "list pods in all namespaces", "watch pods in all namespaces"])
+                         ["configuration", "name lookup", "TCP", "credentials", "TLS",
+                          "authentication", "list pods in all namespaces", "watch pods in all namespaces"])
         self.assertTrue(all(line["seconds"] >= 0 for line in lines))
 
     def test_what_cannot_work_is_refused(self):

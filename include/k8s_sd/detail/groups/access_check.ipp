@@ -151,7 +151,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         } catch (const std::exception& error) {
             return fail(errc::invalid_config, error.what(), &AccessCheck::end);
         }
-        target_ = client_->target_for({});
+        target_ = client_->target();
         timer_ = environment_.clock->make_timer(strand_);
         get_ = std::make_shared<ShortGet>(*client_);
         for (const KindAccess& access :
