@@ -28,6 +28,19 @@ void check_characters(std::string_view url) {
     }
 }
 
+/// "https//host", "https:/host" and "https:host" would else be a host of that name, which gets the
+/// credentials, and over plain HTTP.
+void check_scheme_is_whole(std::string_view url) {
+    for (const std::string scheme : {"https", "http"}) {
+        const std::string_view start = url.substr(0, scheme.size());
+        const std::string_view rest = url.substr(start.size());
+        if (lower_case(start) != scheme || rest.starts_with("://")) continue;
+        if (rest.starts_with(':') || rest.starts_with("//")) {
+            fail("the scheme is not complete (did you mean " + scheme + "://?)");
+        }
+    }
+}
+
 void check_host(std::string_view host) {
     const auto allowed = [](char c) {
         return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
@@ -85,6 +98,7 @@ std::string_view default_port(const ServerUrl& url) { return url.tls ? "443" : "
 
 ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
     check_characters(url);
+    check_scheme_is_whole(url);
     ServerUrl result;
     result.tls = tls_without_scheme;
     if (const std::size_t end = url.find("://"); end != std::string_view::npos) {
