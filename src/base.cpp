@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/abi.ipp"
+#include "k8s_sd/detail/base/access_rule.ipp"
 #include "k8s_sd/detail/base/delivery.ipp"
 #include "k8s_sd/detail/base/did_you_mean.ipp"
 #include "k8s_sd/detail/base/error.ipp"

@@ -73,6 +73,20 @@ support::Section config_options(Options& o) {
               support::choice(config.dialect, support::dialects())}}};
 }
 
+support::Section permission_options(Options& o) {
+    return {"Permissions, in place of a run",
+            {{"--check", "",
+              "try everything that this configuration needs (--timeout for each step, default 10), "
+              "and print a line each; status 0 if all is fine, else 1",
+              flag(o.check)},
+             {"--print-rbac", "",
+              "print the roles that this configuration needs, for kubectl apply -f -; asks no "
+              "server",
+              flag(o.print_rbac)},
+             {"--service-account", "NS/NAME", "who gets them (default " + o.service_account + ")",
+              support::text(o.service_account)}}};
+}
+
 support::Section run_options(Options& o) {
     return {
         "Run",
@@ -143,7 +157,8 @@ support::CommandLine command_line(Options& options) {
             .about = "Watches a Kubernetes cluster and prints its scrape targets and how they "
                      "change.\n\n"
                      "Try it without a cluster:  discover --sim\n",
-            .sections = {server_options(options), config_options(options), run_options(options),
+            .sections = {server_options(options), config_options(options),
+                         permission_options(options), run_options(options),
                          output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "
@@ -154,6 +169,9 @@ support::CommandLine command_line(Options& options) {
 void check(const Options& options) {
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");
+    }
+    if (options.check && options.print_rbac) {
+        throw UsageError("--check: asks a server, and --print-rbac asks none; give one of them");
     }
     if (options.output == Output::targets && !options.once) {
         throw UsageError("--output: targets needs --once");

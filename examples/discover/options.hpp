@@ -18,6 +18,9 @@ struct Options {
     k8s_sd::DiscoveryConfig config;
     bool sim = false;
     unsigned jobs = 1;
+    bool check = false;       ///< try what the configuration needs
+    bool print_rbac = false;  ///< print the permissions that it needs
+    std::string service_account = "default/k8s-sd";
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;
     std::optional<k8s_sd::Duration> status_interval;

@@ -164,6 +164,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
           timer_(clock_->make_timer(executor_)) {}
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
+        // The open connection may have another client certificate.
+        if (target_ != target) drop_stream();
         target_ = std::move(target);
         exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
         exchange_->reused = stream_ != nullptr;
