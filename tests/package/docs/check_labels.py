@@ -16,8 +16,8 @@ KIND = re.compile(r'ROW\((\w+), "(\w+)"')
 SOURCE = re.compile(r'\{"([a-z_]+)", Kind::(\w+),\s*"((?:[^"\\]|\\.)*)"\}')
 OWNER = re.compile(r'\{"([a-z_]+)", Kind::(\w+)\}')
 FAMILY = re.compile(r'\{"([a-z_]+)", "([a-zA-Z.]+)"\}')
-# A row of the document's table: label, kind, field.
-ROW = re.compile(r"^\| `(__meta_kubernetes_[a-z0-9_]+?_?)(?:<\w+>)?` \| (\w+) \| `(.+)` \|$", re.M)
+# An entry of the document's list: label, kind, field.
+ENTRY = re.compile(r"^\* `(__meta_kubernetes_[a-z0-9_]+)(?:<\w+>)?`:\s(?:  )?([A-Z]\w+) `(.+)`$", re.M)
 
 
 def origins_in_code(root):
@@ -43,16 +43,16 @@ def complaints(root):
         yield f"docs/labels.md lacks {name}"
     for name in sorted(told - made):
         yield f"docs/labels.md names {name}, which no role makes"
-    # Each role's object has a namespace; that is no row.
-    rows = {name: (kind, field) for name, kind, field in ROW.findall(document)}
+    # Each role's object has a namespace; that is no entry.
+    told_origins = {name: (kind, field) for name, kind, field in ENTRY.findall(document)}
     origins = origins_in_code(root)
     for name in sorted(made - {PREFIX + "namespace"} - set(origins)):
         yield f"label_origin.ipp lacks {name}"
-    for name in sorted(set(origins) | set(rows)):
+    for name in sorted(set(origins) | set(told_origins)):
         if name not in made:
             yield f"{name} has an origin, and no role makes it"
-        elif origins.get(name) != rows.get(name):
-            yield f"{name} comes from {origins.get(name)}, docs/labels.md says {rows.get(name)}"
+        elif origins.get(name) != told_origins.get(name):
+            yield f"{name} comes from {origins.get(name)}, docs/labels.md says {told_origins.get(name)}"
 
 
 def main(project):
