@@ -94,7 +94,7 @@ support::Section run_options(Options& o) {
           [&](Text v) { o.jobs = support::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
          {"--once", "",
           "end once the first complete state was printed; status 3 where waiting does not help: a "
-          "permission is missing, credentials are refused",
+          "permission is missing, credentials or the certificate are refused",
           flag(o.once)},
          {"--timeout", "SECONDS",
           "end after this time; status 3 if the state is not complete by then",

@@ -59,6 +59,8 @@ void print_unsynced(const k8s_sd::DiscovererStatus& status) {
 bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     using enum k8s_sd::errc;
     if (watch.synced || watch.failures < 2) return false;
+    // A certificate that is not trusted, or of another name.
+    if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
     for (const auto code : {unauthorized, forbidden, bad_request, not_found}) {
         if (watch.error == code) return true;
     }
