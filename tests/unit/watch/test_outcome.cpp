@@ -291,6 +291,20 @@ TEST_CASE("judge: a 404 of an API that the server says it has is a failure as ot
     }
 }
 
+TEST_CASE("judge: a web page is named and not quoted") {
+    for (const char* page :
+         {"<!DOCTYPE html><html>sesame</html>", " \n<HTML>sesame", "<?xml sesame?>", "<"}) {
+        for (const unsigned status : {401u, 403u, 404u, 500u, 503u}) {
+            const Verdict verdict = judge(exchange(Asked::list, status, page), {});
+            INFO(page << " " << status);
+            const std::string start =
+                "HTTP " + std::to_string(status) + ": the answer is a web page (HTML)";
+            CHECK(verdict.failure.message.starts_with(start));
+            CHECK(verdict.failure.message.find("sesame") == std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("judge: nobody is told to give rights to anonymous") {
     const Verdict verdict =
         judge(exchange(Asked::list, 403,
