@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/configured_credentials.hpp"
+#include "k8s_sd/detail/net/connect_target.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
@@ -14,19 +15,6 @@ ServerUrl url_of(const ApiServerConfig& server) {
     return parse_server_url(server.url, server.tls != TlsConfig{});
 }
 
-/// The one copy of an inline private key leaves nothing behind.
-std::shared_ptr<const ConnectTarget> make_target(const ApiServerConfig& server) {
-    const ServerUrl url = url_of(server);
-    const std::shared_ptr<ConnectTarget> target(new ConnectTarget, [](ConnectTarget* t) {
-        if (t->tls) cleanse(t->tls->key.data(), t->tls->key.size());
-        std::default_delete<ConnectTarget>()(t);
-    });
-    target->host = url.host;
-    target->port = url.port;
-    if (url.tls) target->tls = server.tls;
-    return target;
-}
-
 }  // namespace
 
 ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& server,
@@ -37,7 +25,7 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       traffic(shared_traffic
                   ? std::move(shared_traffic)
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
-      target(make_target(server)),
+      target(make_connect_target(url_of(server), server.tls, server.proxy)),
       credentials(source ? std::move(source)
                          : std::make_unique<ConfiguredCredentials>(
                                server.auth, executor, environment.clock, environment.file_calls,
