@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
@@ -110,6 +111,49 @@ class K8S_SD_EXPORT FileCalls {
     virtual bool run(std::function<void()> call) = 0;
 };
 
+/// Runs programs that print credentials, such as the exec plugins of kubeconfigs. Thread-safe.
+class K8S_SD_EXPORT ProgramRunner {
+ public:
+    /// A variable of a program's environment: name and value.
+    using Variable = std::pair<std::string, std::string>;
+    /// What is to run, and how far it may go.
+    struct Program {
+        std::string command{};              ///< looked for in PATH if it has no slash
+        std::vector<std::string> args{};    ///< without the program's name
+        std::vector<Variable> variables{};  ///< added to the environment of this process
+        Duration timeout{};                 ///< it is killed after that
+        std::size_t most_output = 0;        ///< bytes; it is killed when it prints more
+    };
+    /// How it ended.
+    struct Result {
+        /// `not_found`: there is no such program; `not_allowed`: it must not be executed;
+        /// `not_started`: anything else that kept it from running.
+        enum class End : std::uint8_t {
+            exited,
+            killed,
+            timed_out,
+            too_much_output,
+            not_found,
+            not_allowed,
+            not_started
+        };
+        End end = End::exited;
+        int code = 0;          ///< exit status, or number of the signal that killed it
+        std::string output{};  ///< what it printed; the library overwrites it when it has been read
+        std::string errors{};  ///< the first few KiB of what it printed to standard error
+        std::string detail{};  ///< where it was looked for, or why it was not started
+    };
+    /// Called once, on any thread, also from within async_run(); at any time, also when the
+    /// context of those who wait is gone.
+    using Handler = std::function<void(Result)>;
+
+    virtual ~ProgramRunner() = default;
+    /// Runs a program without terminal and input. Must not block.
+    /// \return when the last copy of it goes, the program is killed, and the handler need not be
+    ///         called any more
+    [[nodiscard]] virtual std::shared_ptr<void> async_run(Program, Handler) = 0;
+};
+
 K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();  ///< steady clock, Asio timers
 /// getaddrinfo() in at most 8 threads of the process, which exist while something is looked up.
 /// Nobody waits for them: neither run(), nor the end of a context, nor that of the process.
@@ -117,6 +161,11 @@ K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
 /// At most 32 threads of the process, which exist while a file is read. Nobody waits for them, as
 /// with system_resolver().
 K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
+/// Child processes, each in a session of its own, without input, and with no descriptor of this
+/// process but two pipes. What a program has started in its session is killed when it ends. At most
+/// 8 run at a time in the process; each has a thread, which nobody waits for, as with
+/// system_resolver(). It needs no signal handler, and takes no child of the host.
+K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
 /// What is asked of one server at a time by everything that works in one execution context. A LIST
@@ -129,15 +178,16 @@ struct ServerLimits {
 
 /// Everything the library takes from outside, one per execution context.
 struct Environment {
-    std::shared_ptr<Clock> clock{};           ///< null: system_clock()
-    std::shared_ptr<Connector> connector{};   ///< null: system_connector(*this)
-    std::shared_ptr<Resolver> resolver{};     ///< null: system_resolver()
-    std::shared_ptr<FileCalls> file_calls{};  ///< null: system_file_calls()
-    std::shared_ptr<Metrics> metrics{};       ///< null: a private instance
-    Logger logger{};                          ///< where log lines go
-    std::uint64_t seed = 0;                   ///< for jitter; 0: from std::random_device
-    InClusterFiles in_cluster{};              ///< where no server is named, see resolve()
-    ServerLimits limits{};                    ///< of each server
+    std::shared_ptr<Clock> clock{};             ///< null: system_clock()
+    std::shared_ptr<Connector> connector{};     ///< null: system_connector(*this)
+    std::shared_ptr<Resolver> resolver{};       ///< null: system_resolver()
+    std::shared_ptr<FileCalls> file_calls{};    ///< null: system_file_calls()
+    std::shared_ptr<ProgramRunner> programs{};  ///< null: system_program_runner()
+    std::shared_ptr<Metrics> metrics{};         ///< null: a private instance
+    Logger logger{};                            ///< where log lines go
+    std::uint64_t seed = 0;                     ///< for jitter; 0: from std::random_device
+    InClusterFiles in_cluster{};                ///< where no server is named, see resolve()
+    ServerLimits limits{};                      ///< of each server
 };
 
 /// The same with the clock, the resolver, the file calls and the logger of an environment. The

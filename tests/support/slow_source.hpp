@@ -22,17 +22,17 @@ class SlowSource final : public detail::CredentialSource {
         std::function<void()> before;  ///< called at the beginning of each question; may throw
         Handler waiting;               ///< empty: nobody asks
 
-        void answer(detail::Authorization authorization) {
+        void answer(detail::RequestCredentials authorization) {
             std::exchange(waiting, nullptr)(std::move(authorization));
         }
         void answer(std::string_view value, std::optional<TimePoint> expiry = {}) {
-            detail::Authorization authorization;
+            detail::RequestCredentials authorization;
             detail::append(authorization.value, value);
             authorization.expiry = expiry;
             answer(std::move(authorization));
         }
         void fail(std::string problem) {
-            detail::Authorization authorization;
+            detail::RequestCredentials authorization;
             authorization.ec = errc::credentials_unavailable;
             authorization.problem = std::move(problem);
             answer(std::move(authorization));
@@ -44,7 +44,7 @@ class SlowSource final : public detail::CredentialSource {
         desk_->alive = false;
         desk_->waiting = nullptr;
     }
-    void async_get(Handler handler) override {
+    void async_get(Refused, Handler handler) override {
         ++desk_->asked;
         if (desk_->before) desk_->before();
         desk_->waiting = std::move(handler);

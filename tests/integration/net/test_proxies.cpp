@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/net/byte_stream.hpp"
-#include "k8s_sd/detail/net/connect_target.hpp"
+#include "k8s_sd/detail/net/connect_targets.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
 #include "k8s_sd/detail/net/tls.hpp"
 #include "support/certificates.hpp"

@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;
 /// Credentials of a slow source, and what those who wait for them are told.
 struct Shared {
     void get() {
-        credentials->async_get([this](const Authorization& answer) {
+        credentials->async_get([this](const RequestCredentials& answer) {
             told.push_back(answer.ec ? "error: " + answer.problem
                                      : std::string(view(answer.value)));
             revision = answer.revision;
@@ -98,18 +98,18 @@ TEST_CASE("Credentials: an exception of the source is an answer, and the next on
 
 TEST_CASE("Credentials: an exception of who is told is not one of the source") {
     struct Prompt final : CredentialSource {
-        void async_get(Handler handler) override { handler({}); }
+        void async_get(Refused, Handler handler) override { handler({}); }
     };
     Credentials credentials(std::make_unique<Prompt>(), std::make_shared<test::ManualClock>());
     int told = 0;
-    CHECK_THROWS_AS(credentials.async_get([&](const Authorization& answer) {
+    CHECK_THROWS_AS(credentials.async_get([&](const RequestCredentials& answer) {
         CHECK_FALSE(answer.ec);
         ++told;
         throw std::runtime_error("of the host");
     }),
                     std::runtime_error);
     CHECK(told == 1);
-    credentials.async_get([&](const Authorization& answer) { told += answer.ec ? 100 : 1; });
+    credentials.async_get([&](const RequestCredentials& answer) { told += answer.ec ? 100 : 1; });
     CHECK(told == 2);
 }
 
@@ -144,8 +144,8 @@ TEST_CASE("Credentials: a refused value is asked for anew, once for all whose re
 
 TEST_CASE("Credentials: who is told may ask again at once") {
     Shared s;
-    s.credentials->async_get([&](const Authorization&) { s.get(); });
-    s.credentials->async_get([&](const Authorization&) { s.refresh(1); });
+    s.credentials->async_get([&](const RequestCredentials&) { s.get(); });
+    s.credentials->async_get([&](const RequestCredentials&) { s.refresh(1); });
     s.desk->answer("Bearer one");
     CHECK(s.take() == Texts{"Bearer one"});
     CHECK(s.desk->asked == 2);
@@ -164,7 +164,7 @@ TEST_CASE("Credentials: nobody is told anything after the destruction") {
 
 TEST_CASE("Credentials: who is told may destroy them, and the others are told all the same") {
     Shared s;
-    s.credentials->async_get([&](const Authorization&) { s.credentials.reset(); });
+    s.credentials->async_get([&](const RequestCredentials&) { s.credentials.reset(); });
     s.get();
     s.desk->answer("Bearer one");
     CHECK_FALSE(s.desk->alive);

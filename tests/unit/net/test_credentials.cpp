@@ -36,7 +36,7 @@ struct Fixture {
 
     std::string get() {
         value.clear();
-        credentials->async_get([this](const Authorization& answer) {
+        credentials->async_get([this](const RequestCredentials& answer) {
             value = view(answer.value);
             ec = answer.ec;
             problem = answer.problem;

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/net/connect_target.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/http_connect.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/socks5.hpp"

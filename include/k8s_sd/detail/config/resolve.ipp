@@ -55,6 +55,13 @@ std::string canonical_url(const ApiServerConfig& server, const std::string& wher
     }
 }
 
+/// What a configuration may say of any server, however that is found.
+void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
+    found.headers = own.headers;
+    if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
+    if (own.proxy != ProxyConfig{}) found.proxy = own.proxy;
+}
+
 detail::ProxiedServer proxied(const detail::ServerUrl& url) {
     return {url.tls, url.host, url.port};
 }
@@ -99,34 +106,27 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
         server = config.api_server;
         environment_is_default = detail::rules_of(config.dialect).uses_proxies_of_environment;
     }
+    add_own_options(server, config.api_server);
     server.url = canonical_url(server, where);
     if (server.proxy.url.empty() && environment_is_default) server.proxy.from_environment = true;
     resolve_proxies(server);
     return server;
 }
 
+/// As client-go finds it.
 std::string own_namespace(const InClusterFiles& files) {
-    const std::string path = files.directory + "/namespace";
-    const std::string content = detail::read_config_file(path, "own_namespace");
+    std::string source = "the environment variable POD_NAMESPACE";
+    const char* variable = std::getenv("POD_NAMESPACE");
+    std::string content = variable ? variable : "";
+    if (content.empty()) {
+        source = files.directory + "/namespace";
+        content = detail::read_config_file(source, "own_namespace");
+    }
     std::string name(detail::trim(content));
     if (!detail::is_dns_label(name)) {
-        throw ConfigError("own_namespace", path + " does not hold the name of a namespace");
+        throw ConfigError("own_namespace", source + " does not hold the name of a namespace");
     }
     return name;
-}
-
-std::vector<std::string> resolve_namespaces(const DiscoveryConfig& config,
-                                            const InClusterFiles& files) {
-    std::vector<std::string> names = config.namespaces;
-    const bool always = detail::rules_of(config.dialect).adds_own_namespace_to_listed_ones;
-    if (config.own_namespace && (names.empty() || always)) {
-        names.push_back(own_namespace(files));
-    }
-    // An empty name is the cluster-wide collection, which holds all the others.
-    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
 }
 
 bool watches(const DiscoveryConfig& config, Role role) {
@@ -163,11 +163,28 @@ std::vector<Selector> resolve_selectors(const DiscoveryConfig& config) {
 
 }  // namespace
 
+namespace detail {
+
+std::vector<std::string> configured_namespaces(const DiscoveryConfig& config,
+                                               const std::function<std::string()>& own) {
+    std::vector<std::string> names = config.namespaces;
+    const bool always = rules_of(config.dialect).adds_own_namespace_to_listed_ones;
+    if (config.own_namespace && (names.empty() || always)) names.push_back(own());
+    // An empty name is the cluster-wide collection, which holds all the others.
+    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace detail
+
 ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& files) {
     validate(config);
     ResolvedConfig resolved;
     resolved.scope.api_server = resolve_server(config, files);
-    resolved.scope.namespaces = resolve_namespaces(config, files);
+    resolved.scope.namespaces =
+        detail::configured_namespaces(config, [&] { return own_namespace(files); });
     resolved.scope.selectors = resolve_selectors(config);
     resolved.scope.watch = config.watch;
     resolved.view.dialect = config.dialect;

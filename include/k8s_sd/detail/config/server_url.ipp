@@ -30,11 +30,13 @@ void check_host(std::string_view host) {
 }
 
 void check_ipv6(const std::string& host) {
+    if (host.find('%') != std::string::npos) {
+        fail("the IPv6 address has a zone, which means something else on each machine; use one "
+             "without \"%\"");
+    }
     error_code error;
     boost::asio::ip::make_address_v6(host, error);
-    if (error || host.find('%') != std::string::npos) {
-        fail("the text in brackets is not an IPv6 address");
-    }
+    if (error) fail("the text in brackets is not an IPv6 address");
 }
 
 void check_port(std::string_view port) {

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/served_versions.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -28,10 +30,15 @@ class ApiClientImpl {
 
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
-    HttpRequest make_request(std::string_view path, const Authorization&) const;
+    HttpRequest make_request(std::string_view path, const RequestCredentials&) const;
     std::unique_ptr<HttpConnection> make_connection() const;
+    /// Where to send a request with these credentials. The same as long as they have the same
+    /// client certificate, so that connections go on.
+    HttpConnection::Target target_for(const RequestCredentials&);
     /// A text of the server for messages: without what echoes the credentials.
-    std::string redact(std::string text) const { return credentials.redact(std::move(text)); }
+    std::string redact(std::string text) const;
+    /// Something else that no text may echo.
+    void add_secret(std::string_view);
     /// For messages; without a slash at the end.
     const std::string& url() const noexcept { return base_; }
     std::uint64_t next_seed();
@@ -39,13 +46,17 @@ class ApiClientImpl {
     const asio::any_io_executor executor;
     const Environment environment;
     const std::shared_ptr<ServerTraffic> traffic;
-    const std::shared_ptr<const ConnectTarget> target;
     Credentials credentials;
+    ServedVersions served_versions{*this};
 
  private:
     ServerUrl url_;
     std::string base_;
-    std::string header_;  ///< the part that is the same in every request
+    std::string header_;                    ///< the part that is the same in every request
+    HttpConnection::Target target_;         ///< as the configuration says
+    HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
+    std::shared_ptr<const ClientIdentity> identity_;
+    std::vector<CleansedBytes> secrets_;
     std::uint64_t seeds_ = 0;
 };
 

@@ -1,7 +1,10 @@
 #include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/configured_credentials.hpp"
-#include "k8s_sd/detail/net/connect_target.hpp"
+#include "k8s_sd/detail/net/connect_targets.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/credential_sources.hpp"
+#include "k8s_sd/detail/net/header_lines.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
 
@@ -10,6 +13,9 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
+
+/// The values of headers are often names, which messages need.
+constexpr std::size_t least_secret_value = 8;
 
 ServerUrl url_of(const ApiServerConfig& server) {
     return parse_server_url(server.url, server.tls != TlsConfig{});
@@ -25,32 +31,53 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       traffic(shared_traffic
                   ? std::move(shared_traffic)
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
-      target(make_connect_target(url_of(server), server.tls, server.proxy)),
       credentials(source ? std::move(source)
-                         : std::make_unique<ConfiguredCredentials>(
-                               server.auth, executor, environment.clock, environment.file_calls,
-                               environment.logger),
+                         : make_credential_source(server, executor, environment),
                   environment.clock),
       url_(url_of(server)),
-      base_(to_string(url_)) {
+      base_(to_string(url_)),
+      target_(make_connect_target(url_, server.tls, server.proxy)) {
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
-              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n";
+              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n" +
+              impersonation_lines(server.impersonate) + header_lines(server.headers);
+    for (const HttpHeader& header : server.headers) {
+        if (header.value.size() >= least_secret_value) add_secret(header.value);
+    }
+    // Over plain http, a proxy can answer in place of the server.
+    if (target_->proxy) {
+        for (const CleansedBytes& secret : secrets_of(*target_->proxy)) add_secret(view(secret));
+    }
 }
 
 HttpRequest ApiClientImpl::make_request(std::string_view path,
-                                        const Authorization& authorization) const {
+                                        const RequestCredentials& present) const {
     HttpRequest request;
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
-    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() +
-                 authorization.value.size());
+    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + present.value.size() +
+                 present.headers.size());
     (((text += "GET ") += url_.prefix) += path) += header_;
-    if (!authorization.value.empty())
-        ((text += "Authorization: ") += view(authorization.value)) += "\r\n";
+    if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
+    text += view(present.headers);
     text += "\r\n";
     return request;
 }
+
+HttpConnection::Target ApiClientImpl::target_for(const RequestCredentials& present) {
+    if (!present.identity) return target_;
+    if (identity_ != present.identity) {
+        identity_ = present.identity;
+        issued_target_ = with_identity(*target_, *identity_);
+    }
+    return issued_target_;
+}
+
+std::string ApiClientImpl::redact(std::string text) const {
+    return detail::redact(credentials.redact(std::move(text)), secrets_);
+}
+
+void ApiClientImpl::add_secret(std::string_view secret) { append(secrets_.emplace_back(), secret); }
 
 std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
     return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock);

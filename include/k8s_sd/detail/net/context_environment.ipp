@@ -13,6 +13,7 @@ Environment with_defaults(Environment environment) {
     if (!environment.clock) environment.clock = system_clock();
     if (!environment.resolver) environment.resolver = system_resolver();
     if (!environment.file_calls) environment.file_calls = system_file_calls();
+    if (!environment.programs) environment.programs = system_program_runner();
     if (!environment.connector) environment.connector = system_connector(environment);
     if (!environment.metrics) environment.metrics = std::make_shared<Metrics>();
     if (environment.seed == 0) environment.seed = std::random_device{}();

@@ -17,7 +17,7 @@ namespace k8s_sd::inline v0::detail {
 /// it may destroy the credentials.
 class Credentials {
  public:
-    using GetHandler = std::function<void(const Authorization&)>;
+    using GetHandler = std::function<void(const RequestCredentials&)>;
     /// `changed`: there is a usable value, and it is not the one that was refused.
     using RefreshHandler = std::function<void(bool changed)>;
 
@@ -29,19 +29,24 @@ class Credentials {
     /// After a 401 answer to a request with the value of the revision `refused`. The source is not
     /// asked if another request has brought a new value already.
     void async_refresh(std::uint64_t refused, RefreshHandler);
-    /// A foreign text without echoes of the present value or the one before; see detail::redact().
+    /// A foreign text without echoes of the present values or those before; see detail::redact().
     std::string redact(std::string text) const;
 
  private:
     bool usable() const noexcept;
-    void ask(GetHandler);
-    void on_answer(Authorization);
+    void ask(CredentialSource::Refused, GetHandler);
+    void on_answer(RequestCredentials);
 
     std::unique_ptr<CredentialSource> source_;
     std::shared_ptr<Clock> clock_;
-    std::shared_ptr<const Authorization> current_;  ///< null before the first answer
-    std::vector<GetHandler> waiting_;               ///< not empty: the source is being asked
-    CleansedBytes latest_, previous_;               ///< values, whether or not they still serve
+    std::shared_ptr<const RequestCredentials> current_;  ///< null before the first answer
+    std::vector<GetHandler> waiting_;                    ///< not empty: the source is being asked
+    /// Values that were sent, whether or not they still serve.
+    struct Sent {
+        void add(const CleansedBytes&);
+        CleansedBytes latest, previous;
+    };
+    Sent values_, headers_;
     std::uint64_t revisions_ = 0;
 };
 

@@ -14,36 +14,40 @@ Credentials::Credentials(std::unique_ptr<CredentialSource> source, std::shared_p
 void Credentials::async_get(GetHandler handler) {
     const bool fresh =
         usable() && (!current_->expiry || clock_->now() < *current_->expiry) && waiting_.empty();
-    if (!fresh) return ask(std::move(handler));
+    if (!fresh) return ask(nullptr, std::move(handler));
     const auto answer = current_;  // the handler may bring about a new one
     handler(*answer);
 }
 
 void Credentials::async_refresh(std::uint64_t refused, RefreshHandler handler) {
     if (usable() && current_->revision != refused) return handler(true);
-    ask([refused, handler = std::move(handler)](const Authorization& answer) {
-        handler(!answer.ec && answer.revision != refused);
-    });
+    ask(usable() ? current_ : nullptr,
+        [refused, handler = std::move(handler)](const RequestCredentials& answer) {
+            handler(!answer.ec && answer.revision != refused);
+        });
 }
 
 std::string Credentials::redact(std::string text) const {
-    for (const CleansedBytes* value : {&latest_, &previous_}) {
+    for (const CleansedBytes* value : {&values_.latest, &values_.previous}) {
         if (!value->empty()) text = detail::redact(std::move(text), secrets_of(*value));
+    }
+    for (const CleansedBytes* lines : {&headers_.latest, &headers_.previous}) {
+        if (!lines->empty()) text = detail::redact(std::move(text), secrets_of_headers(*lines));
     }
     return text;
 }
 
 bool Credentials::usable() const noexcept { return current_ && !current_->ec; }
 
-void Credentials::ask(GetHandler handler) {
+void Credentials::ask(CredentialSource::Refused refused, GetHandler handler) {
     waiting_.push_back(std::move(handler));
     if (waiting_.size() > 1) return;
     const auto answered = std::make_shared<bool>(false);  // then the exception is a handler's
-    Authorization none;
+    RequestCredentials none;
     none.ec = errc::credentials_unavailable;
     none.problem = "unknown exception";
     try {
-        return source_->async_get([this, answered](Authorization answer) {
+        return source_->async_get(std::move(refused), [this, answered](RequestCredentials answer) {
             *answered = true;
             on_answer(std::move(answer));
         });
@@ -56,19 +60,23 @@ void Credentials::ask(GetHandler handler) {
     on_answer(std::move(none));
 }
 
-void Credentials::on_answer(Authorization answer) {
+void Credentials::Sent::add(const CleansedBytes& value) {
+    if (value.empty() || value == latest) return;
+    previous.swap(latest);
+    latest = value;
+}
+
+void Credentials::on_answer(RequestCredentials answer) {
     if (!is_header_text(view(answer.value))) {
         answer = {};
         answer.ec = errc::credentials_unavailable;
         answer.problem = "the credentials contain a line break or another control character";
     }
-    const bool same = current_ && current_->value == answer.value;
-    if (!answer.value.empty() && answer.value != latest_) {
-        previous_.swap(latest_);
-        latest_ = answer.value;
-    }
+    const bool same = current_ && are_same(*current_, answer);
+    values_.add(answer.value);
+    headers_.add(answer.headers);
     answer.revision = same ? current_->revision : ++revisions_;
-    current_ = std::make_shared<const Authorization>(std::move(answer));
+    current_ = std::make_shared<const RequestCredentials>(std::move(answer));
     const auto current = current_;
     // Any of them may destroy this object.
     for (const GetHandler& handler : std::exchange(waiting_, {})) handler(*current);

@@ -2,8 +2,8 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/net/connect_target.hpp"
 #include "k8s_sd/detail/net/http_connect.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
 

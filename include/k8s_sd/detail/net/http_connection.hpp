@@ -48,7 +48,8 @@ class HttpConnection {
     HttpConnection& operator=(const HttpConnection&) = delete;
     ~HttpConnection();
 
-    /// Sends over the open connection, or a new one. `sink` and `handler` are called until the
+    /// Sends over the open connection if it was made for the same target object, else over a new
+    /// one. `sink` and `handler` are called until the
     /// handler was, or until close().
     void async_get(Target, HttpRequest, ResponseSink& sink, Handler handler);
     /// Changes the silence allowed in the exchange that is running.

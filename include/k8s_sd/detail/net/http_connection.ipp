@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/net/connect_target.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/tls_peer.hpp"
 
 #include <boost/asio/error.hpp>
@@ -166,6 +166,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
           timer_(clock_->make_timer(executor_)) {}
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
+        // The open connection may have another client certificate.
+        if (target_ != target) drop_stream();
         target_ = std::move(target);
         exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
         exchange_->reused = stream_ != nullptr;

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -10,6 +11,13 @@ namespace k8s_sd::inline v0::detail {
 /// What of a value of the Authorization header must reach no text: what follows its
 /// scheme and, for Basic, the password in it.
 std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization);
+
+/// The values in lines of headers, "Name: value" each.
+std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines);
+
+/// Replaces what looks like a token, whoever's it is: programs print their own to standard error. A
+/// word of at least 20 letters and digits mixed, or of at least 32 characters.
+std::string redact_tokens(std::string_view text);
 
 /// Replaces in a foreign text what echoes one of the secrets with "<redacted>": each run of 12 or
 /// more characters that is a part of one, and a shorter secret where it stands whole, as a word of

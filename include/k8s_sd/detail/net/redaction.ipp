@@ -176,6 +176,25 @@ class Echoes {
     std::vector<bool> marked_;
 };
 
+/// Characters of base64, of its form for URLs, and between the parts of a token.
+bool is_of_token(char c) noexcept {
+    return is_alphanumeric(c) || std::string_view("-_+/=.~%").find(c) != std::string_view::npos;
+}
+
+/// Dots and slashes are between the parts of names and paths as well.
+bool holds_token(std::string_view word) {
+    constexpr std::size_t least_mixed = 20;
+    constexpr std::size_t least_any = 32;
+    while (!word.empty()) {
+        const std::size_t end = std::min(word.find_first_of("./"), word.size());
+        const std::string_view part = word.substr(0, end);
+        const bool digits = std::any_of(part.begin(), part.end(), is_digit);
+        if (part.size() >= (digits ? least_mixed : least_any)) return true;
+        word.remove_prefix(std::min(end + 1, word.size()));
+    }
+    return false;
+}
+
 }  // namespace
 
 std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
@@ -193,6 +212,35 @@ std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
     // The name of the user is no secret, and texts about rights are of no use without it.
     add(plain.substr(plain.find(':') + 1));
     return secrets;
+}
+
+std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines) {
+    std::vector<CleansedBytes> secrets;
+    std::string_view rest = view(lines);
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find("\r\n"), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+        const std::string_view value =
+            trim(line.substr(std::min(line.find(':'), line.size() - 1) + 1));
+        if (!value.empty()) append(secrets.emplace_back(), value.substr(0, longest_redacted));
+    }
+    return secrets;
+}
+
+std::string redact_tokens(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        std::size_t size = 0;
+        while (size < text.size() && is_of_token(text[size])) ++size;
+        const std::string_view word = text.substr(0, size);
+        result += holds_token(word) ? std::string_view("<redacted>") : word;
+        text.remove_prefix(size);
+        if (text.empty()) break;
+        result += text[0];
+        text.remove_prefix(1);
+    }
+    return result;
 }
 
 std::string redact(std::string text, const std::vector<CleansedBytes>& secrets) {

@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/net/byte_stream.hpp"
-#include "k8s_sd/detail/net/connect_target.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/tls_contexts.hpp"
 #include "k8s_sd/environment.hpp"
 

@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
-#include "k8s_sd/detail/net/connect_target.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
@@ -12,13 +12,6 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-void cleanse_secrets(ProxyTarget& proxy) noexcept {
-    cleanse(proxy.password.data(), proxy.password.size());
-    for (HttpHeader& header : proxy.connect_headers) {
-        cleanse(header.value.data(), header.value.size());
-    }
-}
 
 ProxyTarget::Protocol protocol_of(ProxyUrl::Scheme scheme) noexcept {
     switch (scheme) {
@@ -91,25 +84,18 @@ std::vector<CleansedBytes> secrets_of(const ProxyTarget& proxy) {
     return secrets;
 }
 
+void cleanse_secrets(ProxyTarget& proxy) noexcept {
+    cleanse(proxy.password.data(), proxy.password.size());
+    for (HttpHeader& header : proxy.connect_headers) {
+        cleanse(header.value.data(), header.value.size());
+    }
+}
+
 std::shared_ptr<const ProxyTarget> cleansed_copy(const ProxyTarget& proxy) {
     return {new ProxyTarget(proxy), [](ProxyTarget* copy) {
                 cleanse_secrets(*copy);
                 std::default_delete<ProxyTarget>()(copy);
             }};
-}
-
-std::shared_ptr<const ConnectTarget> make_connect_target(const ServerUrl& url, const TlsConfig& tls,
-                                                         const ProxyConfig& proxy) {
-    const std::shared_ptr<ConnectTarget> target(new ConnectTarget, [](ConnectTarget* t) {
-        if (t->tls) cleanse(t->tls->key.data(), t->tls->key.size());
-        if (t->proxy) cleanse_secrets(*t->proxy);
-        std::default_delete<ConnectTarget>()(t);
-    });
-    target->host = url.host;
-    target->port = url.port;
-    if (url.tls) target->tls = tls;
-    target->proxy = proxy_target(proxy, tls);
-    return target;
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -2,7 +2,6 @@
 
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <memory>
@@ -30,9 +29,7 @@ std::vector<CleansedBytes> secrets_of(const ProxyTarget&);
 /// A copy that leaves no password behind in memory.
 std::shared_ptr<const ProxyTarget> cleansed_copy(const ProxyTarget&);
 
-/// The way to a server. The one copy of inline keys and passwords leaves nothing behind in memory.
-/// \throws ConfigError as proxy_target() does
-std::shared_ptr<const ConnectTarget> make_connect_target(const ServerUrl&, const TlsConfig&,
-                                                         const ProxyConfig&);
+/// Overwrites the password and the headers.
+void cleanse_secrets(ProxyTarget&) noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <signal.h>
+#include <sys/types.h>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// One run of a program: the thread that calls run() waits for it, everybody may kill it.
+class ChildProcess {
+ public:
+    /// Copies the environment of this process: by the caller, who knows whether another thread of
+    /// the host changes it.
+    explicit ChildProcess(ProgramRunner::Program);
+    ChildProcess(const ChildProcess&) = delete;
+    ChildProcess& operator=(const ChildProcess&) = delete;
+
+    /// Blocks until the program has ended, or was killed, and is no zombie any more.
+    ProgramRunner::Result run();
+    /// Kills it with all it has started in its session; if it has not begun, it never will.
+    void kill() noexcept;
+
+ private:
+    class Pipe;
+    class Reaper;
+
+    std::string find();
+    ProgramRunner::Result start(const std::string& path, const Pipe& output, const Pipe& errors);
+    void supervise(Pipe& output, Pipe& errors, ProgramRunner::Result&);
+    bool ended(ProgramRunner::Result&) noexcept;
+    bool look(siginfo_t&, int options) noexcept;
+    void reap() noexcept;
+
+    const ProgramRunner::Program program_;
+    std::vector<std::string> environment_;
+    std::string search_path_;
+    CleansedBytes output_;
+    std::string errors_;
+    std::mutex mutex_;  // guards what follows: the number of a child that was reaped is another's
+    pid_t child_ = 0;   ///< 0: there is none
+    bool killed_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+
+#include <boost/json/memory_resource.hpp>
+#include <boost/json/parser.hpp>
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Memory that leaves nothing behind.
+class CleansingResource final : public boost::json::memory_resource {
+    void* do_allocate(std::size_t size, std::size_t alignment) override {
+        return ::operator new(size, std::align_val_t(alignment));
+    }
+    void do_deallocate(void* memory, std::size_t size, std::size_t alignment) override {
+        cleanse(memory, size);
+        ::operator delete(memory, std::align_val_t(alignment));
+    }
+    bool do_is_equal(const boost::json::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+};
+
+/// A small document that holds secrets.
+class CleansedJson {
+ public:
+    explicit CleansedJson(std::string_view text) {
+        boost::json::parse_options options;
+        options.max_depth = 32;
+        boost::system::error_code ec;
+        // Its own buffer holds parts of texts.
+        unsigned char buffer[4096];
+        {
+            boost::json::parser parser(boost::json::storage_ptr(), options, buffer, sizeof buffer);
+            parser.reset(&memory_);
+            parser.write(text, ec);
+            if (!ec) value_ = parser.release();
+        }
+        cleanse(buffer, sizeof buffer);
+        if (ec) problem_ = ec.message();
+    }
+
+    CleansedJson(const CleansedJson&) = delete;
+    CleansedJson& operator=(const CleansedJson&) = delete;
+
+    const boost::json::value& value() const noexcept { return value_; }
+    /// Why it is not JSON; empty: it is.
+    const std::string& problem() const noexcept { return problem_; }
+
+ private:
+    CleansingResource memory_;
+    boost::json::value value_ = boost::json::value(boost::json::storage_ptr(&memory_));
+    std::string problem_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "k8s_sd/api_server_config.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/net/credential_source.hpp"
+#include "k8s_sd/detail/net/http_connection.hpp"
+
+namespace k8s_sd::inline v0::detail {
+
+/// The way to a server. The one copy of an inline private key, and of the proxy's password, leaves
+/// nothing behind.
+/// \throws ConfigError for a URL that is none of a proxy
+HttpConnection::Target make_connect_target(const ServerUrl&, const TlsConfig&, const ProxyConfig&);
+
+/// The same with another client certificate.
+HttpConnection::Target with_identity(const ConnectTarget&, const ClientIdentity&);
+
+}  // namespace k8s_sd::inline v0::detail

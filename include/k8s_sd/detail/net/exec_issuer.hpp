@@ -1,0 +1,47 @@
+#pragma once
+
+#include "k8s_sd/api_server_config.hpp"
+#include "k8s_sd/detail/net/credential_issuer.hpp"
+#include "k8s_sd/detail/net/file_reader.hpp"
+#include "k8s_sd/detail/net/late_answers.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A program that prints credentials. It is killed when this object goes.
+class ExecIssuer final : public CredentialIssuer {
+ public:
+    /// \param server  with `auth.exec`
+    ExecIssuer(ApiServerConfig server, asio::any_io_executor strand, const Environment&);
+    ~ExecIssuer() override;
+    ExecIssuer(const ExecIssuer&) = delete;
+    ExecIssuer& operator=(const ExecIssuer&) = delete;
+
+    void async_issue(bool refused, Handler) override;
+
+ private:
+    const ExecConfig& config() const noexcept { return *server_.auth.exec; }
+    void on_authority(const FileContent&);
+    void run(const std::string& ca);
+    void on_result(const ProgramRunner::Result&);
+    std::string problem_of(const ProgramRunner::Result&) const;
+    void finish(IssuedCredentials);
+    void fail(const std::string& problem);
+
+    const ApiServerConfig server_;
+    const asio::any_io_executor strand_;
+    std::shared_ptr<Clock> clock_;
+    std::shared_ptr<ProgramRunner> programs_;
+    FileReader reader_;
+    std::unique_ptr<Timer> timer_;  ///< for a program that cannot even be killed
+    LateAnswers::Ticket ticket_;
+    std::shared_ptr<void> running_;
+    std::vector<CleansedBytes> printed_;  ///< tokens and keys, for the redaction of messages
+    Handler handler_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

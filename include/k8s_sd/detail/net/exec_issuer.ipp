@@ -1,0 +1,166 @@
+#include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/net/exec_credential.hpp"
+#include "k8s_sd/detail/net/exec_issuer.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t most_exec_output = std::size_t{1} << 20;
+/// Of the runner, to kill a program and tell of it.
+constexpr Duration exec_grace = std::chrono::seconds(5);
+
+std::string in_seconds(Duration time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+}
+
+std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Result result) {
+    return {new ProgramRunner::Result(std::move(result)), [](ProgramRunner::Result* last) {
+                cleanse(last->output.data(), last->output.size());
+                cleanse(last->errors.data(), last->errors.size());
+                delete last;
+            }};
+}
+
+CleansedBytes copy_of_secret(std::string_view text) {
+    CleansedBytes copy;
+    append(copy, text);
+    return copy;
+}
+
+}  // namespace
+
+ExecIssuer::ExecIssuer(ApiServerConfig server, asio::any_io_executor strand,
+                       const Environment& environment)
+    : server_(std::move(server)),
+      strand_(std::move(strand)),
+      clock_(environment.clock),
+      programs_(environment.programs),
+      reader_(strand_, clock_, environment.file_calls),
+      timer_(clock_->make_timer(strand_)) {}
+
+ExecIssuer::~ExecIssuer() {
+    ticket_.cancel();
+    timer_->cancel();
+}
+
+void ExecIssuer::async_issue(bool, Handler handler) {
+    handler_ = std::move(handler);
+    if (config().interactive_mode == ExecConfig::InteractiveMode::always) {
+        return fail("it asks somebody at a terminal (interactiveMode Always), and there is none; "
+                    "use another kind of credentials");
+    }
+    if (!config().provide_cluster_info || server_.tls.ca_file.empty()) return run(server_.tls.ca);
+    reader_.async_read(server_.tls.ca_file,
+                       [this](const FileContent& content) { on_authority(content); });
+}
+
+void ExecIssuer::on_authority(const FileContent& content) {
+    if (content.problem.empty()) return run(std::string(view(content.bytes)));
+    fail("ca_file " + server_.tls.ca_file + ", which it is to be told: " + content.problem);
+}
+
+void ExecIssuer::run(const std::string& ca) {
+    const ExecCluster cluster{
+        server_.url, server_.tls.server_name, server_.tls.insecure_skip_verify,
+        ca,          server_.proxy.url,       config().cluster_extension};
+    ProgramRunner::Program program;
+    program.command = config().command;
+    program.args = config().args;
+    for (const ExecConfig::Variable& variable : config().env) {
+        program.variables.emplace_back(variable.name, variable.value);
+    }
+    program.variables.emplace_back(
+        "KUBERNETES_EXEC_INFO",
+        make_exec_info(config().api_version, config().provide_cluster_info ? &cluster : nullptr));
+    program.timeout = config().timeout;
+    program.most_output = most_exec_output;
+    using Answer = std::shared_ptr<const ProgramRunner::Result>;
+    timer_->expires_at(clock_->now() + config().timeout + exec_grace, [this] {
+        ProgramRunner::Result none;
+        none.end = ProgramRunner::Result::End::timed_out;
+        on_result(none);
+    });
+    std::string problem = "unknown exception";
+    try {
+        ticket_ = LateAnswers::async_ask<Answer>(
+            strand_, std::make_shared<char>(),
+            [&](const std::function<void(Answer)>& land) {
+                running_ =
+                    programs_->async_run(std::move(program), [land](ProgramRunner::Result result) {
+                        land(cleansed_result(std::move(result)));
+                    });
+            },
+            [this](const Answer& result) { on_result(*result); });
+        return;
+    } catch (const std::exception& error) {
+        problem = error.what();
+    } catch (...) {
+    }
+    timer_->cancel();
+    fail(printable(problem));
+}
+
+void ExecIssuer::on_result(const ProgramRunner::Result& result) {
+    ticket_.cancel();
+    timer_->cancel();
+    running_.reset();
+    std::string problem = problem_of(result);
+    if (!problem.empty()) return fail(problem);
+    IssuedCredentials issued = read_exec_credential(result.output, config().api_version);
+    if (!issued.problem.empty()) return fail(issued.problem);
+    printed_.clear();
+    if (!issued.token.empty()) printed_.push_back(issued.token);
+    if (issued.identity) printed_.push_back(issued.identity->key);
+    finish(std::move(issued));
+}
+
+std::string ExecIssuer::problem_of(const ProgramRunner::Result& result) const {
+    using End = ProgramRunner::Result::End;
+    const std::string hint =
+        config().install_hint.empty() ? "" : "; " + printable(config().install_hint);
+    std::string problem;
+    switch (result.end) {
+        case End::exited:
+            if (result.code == 0) return {};
+            problem = "it ended with exit status " + std::to_string(result.code);
+            break;
+        case End::killed: problem = "it was killed by signal " + std::to_string(result.code); break;
+        case End::timed_out:
+            problem = "it did not end in " + in_seconds(config().timeout) +
+                      "; it may wait for somebody at a terminal: run it by hand";
+            break;
+        case End::too_much_output: return "it printed more than 1 MiB";
+        case End::not_found: return "there is no such program: " + printable(result.detail) + hint;
+        case End::not_allowed:
+            return "it must not be executed (" + printable(result.detail) +
+                   "); chmod +x may be missing";
+        case End::not_started: return "it could not be started: " + printable(result.detail);
+    }
+    const std::string_view errors = trim(result.errors);
+    if (errors.empty()) return problem;
+    std::vector<CleansedBytes> secrets = printed_;
+    for (const ExecConfig::Variable& variable : config().env) {
+        secrets.push_back(copy_of_secret(variable.value));
+    }
+    return problem + ": " + printable(redact_tokens(detail::redact(std::string(errors), secrets)));
+}
+
+void ExecIssuer::finish(IssuedCredentials issued) {
+    std::exchange(handler_, nullptr)(std::move(issued));
+}
+
+void ExecIssuer::fail(const std::string& problem) {
+    IssuedCredentials none;
+    none.problem = "exec " + printable(config().command) + ": " + problem;
+    finish(std::move(none));
+}
+
+}  // namespace k8s_sd::inline v0::detail

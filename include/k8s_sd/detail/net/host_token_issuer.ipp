@@ -1,0 +1,82 @@
+#include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/net/host_token_issuer.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration host_token_timeout = std::chrono::seconds(60);
+
+IssuedCredentials no_host_token(const std::string& problem) {
+    IssuedCredentials none;
+    none.problem = "token_source: " + problem;
+    return none;
+}
+
+/// The text is the host's, and so may be the token in it.
+IssuedCredentials issued_by_host(error_code ec, const std::string& problem,
+                                 TokenSource::Token token) {
+    IssuedCredentials issued;
+    append(issued.token, token.value);
+    cleanse(token.value.data(), token.value.size());
+    if (ec) {
+        return no_host_token(
+            printable(detail::redact(problem.empty() ? ec.message() : problem, {issued.token})));
+    }
+    if (issued.token.empty()) return no_host_token("it answered without a token");
+    if (token.expiry) issued.expiry = std::chrono::floor<std::chrono::seconds>(*token.expiry);
+    return issued;
+}
+
+}  // namespace
+
+HostTokenIssuer::HostTokenIssuer(std::shared_ptr<TokenSource> source, asio::any_io_executor strand,
+                                 std::shared_ptr<Clock> clock)
+    : source_(std::move(source)),
+      strand_(std::move(strand)),
+      clock_(std::move(clock)),
+      timer_(clock_->make_timer(strand_)) {}
+
+HostTokenIssuer::~HostTokenIssuer() {
+    ticket_.cancel();
+    timer_->cancel();
+}
+
+void HostTokenIssuer::async_issue(bool refused, Handler handler) {
+    using Answer = std::shared_ptr<const IssuedCredentials>;
+    std::string problem = "unknown exception";
+    handler_ = std::move(handler);
+    timer_->expires_at(clock_->now() + host_token_timeout,
+                       [this] { finish(no_host_token("it did not answer in 60 s")); });
+    try {
+        ticket_ = LateAnswers::async_ask<Answer>(
+            strand_, source_,
+            [&](const std::function<void(Answer)>& land) {
+                source_->async_get_token(refused, [land](error_code ec, const std::string& words,
+                                                         TokenSource::Token token) {
+                    land(std::make_shared<const IssuedCredentials>(
+                        issued_by_host(ec, words, std::move(token))));
+                });
+            },
+            [this](const Answer& issued) { finish(*issued); });
+        return;
+    } catch (const std::exception& error) {
+        problem = error.what();
+    } catch (...) {
+    }
+    finish(no_host_token(printable(problem)));
+}
+
+void HostTokenIssuer::finish(IssuedCredentials issued) {
+    ticket_.cancel();
+    timer_->cancel();
+    std::exchange(handler_, nullptr)(std::move(issued));
+}
+
+}  // namespace k8s_sd::inline v0::detail

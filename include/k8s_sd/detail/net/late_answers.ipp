@@ -1,0 +1,25 @@
+#include "k8s_sd/detail/net/late_answers.hpp"
+
+#include <boost/asio/query.hpp>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// A host that never answers is asked no more than so often.
+constexpr unsigned most_unanswered = 8;
+
+}  // namespace
+
+asio::execution_context::id LateAnswers::id;
+
+LateAnswers::LateAnswers(asio::execution_context& context)
+    : asio::execution_context::service(context),
+      shared_(std::make_shared<Shared>(most_unanswered)) {}
+
+std::shared_ptr<LateAnswers::Shared> LateAnswers::of(const asio::any_io_executor& executor) {
+    auto& context = asio::query(executor, asio::execution::context);
+    return asio::use_service<LateAnswers>(context).shared_;
+}
+
+}  // namespace k8s_sd::inline v0::detail

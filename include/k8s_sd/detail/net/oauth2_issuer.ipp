@@ -1,0 +1,246 @@
+#include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/base/percent_encoding.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/net/cleansed_json.hpp"
+#include "k8s_sd/detail/net/connect_targets.hpp"
+#include "k8s_sd/detail/net/oauth2_issuer.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/version.hpp"
+
+#include <boost/json/object.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t most_token_answer = std::size_t{1} << 20;
+constexpr Duration token_service_timeout = std::chrono::seconds(30);
+
+/// A URL with its path as it is, to which a server's URL has no right.
+struct TokenUrl {
+    ServerUrl server;
+    std::string path;  ///< with query
+};
+
+TokenUrl parse_token_url(const std::string& url) {
+    const std::size_t scheme = url.find("://");
+    const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+    const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
+    TokenUrl result{parse_server_url(url.substr(0, end), false), {}};
+    std::string_view path = std::string_view(url).substr(end);
+    path = path.substr(0, path.find('#'));
+    if (!path.starts_with('/')) result.path = "/";
+    for (const char c : path) {
+        // As browsers do: what cannot stand in a request is escaped.
+        if (c > 0x20 && c < 0x7f) {
+            result.path += c;
+        } else {
+            append_escaped(result.path, std::string_view(&c, 1), {});
+        }
+    }
+    return result;
+}
+
+std::string_view json_text(const boost::json::object& object, std::string_view name) {
+    const boost::json::value* value = object.if_contains(name);
+    if (!value || !value->is_string()) return {};
+    return {value->get_string().data(), value->get_string().size()};
+}
+
+/// A number, or a number as text; nullopt where there is none, or an endless time.
+std::optional<std::chrono::seconds> expires_in(const boost::json::object& object) {
+    const boost::json::value* value = object.if_contains("expires_in");
+    double seconds = 0;
+    if (value && value->is_number()) {
+        seconds = value->to_number<double>();
+    } else if (value && value->is_string()) {
+        const std::string_view text = json_text(object, "expires_in");
+        std::from_chars(text.data(), text.data() + text.size(), seconds);
+    }
+    constexpr double longest = 1e9;
+    if (!(seconds >= 1)) return std::nullopt;
+    return std::chrono::seconds(static_cast<std::int64_t>(std::min(seconds, longest)));
+}
+
+IssuedCredentials no_service_token(std::string problem) {
+    IssuedCredentials none;
+    none.problem = std::move(problem);
+    return none;
+}
+
+}  // namespace
+
+OAuth2Issuer::OAuth2Issuer(const OAuth2Config& config, asio::any_io_executor strand,
+                           const Environment& environment)
+    : config_(config),
+      strand_(std::move(strand)),
+      clock_(environment.clock),
+      texts_(strand_, clock_, environment.file_calls, environment.logger),
+      connection_(strand_, environment.connector, clock_),
+      timer_(clock_->make_timer(strand_)) {
+    const TokenUrl url = parse_token_url(config_.token_url);
+    target_ = make_connect_target(url.server, config_.tls, config_.proxy);
+    authority_ = authority(url.server);
+    path_ = url.path;
+    texts_.add(config_.client_secret_file.empty() ? "oauth2.client_secret"
+                                                  : "oauth2.client_secret_file",
+               config_.client_secret, config_.client_secret_file);
+    for (const HttpHeader& header : config_.headers) {
+        texts_.add("oauth2 header " + header.name, header.value, header.file);
+    }
+}
+
+OAuth2Issuer::~OAuth2Issuer() { timer_->cancel(); }
+
+void OAuth2Issuer::async_issue(bool, Handler handler) {
+    handler_ = std::move(handler);
+    texts_.async_read([this] {
+        if (!texts_.complete()) return fail(texts_.problem());
+        timer_->expires_at(clock_->now() + token_service_timeout,
+                           [this] { fail("it did not answer in 30 s"); });
+        post(style_.value_or(Style::header));
+    });
+}
+
+void OAuth2Issuer::post(Style style) {
+    HttpRequest request;
+    request.text = request_text(style);
+    request.connect_timeout = request.idle_timeout = token_service_timeout;
+    request.idle_error = errc::response_timeout;
+    request.secret_body = true;
+    response_.emplace(most_token_answer);
+    // A service that is asked so seldom closes the connection in between.
+    connection_.close();
+    connection_.async_get(
+        target_, std::move(request), *response_,
+        [this, style](error_code ec, const std::string& why) { on_response(style, ec, why); });
+}
+
+std::string OAuth2Issuer::request_text(Style style) const {
+    std::string body = form(style);
+    std::string text;
+    // Enough room at once: growing would leave copies of a secret behind.
+    std::size_t size = 512 + path_.size() + authority_.size() + body.size() +
+                       4 * (config_.client_id.size() + texts_[0].size());
+    for (std::size_t i = 0; i < config_.headers.size(); ++i) {
+        size += config_.headers[i].name.size() + texts_[i + 1].size() + 4;
+    }
+    text.reserve(size);
+    (((text += "POST ") += path_) += " HTTP/1.1\r\nHost: ") += authority_;
+    text += "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
+            "\r\nAccept: application/json\r\nAccept-Encoding: identity"
+            "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ";
+    (text += std::to_string(body.size())) += "\r\n";
+    if (style == Style::header) {
+        std::string plain;
+        plain.reserve(3 * (config_.client_id.size() + texts_[0].size()) + 1);
+        append_query_text(plain, config_.client_id);
+        plain += ':';
+        append_query_text(plain, texts_[0]);
+        ((text += "Authorization: Basic ") += view(encode_base64<CleansedBytes>(plain))) += "\r\n";
+        cleanse(plain.data(), plain.size());
+    }
+    for (std::size_t i = 0; i < config_.headers.size(); ++i) {
+        (((text += config_.headers[i].name) += ": ") += texts_[i + 1]) += "\r\n";
+    }
+    (text += "\r\n") += body;
+    cleanse(body.data(), body.size());
+    return text;
+}
+
+std::string OAuth2Issuer::form(Style style) const {
+    std::map<std::string, std::string> fields = config_.endpoint_params;
+    fields.emplace("grant_type", "client_credentials");
+    if (!config_.scopes.empty()) fields.emplace("scope", join(config_.scopes, " "));
+    std::string text;
+    text.reserve(64 + 3 * (config_.client_id.size() + texts_[0].size()));
+    const auto add = [&text](std::string_view name, std::string_view value) {
+        if (!text.empty()) text += '&';
+        append_query_text(text, name);
+        text += '=';
+        append_query_text(text, value);
+    };
+    if (style == Style::body) {
+        add("client_id", config_.client_id);
+        if (!texts_[0].empty()) add("client_secret", texts_[0]);
+    }
+    for (const auto& [name, value] : fields) add(name, value);
+    return text;
+}
+
+void OAuth2Issuer::on_response(Style style, error_code ec, const std::string& why) {
+    if (ec == errc::object_too_large) return fail("it answered more than 1 MiB");
+    if (ec) return fail(redact(why));
+    const unsigned status = response_->head().status;
+    if (!style_ && style == Style::header && (status == 400 || status == 401)) {
+        return post(Style::body);
+    }
+    if (status < 200 || status > 299) return fail(problem_of_status());
+    IssuedCredentials issued = read_answer();
+    if (!issued.problem.empty()) return fail(issued.problem);
+    style_ = style;
+    finish(std::move(issued));
+}
+
+IssuedCredentials OAuth2Issuer::read_answer() const {
+    const CleansedJson json(response_->body());
+    const boost::json::object* object = json.value().if_object();
+    if (!object) {
+        return no_service_token("it answered " + printable(response_->head().content_type) +
+                                " that is no object of JSON; is this the token_url?");
+    }
+    const std::string_view type = json_text(*object, "token_type");
+    if (!type.empty() && lower_case(type) != "bearer") {
+        return no_service_token("it answered a token of the type " +
+                                in_quotes(redact_tokens(printable(type))) + " instead of Bearer");
+    }
+    IssuedCredentials issued;
+    append(issued.token, json_text(*object, "access_token"));
+    if (issued.token.empty()) return no_service_token("its answer has no access_token");
+    issued.lifetime = expires_in(*object);
+    return issued;
+}
+
+std::string OAuth2Issuer::problem_of_status() const {
+    const unsigned status = response_->head().status;
+    std::string problem = "it answered HTTP " + std::to_string(status);
+    if (status >= 300 && status < 400) {
+        return problem + ", a redirect, which is not followed; set token_url to where it leads";
+    }
+    const CleansedJson json(response_->body());
+    if (const boost::json::object* object = json.value().if_object()) {
+        const std::string_view error = json_text(*object, "error");
+        const std::string_view description = json_text(*object, "error_description");
+        for (const std::string_view part : {error, description}) {
+            if (!part.empty()) problem += ": " + printable(redact(std::string(part)));
+        }
+    }
+    return problem;
+}
+
+std::string OAuth2Issuer::redact(std::string text) const {
+    std::vector<CleansedBytes> secrets;
+    for (std::size_t i = 0; i <= config_.headers.size(); ++i) {
+        if (!texts_[i].empty()) append(secrets.emplace_back(), texts_[i]);
+    }
+    return detail::redact(std::move(text), secrets);
+}
+
+void OAuth2Issuer::finish(IssuedCredentials issued) {
+    timer_->cancel();
+    connection_.close();
+    std::exchange(handler_, nullptr)(std::move(issued));
+}
+
+void OAuth2Issuer::fail(const std::string& problem) {
+    finish(no_service_token("oauth2 token_url " + authority_ + ": " + problem));
+}
+
+}  // namespace k8s_sd::inline v0::detail

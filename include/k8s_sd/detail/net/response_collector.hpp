@@ -1,0 +1,33 @@
+#pragma once
+
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/net/http_connection.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// One whole response, which may hold secrets.
+class ResponseCollector final : public ResponseSink {
+ public:
+    /// \param most_bytes  of the body; more are an error
+    explicit ResponseCollector(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+    void on_head(const ResponseHead& head) override { head_ = head; }
+    error_code on_body(std::string_view bytes) override {
+        if (body_.size() + bytes.size() > most_bytes_) return errc::object_too_large;
+        body_.insert(body_.end(), bytes.begin(), bytes.end());
+        return {};
+    }
+
+    const ResponseHead& head() const noexcept { return head_; }
+    std::string_view body() const noexcept { return {body_.data(), body_.size()}; }
+
+ private:
+    const std::size_t most_bytes_;
+    ResponseHead head_;
+    CleansedBytes body_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

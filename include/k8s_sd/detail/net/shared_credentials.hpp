@@ -1,0 +1,52 @@
+#pragma once
+
+#include "k8s_sd/api_server_config.hpp"
+#include "k8s_sd/detail/base/weak_map.hpp"
+#include "k8s_sd/detail/net/credential_source.hpp"
+#include "k8s_sd/detail/net/renewed_credentials.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Renewed credentials on a strand of their own.
+struct CredentialDesk {
+    asio::any_io_executor strand;
+    std::unique_ptr<RenewedCredentials> credentials;
+};
+
+/// The credentials that are issued in one execution context: once for all clients that have the
+/// same issuer, whatever strand they are on. Thread-safe.
+class SharedCredentials final : public asio::execution_context::service {
+ public:
+    /// What the issuer is made from, and nothing else.
+    using Issuer =
+        std::tuple<ApiServerConfig, std::shared_ptr<Clock>, std::shared_ptr<ProgramRunner>>;
+    using Make = std::function<std::unique_ptr<RenewedCredentials>(asio::any_io_executor strand)>;
+
+    static asio::execution_context::id id;
+
+    explicit SharedCredentials(asio::execution_context& context)
+        : asio::execution_context::service(context) {}
+
+    /// A source for one client.
+    /// \param make  called if there are none for that key
+    static std::unique_ptr<CredentialSource> source(const asio::any_io_executor& strand,
+                                                    const Issuer&, const Make& make);
+
+ private:
+    void shutdown() override {}
+    std::shared_ptr<CredentialDesk> acquire(const asio::any_io_executor&, const Issuer&,
+                                            const Make&);
+
+    std::mutex mutex_;  // of two who acquire the same, one makes it
+    WeakMap<Issuer, CredentialDesk> desks_;
+};
+
+}  // namespace k8s_sd::inline v0::detail
