@@ -101,6 +101,8 @@ TEST_CASE("HttpConnect: says nothing that could be taken for something else") {
         proxy.connect_headers = {header};
         CHECK(contains(silent(proxy, "h"), "cannot be a header of CONNECT"));
     }
+    proxy.connect_headers = {{"X", "", "/file"}};
+    CHECK(contains(silent(proxy, "h"), "names a file, which is not supported"));
 }
 
 TEST_CASE("HttpConnect: what opens the way") {

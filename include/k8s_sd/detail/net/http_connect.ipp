@@ -37,6 +37,10 @@ std::string why_not_asked(const ProxyTarget& proxy, const std::string& server) {
         return "cannot be asked for a host whose name has blanks or control characters";
     }
     for (const HttpHeader& header : proxy.connect_headers) {
+        if (!header.file.empty()) {
+            return "is not asked: the header " + in_quotes(printable(header.name)) +
+                   " of CONNECT names a file, which is not supported";
+        }
         if (is_connect_header(header)) continue;
         return "is not asked: " + in_quotes(printable(header.name)) +
                " cannot be a header of CONNECT, or its value holds a control character";
