@@ -171,7 +171,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     void look_up() {
         begin("name lookup");
-        const std::string& host = client_->target->host;
+        const std::string& host = client_->target()->host;
         if (has_proxy())
             return tell(Result::skipped, "the proxy does it", &AccessCheck::connect_securely);
         error_code no_address;
@@ -185,7 +185,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
                       const std::vector<asio::ip::address>& addresses) {
         constexpr std::size_t most_shown = 4;
         if (!ec && addresses.empty()) ec = asio::error::host_not_found;
-        const std::string& host = client_->target->host;
+        const std::string& host = client_->target()->host;
         if (ec) {
             return fail(ec,
                         "cannot resolve " + host + ": " +
@@ -203,7 +203,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     void connect() {
         begin("TCP");
-        const ConnectTarget& target = *client_->target;
+        const ConnectTarget& target = *client_->target();
         dial({target.host, target.port, {}}, &AccessCheck::on_connected);
     }
     void on_connected(error_code ec, const std::string& problem) {
@@ -211,20 +211,21 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             return fail(ec, problem + "; check the server's URL, and that a server listens there",
                         &AccessCheck::end);
         }
-        ok("connected to port " + client_->target->port, &AccessCheck::connect_securely);
+        ok("connected to port " + client_->target()->port, &AccessCheck::connect_securely);
     }
 
     void connect_securely() {
         begin(has_proxy() ? "proxy and TLS" : "TLS");
-        if (!client_->target->tls && !has_proxy()) {
+        if (!client_->target()->tls && !has_proxy()) {
             return tell(Result::skipped, "the URL says http: everybody on the way can read along",
                         &AccessCheck::authenticate);
         }
-        dial(*client_->target, &AccessCheck::on_secure);
+        dial(*client_->target(), &AccessCheck::on_secure);
     }
     void on_secure(error_code ec, const std::string& problem) {
         if (ec) return fail(ec, problem.empty() ? ec.message() : problem, &AccessCheck::end);
-        const bool unchecked = client_->target->tls && client_->target->tls->insecure_skip_verify;
+        const bool unchecked =
+            client_->target()->tls && client_->target()->tls->insecure_skip_verify;
         ok(unchecked ? "whoever answers is trusted (insecure_skip_verify)"
                      : "the server is the one that was meant",
            &AccessCheck::authenticate);

@@ -35,6 +35,8 @@ class ApiClientImpl {
     /// Where to send a request with these credentials. The same as long as they have the same
     /// client certificate, so that connections go on.
     HttpConnection::Target target_for(const RequestCredentials&);
+    /// Where the configuration says that requests go.
+    const HttpConnection::Target& target() const noexcept { return target_; }
     /// A text of the server for messages: without what echoes the credentials.
     std::string redact(std::string text) const;
     /// Something else that no text may echo.

@@ -13,7 +13,7 @@
 namespace k8s_sd::inline v0::detail {
 
 class ApiClientImpl;
-struct Authorization;
+struct RequestCredentials;
 
 /// One GET whose answer is short, or whose head is all that counts, with the credentials and over
 /// the connections of watches. Lives on the strand of its client, which must outlive it.
@@ -42,7 +42,7 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
  private:
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
-    void send(const Authorization&, const std::string& path);
+    void send(const RequestCredentials&, const std::string& path);
     void finish(error_code ec, std::string problem);
 
     ApiClientImpl& api_;

@@ -32,21 +32,21 @@ void ShortGet::start(std::string_view path, Until until, Duration timeout, Handl
         self->finish(errc::response_timeout, "no answer within " + std::to_string(seconds) + " s");
     });
     api_.credentials.async_get([weak = weak_from_this(), path = std::string(path),
-                                question = ++questions_](const Authorization& authorization) {
+                                question = ++questions_](const RequestCredentials& credentials) {
         const auto self = weak.lock();
-        if (self && self->handler_ && self->questions_ == question) self->send(authorization, path);
+        if (self && self->handler_ && self->questions_ == question) self->send(credentials, path);
     });
 }
 
-void ShortGet::send(const Authorization& authorization, const std::string& path) {
-    if (authorization.ec) return finish(authorization.ec, authorization.problem);
-    answer_.with_credentials = !authorization.value.empty();
-    answer_.credentials_problem = authorization.problem;
-    HttpRequest request = api_.make_request(path, authorization);
+void ShortGet::send(const RequestCredentials& credentials, const std::string& path) {
+    if (credentials.ec) return finish(credentials.ec, credentials.problem);
+    answer_.with_credentials = !credentials.value.empty() || credentials.identity;
+    answer_.credentials_problem = credentials.problem;
+    HttpRequest request = api_.make_request(path, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;
     connection_->async_get(
-        api_.target, std::move(request), *this,
+        api_.target_for(credentials), std::move(request), *this,
         [this](error_code ec, std::string problem) { finish(ec, std::move(problem)); });
 }
 
