@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/http_connect.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/socks5.hpp"
 #include "support/contains.hpp"
@@ -137,6 +137,11 @@ TEST_CASE("HttpConnect: refusals say whose they are and what to do") {
          "does not accept the user and password of its URL (407)", login},
         {"HTTP/1.1 407 x\r\nProxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM a=b\r\n\r\n",
          "demands credentials of the kind Negotiate or NTLM (407), and only Basic is supported"},
+        {"HTTP/1.1 401 Unauthorized\r\n\r\n",
+         "does not accept the user and password of its URL (401)", login},
+        {"HTTP/1.1 418 Teapot\r\n\r\nshort and stout",
+         "answers CONNECT to api.corp:6443 with 418 Teapot; is it a proxy? It says: short and "
+         "stout"},
         {"HTTP/1.1 407 x\r\n\r\n",
          "demands credentials (407): put user:password@ before the host in its URL"},
         {"HTTP/1.1 403 Forbidden\r\n\r\n",

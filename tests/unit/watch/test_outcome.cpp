@@ -64,6 +64,7 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::VersionTooLarge&) const { return "too large"; }
         std::string operator()(const Machine::Rejected&) const { return "rejected"; }
         std::string operator()(const Machine::BadPages&) const { return "bad pages"; }
+        std::string operator()(const Machine::Moved&) const { return "moved"; }
         std::string operator()(const Machine::NoPlace&) const { return "no place"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
         std::string operator()(const Machine::Slept&) const { return "slept"; }

@@ -20,7 +20,7 @@ class HttpConnect final : public ProxyDialog {
  private:
     void read_head(std::string_view head, std::string_view rest);
     void judge(unsigned status, std::string_view head, std::string_view rest);
-    std::string credentials_problem(std::string_view head) const;
+    std::string credentials_problem(unsigned status, std::string_view head) const;
 
     const std::string server_;  ///< host and port
     const bool has_credentials_;

@@ -159,8 +159,9 @@ void HttpConnect::read_head(std::string_view head, std::string_view rest) {
 void HttpConnect::judge(unsigned status, std::string_view head, std::string_view rest) {
     if (status >= 200 && status < 300) return finish_unless_more(rest);
     std::string problem;
-    if (status == 407) {
-        return fail(credentials_problem(head));
+    // 401 is that of a server; tinyproxy says so of a wrong password.
+    if (status == 407 || status == 401) {
+        return fail(credentials_problem(status, head));
     } else if (status == 403) {
         problem = "refuses a connection to " + server_ + " (" + status_text(head) +
                   "); its rules must allow CONNECT to this host and port";
@@ -171,10 +172,13 @@ void HttpConnect::judge(unsigned status, std::string_view head, std::string_view
             "answers CONNECT to " + server_ + " with " + status_text(head) + "; is it a proxy?";
     }
     const std::string quoted = body_text(rest);
-    fail(quoted.empty() ? problem : problem + ". It says: " + quoted);
+    if (!quoted.empty())
+        problem += (problem.ends_with('?') ? " It says: " : ". It says: ") + quoted;
+    fail(std::move(problem));
 }
 
-std::string HttpConnect::credentials_problem(std::string_view head) const {
+std::string HttpConnect::credentials_problem(unsigned status, std::string_view head) const {
+    const std::string code = " (" + std::to_string(status) + ")";
     constexpr std::size_t most_schemes = 5;
     std::vector<std::string> schemes;
     bool basic = false;
@@ -186,12 +190,12 @@ std::string HttpConnect::credentials_problem(std::string_view head) const {
         }
     }
     if (!schemes.empty() && !basic) {
-        return "demands credentials of the kind " + join(schemes, " or ") +
-               " (407), and only Basic is supported";
+        return "demands credentials of the kind " + join(schemes, " or ") + code +
+               ", and only Basic is supported";
     }
-    return has_credentials_ ? "does not accept the user and password of its URL (407)"
-                            : "demands credentials (407): put user:password@ before the host in "
-                              "its URL";
+    return has_credentials_
+               ? "does not accept the user and password of its URL" + code
+               : "demands credentials" + code + ": put user:password@ before the host in its URL";
 }
 
 }  // namespace k8s_sd::inline v0::detail
