@@ -33,7 +33,7 @@ import scenario
 from scenario import SCENARIOS, Failed, Skipped, World
 
 TOPICS = ("streams", "versions", "decoding", "overload", "connecting", "permissions", "privacy",
-          "status", "random_servers")
+          "proxies", "status", "random_servers")
 PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
 MOST_AGAIN = 30  # so many failures are no noise
 

@@ -93,13 +93,14 @@ void resolve_proxies(ApiServerConfig& server) {
 ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFiles& files) {
     ApiServerConfig server;
     const char* where = "api_server.url";
+    bool in_cluster = false;
     bool environment_is_default = false;
     if (!config.kubeconfig_file.empty()) {
         where = "kubeconfig_file";
         server = detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context);
         environment_is_default = true;  // as for kubectl, in any dialect
     } else if (config.api_server.url.empty()) {
-        // No proxy: the address is one of the cluster, which no proxy outside of it can reach.
+        in_cluster = true;
         where = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT";
         server = in_cluster_server(files);
     } else {
@@ -109,6 +110,8 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
     add_own_options(server, config.api_server);
     server.url = canonical_url(server, where);
     if (server.proxy.url.empty() && environment_is_default) server.proxy.from_environment = true;
+    // The address is one of the cluster, which no proxy outside of it can reach.
+    if (in_cluster) server.proxy.from_environment = false;
     resolve_proxies(server);
     return server;
 }

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/credential_sources.hpp"
 #include "k8s_sd/detail/net/header_lines.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
@@ -42,6 +43,10 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
               impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (header.value.size() >= least_secret_value) add_secret(header.value);
+    }
+    // Over plain http, a proxy can answer in place of the server.
+    if (target_->proxy) {
+        for (const CleansedBytes& secret : secrets_of(*target_->proxy)) add_secret(view(secret));
     }
 }
 
