@@ -21,6 +21,9 @@ class SecretTexts {
     ///                it is good again
     SecretTexts(asio::any_io_executor strand, std::shared_ptr<Clock>, std::shared_ptr<FileCalls>,
                 Logger logger);
+    SecretTexts(const SecretTexts&) = delete;
+    SecretTexts& operator=(const SecretTexts&) = delete;
+    ~SecretTexts();
 
     /// The index of a text.
     /// \param name  of the field, for messages; that of the file is added to it

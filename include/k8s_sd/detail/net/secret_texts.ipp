@@ -66,6 +66,8 @@ SecretTexts::SecretTexts(asio::any_io_executor strand, std::shared_ptr<Clock> cl
       calls_(std::move(calls)),
       logger_(std::move(logger)) {}
 
+SecretTexts::~SecretTexts() = default;
+
 std::size_t SecretTexts::add(const std::string& name, std::string_view value,
                              const std::string& file) {
     texts_.push_back(std::make_unique<Text>(*this, file.empty() ? name : name + " " + file, file));
