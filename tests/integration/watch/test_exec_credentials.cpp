@@ -37,8 +37,8 @@ struct ExecHost {
         void on_synced() override { synced = true; }
         void on_batch_end() override {}
         void on_status() override {
-            const auto& error = watcher->status().error;
-            if (error) problem = error->message;
+            const WatchStatus status = watcher->status();
+            if (status.error) problem = status.message;
         }
         bool synced = false;
         std::string problem;
