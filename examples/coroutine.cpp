@@ -1,7 +1,7 @@
 // A host made of coroutines: one runs the discoverer, one works with what it has found. Whichever
 // ends first cancels the other.
 //
-//     coroutine [--diffs N] [URL]      without URL: a simulated cluster
+//     coroutine [OPTION]... [URL]      without a server: a simulated cluster
 //
 // g++ 12 miscompiles some expressions with co_await: temporaries of aggregate and closure type are
 // destroyed twice, and co_await in the condition of a loop crashes. So configurations and lambdas
@@ -59,10 +59,7 @@ class Pods {
 };
 
 /// Ends only when it is cancelled.
-asio::awaitable<void> discover(std::string url, Pods& pods) {
-    k8s_sd::DiscoveryConfig config;
-    config.role = k8s_sd::Role::pod;
-    config.api_server.url = std::move(url);
+asio::awaitable<void> discover(k8s_sd::DiscoveryConfig config, Pods& pods) {
     const auto executor = co_await asio::this_coro::executor;
     k8s_sd::Discoverer discoverer(executor, config,
                                   [&](const k8s_sd::TargetGroupDiff& diff) { pods.apply(diff); });
@@ -82,7 +79,7 @@ asio::awaitable<void> consume(Pods& pods, unsigned changes) {
 
 void run(const support::Arguments& arguments) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), arguments.url);
+    support::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
     Pods pods(io);
     asio::cancellation_signal cancel;
@@ -99,7 +96,7 @@ void run(const support::Arguments& arguments) {
     signals.async_wait([&](error_code ec, int) {
         if (!ec) end(nullptr);
     });
-    asio::co_spawn(io, discover(cluster.url(), pods),
+    asio::co_spawn(io, discover(cluster.config(k8s_sd::Role::pod), pods),
                    asio::bind_cancellation_slot(cancel.slot(), end));
     asio::co_spawn(io, consume(pods, arguments.diffs), end);
     io.run();

@@ -2,7 +2,7 @@
 // before it discovered anything. Discovery moves in as a guest: on an executor of the host's
 // choice, with callbacks, and it leaves when the host shuts down.
 //
-//     existing_app [--diffs N] [URL]      without URL: a simulated cluster
+//     existing_app [OPTION]... [URL]      without a server: a simulated cluster
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
@@ -38,8 +38,7 @@ class Application {
           cluster_(cluster),
           diffs_left_(diffs),
           // Callbacks come on the strand that protects our state: no lock is needed.
-          discoverer_(strand_,
-                      {.role = k8s_sd::Role::endpointslice, .api_server = {.url = cluster.url()}},
+          discoverer_(strand_, cluster.config(k8s_sd::Role::endpointslice),
                       [this](const auto& diff) { on_targets(diff); }) {}
 
     void start() {
@@ -106,7 +105,7 @@ class Application {
 
 void run(const support::Arguments& arguments) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), arguments.url);
+    support::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(100ms);
     Application application(io, cluster, arguments.diffs);
     application.start();

@@ -1,9 +1,7 @@
 // Many named jobs on one DiscoveryManager, whose configuration is changed while it runs: each step
 // applies another one and shows what every job is told, and what that cost.
 //
-//     many_jobs [--steps N] [--interval SECONDS] [--timeout SECONDS] [URL]
-//
-// without URL: a simulated cluster
+//     many_jobs [OPTION]... [URL]      without a server: a simulated cluster
 
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
@@ -11,6 +9,7 @@
 #include "k8s_sd/target_groups.hpp"
 #include "support/cluster.hpp"
 #include "support/option_values.hpp"
+#include "support/server_options.hpp"
 #include "support/shop_jobs.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -31,7 +30,8 @@ namespace {
 namespace asio = boost::asio;
 
 struct Options {
-    std::string url;
+    k8s_sd::DiscoveryConfig server;
+    support::Shop shop;
     unsigned steps = 0;
     std::chrono::nanoseconds interval = std::chrono::seconds(1);
     std::chrono::nanoseconds timeout{};
@@ -42,7 +42,7 @@ class Host {
     Host(asio::io_context& io, const Options& options, support::Cluster& cluster)
         : options_(options),
           cluster_(cluster),
-          steps_(support::shop_steps(cluster.url())),
+          steps_(support::shop_steps(cluster.config(), options.shop)),
           metrics_(k8s_sd::metrics_of(io)),
           signals_(io, SIGINT, SIGTERM),
           step_timer_(io),
@@ -154,7 +154,7 @@ class Host {
 
 support::ExitStatus run(const Options& options) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), options.url);
+    support::Cluster cluster(io.get_executor(), options.server);
     cluster.start_changes(std::chrono::milliseconds(400));
     Host host(io, options, cluster);
     host.start();
@@ -170,7 +170,9 @@ int main(int argc, char** argv) {
         .program = "many_jobs",
         .about = "Changes the configuration of many discovery jobs step by step and prints what "
                  "each job is told.\n",
-        .sections = {{"",
+        .sections = {support::server_options(options.server, "a simulated cluster in this process"),
+                     support::shop_options(options.shop),
+                     {"Run",
                       {{"--steps", "N", "end after N configurations; default: follow the last one",
                         [&](const auto& value) { options.steps = support::count(value); }},
                        {"--interval", "SECONDS",
@@ -178,6 +180,6 @@ int main(int argc, char** argv) {
                         [&](const auto& value) { options.interval = support::seconds(value); }},
                        {"--timeout", "SECONDS", "end after this time",
                         [&](const auto& value) { options.timeout = support::seconds(value); }}}}},
-        .positional = support::url_of_cluster(options.url)};
+        .positional = support::url_of_cluster(options.server)};
     return support::run_program(command, argc, argv, [&] { return run(options); });
 }

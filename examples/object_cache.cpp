@@ -1,7 +1,7 @@
 // A host that keeps the Secrets and ConfigMaps its workloads refer to, as the kubelet does for its
 // pods, while they are rotated. Each object has one watch, however many workloads refer to it.
 //
-//     object_cache [--diffs N] [URL]      without URL: a simulated cluster
+//     object_cache [OPTION]... [URL]      without a server: a simulated cluster
 //
 // It prints names and sizes, never data.
 
@@ -9,6 +9,7 @@
 
 #include "k8s_sd/cache/reference_sets.hpp"
 #include "support/cluster.hpp"
+#include "support/option_values.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -32,10 +33,13 @@ using Names = std::set<k8s_sd::ObjectName>;
 /// The objects of one kind that the workloads need.
 class Objects {
  public:
-    Objects(const asio::any_io_executor& executor, k8s_sd::Kind kind, const std::string& url,
-            std::function<void()> on_change)
+    Objects(const asio::any_io_executor& executor, k8s_sd::Kind kind,
+            const k8s_sd::DiscoveryConfig& server, std::function<void()> on_change)
         : kind_(k8s_sd::resource_of(kind).kind),
-          cache_(executor, {.kind = kind, .api_server = {.url = url}}),
+          cache_(executor, {.kind = kind,
+                            .api_server = server.api_server,
+                            .kubeconfig_file = server.kubeconfig_file,
+                            .kubeconfig_context = server.kubeconfig_context}),
           references_(cache_),
           on_change_(std::move(on_change)) {}
 
@@ -99,17 +103,25 @@ class Objects {
     std::map<k8s_sd::ObjectName, k8s_sd::ObjectCache::Subscription> followed_;
 };
 
-void run(const support::Arguments& arguments) {
+/// What the workloads refer to.
+struct References {
+    std::string ns = "shop";
+    std::string secret = "db-credentials";
+    std::string other_secret = "queue-token";
+    std::string config_map = "settings";
+};
+
+void run(const support::Arguments& arguments, const References& names) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), arguments.url, support::Scene::credentials);
+    support::Cluster cluster(io.get_executor(), arguments.server, support::Scene::credentials);
     cluster.start_changes(std::chrono::milliseconds(100));
     std::function<void()> stop;
     unsigned left = arguments.diffs;
     const auto on_change = [&] {
         if (left > 0 && --left == 0) stop();
     };
-    Objects secrets(io.get_executor(), k8s_sd::Kind::secret, cluster.url(), on_change);
-    Objects config_maps(io.get_executor(), k8s_sd::Kind::configmap, cluster.url(), on_change);
+    Objects secrets(io.get_executor(), k8s_sd::Kind::secret, cluster.config(), on_change);
+    Objects config_maps(io.get_executor(), k8s_sd::Kind::configmap, cluster.config(), on_change);
     asio::signal_set signals(io, SIGINT, SIGTERM);
     stop = [&] {
         secrets.stop();
@@ -122,11 +134,13 @@ void run(const support::Arguments& arguments) {
     });
 
     // Workloads come, and one leaves; what the others need as well stays.
-    secrets.set("web", {{"shop", "db-credentials"}});
-    config_maps.set("web", {{"shop", "settings"}});
-    secrets.set("worker", {{"shop", "db-credentials"}, {"shop", "queue-token"}});
-    secrets.set("job", {{"shop", "queue-token"}});
-    secrets.read({"shop", "db-credentials"});
+    const k8s_sd::ObjectName shared{names.ns, names.secret};
+    const k8s_sd::ObjectName other{names.ns, names.other_secret};
+    secrets.set("web", {shared});
+    config_maps.set("web", {{names.ns, names.config_map}});
+    secrets.set("worker", {shared, other});
+    secrets.set("job", {other});
+    secrets.read(shared);
     secrets.set("job", {});
     io.run();
 }
@@ -134,6 +148,16 @@ void run(const support::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return support::run_example("object_cache", "Prints how the objects of a few workloads change.",
-                                argc, argv, run);
+    References names;
+    const auto option = [](const char* name, const char* what, std::string& member) {
+        return support::Option{name, "NAME", std::string(what) + " (default " + member + ")",
+                               support::text(member)};
+    };
+    return support::run_example(
+        "object_cache", "Prints how the Secrets and ConfigMaps of three workloads change.", argc,
+        argv, [&](const auto& arguments) { run(arguments, names); },
+        {option("--namespace", "of all of them", names.ns),
+         option("--secret", "of two workloads", names.secret),
+         option("--other-secret", "another one, of two workloads", names.other_secret),
+         option("--config-map", "of one workload", names.config_map)});
 }

@@ -1,7 +1,7 @@
 // URLWatcher by itself: LIST+WATCH of one collection, with the true changes of its objects, as a
 // controller or a cache would use it.
 //
-//     watch_url [--diffs N] [URL]      without URL: a simulated cluster
+//     watch_url [OPTION]... [URL]      without a server: a simulated cluster
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/url_watcher.hpp"
@@ -71,12 +71,10 @@ class PodWatch final : private k8s_sd::WatchObserver {
 
 void run(const support::Arguments& arguments) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), arguments.url);
+    support::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
-    k8s_sd::ApiServerConfig server;
-    server.url = cluster.url();
     // One thread runs the context, so that its executor may take the place of a strand.
-    const auto client = std::make_shared<k8s_sd::ApiClient>(io.get_executor(), server);
+    const auto client = std::make_shared<k8s_sd::ApiClient>(io.get_executor(), cluster.server());
     PodWatch watch(client, arguments.diffs);
     asio::signal_set signals(io, SIGINT, SIGTERM);
     const auto stop = [&] {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/abi.ipp"
+#include "k8s_sd/detail/base/access_rule.ipp"
 #include "k8s_sd/detail/base/delivery.ipp"
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"

@@ -1,5 +1,7 @@
+#include "k8s_sd/detail/groups/access_check.ipp"
 #include "k8s_sd/detail/groups/group_registry.ipp"
 #include "k8s_sd/detail/groups/group_watcher.ipp"
 #include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
 #include "k8s_sd/detail/groups/watch_set.ipp"

@@ -5,16 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 
 namespace discover {
 
 using support::UsageError;
-
-std::string readable_file(const std::string& path) {
-    if (!std::ifstream(path)) throw UsageError("cannot read the file " + path);
-    return path;
-}
 
 k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect dialect) {
     try {

@@ -9,9 +9,6 @@
 
 namespace discover {
 
-/// The path, if the file can be read. \throws support::UsageError
-std::string readable_file(const std::string& path);
-
 /// \throws support::UsageError
 k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect);
 

@@ -1,7 +1,9 @@
 // Watches a Kubernetes cluster and prints its targets and how they change. See docs/examples.md.
 
+#include "access_check.hpp"
 #include "k8s_sd/error.hpp"
 #include "options.hpp"
+#include "print_rbac.hpp"
 #include "session.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -15,6 +17,11 @@ using namespace discover;
 support::ExitStatus run(Options options) {
     check(options);
     LineWriter out;
+    if (options.print_rbac) {
+        print_rbac(options.config, options.service_account, out);
+        return support::exit_fine;
+    }
+    if (options.check) return check_access(std::move(options), out);
     // One thread runs everything.
     boost::asio::io_context io(1);
     return Session(io, std::move(options), out).run();

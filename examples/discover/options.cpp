@@ -2,6 +2,7 @@
 
 #include "config_options.hpp"
 #include "k8s_sd/config_yaml.hpp"
+#include "support/server_options.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,7 +16,6 @@ using support::either;
 using support::flag;
 using support::listed;
 using support::names_of;
-using support::text;
 using support::UsageError;
 using Text = const std::string&;
 
@@ -36,23 +36,12 @@ support::Choices<k8s_sd::LogLevel> log_levels() {
 }
 
 support::Section server_options(Options& o) {
-    auto& config = o.config;
-    auto& server = config.api_server;
-    return {
-        "Server; without any of these: $KUBECONFIG, the pod's service account, ~/.kube/config",
-        {{"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)},
-         {"--api-server", "URL", "http or https, a path prefix is kept", text(server.url)},
-         {"--token-file", "FILE", "bearer token, read again when it changes",
-          [&](Text v) { server.auth.bearer_token_file = readable_file(v); }},
-         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
-          [&](Text v) { server.tls.ca_file = readable_file(v); }},
-         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
-          text(server.tls.server_name)},
-         {"--insecure-skip-tls-verify", "", "trust any certificate",
-          flag(server.tls.insecure_skip_verify)},
-         {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
-         {"--context", "NAME", "context of the kubeconfig; default: its current one",
-          text(config.kubeconfig_context)}}};
+    support::Section section =
+        support::server_options(o.config, "$KUBECONFIG, the pod's service account, ~/.kube/config");
+    section.options.insert(
+        section.options.begin(),
+        {"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)});
+    return section;
 }
 
 support::Section config_options(Options& o) {
@@ -82,6 +71,20 @@ support::Section config_options(Options& o) {
              {"--dialect", "DIALECT",
               "labels as of " + either(names_of(support::dialects()), to_string(config.dialect)),
               support::choice(config.dialect, support::dialects())}}};
+}
+
+support::Section permission_options(Options& o) {
+    return {"Permissions, in place of a run",
+            {{"--check", "",
+              "try everything that this configuration needs (--timeout for each step, default 10), "
+              "and print a line each; status 0 if all is fine, else 1",
+              flag(o.check)},
+             {"--print-rbac", "",
+              "print the roles that this configuration needs, for kubectl apply -f -; asks no "
+              "server",
+              flag(o.print_rbac)},
+             {"--service-account", "NS/NAME", "who gets them (default " + o.service_account + ")",
+              support::text(o.service_account)}}};
 }
 
 support::Section run_options(Options& o) {
@@ -135,7 +138,8 @@ support::CommandLine command_line(Options& options) {
             .about = "Watches a Kubernetes cluster and prints its scrape targets and how they "
                      "change.\n\n"
                      "Try it without a cluster:  discover --sim\n",
-            .sections = {server_options(options), config_options(options), run_options(options)},
+            .sections = {server_options(options), config_options(options),
+                         permission_options(options), run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time,\n1 anything else. SIGINT and SIGTERM end it with 0.\n",
             .prepare = [&](const auto& given) { load_base(options, given); }};
@@ -145,13 +149,14 @@ void check(const Options& options) {
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");
     }
+    if (options.check && options.print_rbac) {
+        throw UsageError("--check: asks a server, and --print-rbac asks none; give one of them");
+    }
     if (options.output == Output::targets && !options.once) {
         throw UsageError("--output: targets needs --once");
     }
     if (!options.sim) return;
-    const auto& config = options.config;
-    if (config.api_server != k8s_sd::ApiServerConfig{} || !config.kubeconfig_file.empty() ||
-        !config.kubeconfig_context.empty()) {
+    if (support::names_server(options.config)) {
         throw UsageError("--sim: is a server of its own; name no other one (--api-server, "
                          "--kubeconfig, ... or in the file of --sd-config)");
     }
@@ -159,23 +164,15 @@ void check(const Options& options) {
 
 std::string_view option_of_field(std::string_view field) noexcept {
     constexpr std::pair<std::string_view, std::string_view> options[] = {
-        {"api_server.url", "--api-server"},
-        {"api_server.auth.bearer_token_file", "--token-file"},
-        {"api_server.tls.ca_file", "--ca-file"},
-        {"api_server.tls.server_name", "--tls-server-name"},
-        {"api_server.tls.insecure_skip_verify", "--insecure-skip-tls-verify"},
-        {"kubeconfig_file", "--kubeconfig"},
-        {"kubeconfig_context", "--context"},
         {"role", "--role"},
         {"namespaces", "--namespace"},
         {"own_namespace", "--own-namespace"},
         {"selectors", "--selector"},
-        {"API server", "--api-server"},
     };
     for (const auto& [prefix, option] : options) {
         if (field.starts_with(prefix)) return option;
     }
-    return {};
+    return support::option_of_server_field(field);
 }
 
 }  // namespace discover

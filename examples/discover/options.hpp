@@ -5,6 +5,7 @@
 #include "support/command_line.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace discover {
@@ -16,6 +17,9 @@ struct Options {
     k8s_sd::DiscoveryConfig config;
     bool sim = false;
     unsigned jobs = 1;
+    bool check = false;       ///< try what the configuration needs
+    bool print_rbac = false;  ///< print the permissions that it needs
+    std::string service_account = "default/k8s-sd";
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;
     std::optional<k8s_sd::Duration> status_interval;

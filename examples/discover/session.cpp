@@ -1,7 +1,7 @@
 #include "session.hpp"
 
-#include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/environment.hpp"
+#include "support/server_options.hpp"
 #include "watch_lines.hpp"
 
 #include <chrono>
@@ -46,7 +46,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     environment.logger.level = options_.log_level;
     k8s_sd::install(io_, environment);
     find_server();
-    const std::string server = resolve(options_.config).scope.api_server.url;
+    const std::string server = support::usable_server(options_.config).url;
     make_discoverers();
     reporter_ = make_reporter(out, options_, server);
     // The heading for people says it, too.
@@ -58,9 +58,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
 void Session::find_server() {
     if (options_.sim) {
         simulation_ = std::make_unique<support::Cluster>(io_.get_executor());
-        options_.config.api_server.url = simulation_->url();
-    } else {
-        find_api_server(options_.config);
+        options_.config.api_server.url = simulation_->server().url;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "scrape_jobs.hpp"
 #include "support/line_writer.hpp"
+#include "support/server_options.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -67,7 +68,12 @@ class Program {
                   out_.end_line();
               },
               [this] { count_scrape(); }) {
-        if (options_.sim) fleet_ = std::make_shared<Fleet>(io.get_executor());
+        if (options_.sim) {
+            fleet_ = std::make_shared<Fleet>(io.get_executor());
+            options_.server.api_server.url = fleet_->url();
+        } else if (support::names_server(options_.server)) {
+            support::usable_server(options_.server);
+        }
         read_config(io);
         if (fleet_) fleet_->start_changes(std::chrono::milliseconds(700));
         wait_for_signals();
@@ -117,7 +123,9 @@ class Program {
             for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
                 const bool named =
                     !config.api_server.url.empty() || !config.kubeconfig_file.empty();
-                if (fleet_ && !named) config.api_server.url = fleet_->url();
+                if (!named && support::names_server(options_.server)) {
+                    support::set_server(config, options_.server);
+                }
             }
         }
         jobs_.apply(file);

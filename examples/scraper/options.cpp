@@ -2,6 +2,7 @@
 
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "support/option_values.hpp"
+#include "support/server_options.hpp"
 
 #include <cstddef>
 
@@ -79,12 +80,18 @@ support::CommandLine command_line(Options& options) {
             .about = "Discovers targets as the scrape_configs of a Prometheus or vmagent file say, "
                      "and scrapes them.\n\n"
                      "Try it without a cluster:  scraper --sim\n",
-            .sections = {config_options(options), sharding_options(options), run_options(options)},
+            .sections = {config_options(options),
+                         support::server_options(options.server,
+                                                 "configurations that name none run in a pod"),
+                         sharding_options(options), run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n"};
 }
 
 void check(const Options& options) {
+    if (options.sim && support::names_server(options.server)) {
+        throw UsageError("--sim: is a server of its own; name no other one");
+    }
     if (options.sim || !options.config_file.empty()) return;
     throw UsageError("needs --sim, --config FILE or both");
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "support/command_line.hpp"
 
@@ -13,6 +13,7 @@ namespace scraper {
 /// What the command line asks for.
 struct Options {
     bool sim = false;
+    k8s_sd::DiscoveryConfig server;  ///< names the one of configurations that name none
     std::string config_file;
     bool strict = false;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;

@@ -3,6 +3,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "k8s_sd/sim/shop.hpp"
 #include "support/rotating_objects.hpp"
+#include "support/server_options.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -57,11 +58,13 @@ class Cluster::Simulation : public std::enable_shared_from_this<Simulation> {
     OnChange on_change_;
 };
 
-Cluster::Cluster(const asio::any_io_executor& executor, std::string url, Scene scene)
-    : url_(std::move(url)) {
-    if (!url_.empty()) return;
-    simulation_ = std::make_shared<Simulation>(executor, scene);
-    url_ = simulation_->url();
+Cluster::Cluster(const asio::any_io_executor& executor, k8s_sd::DiscoveryConfig config, Scene scene)
+    : config_(std::move(config)) {
+    if (!names_server(config_)) {
+        simulation_ = std::make_shared<Simulation>(executor, scene);
+        config_.api_server.url = simulation_->url();
+    }
+    server_ = usable_server(config_);
 }
 
 Cluster::~Cluster() = default;
@@ -72,9 +75,15 @@ void Cluster::start_changes(std::chrono::milliseconds interval, OnChange on_chan
 
 void Cluster::stop() noexcept { simulation_.reset(); }
 
-Positional url_of_cluster(std::string& url) {
-    return {"URL", "of an API server; default: a simulated cluster in this process",
-            [&](const std::string& value) { url = value; }};
+k8s_sd::DiscoveryConfig Cluster::config(k8s_sd::Role role) const {
+    k8s_sd::DiscoveryConfig config = config_;
+    config.role = role;
+    return config;
+}
+
+Positional url_of_cluster(k8s_sd::DiscoveryConfig& config) {
+    return {"URL", "the same as --api-server URL",
+            [&](const std::string& value) { config.api_server.url = value; }};
 }
 
 }  // namespace support

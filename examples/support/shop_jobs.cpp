@@ -1,5 +1,7 @@
 #include "support/shop_jobs.hpp"
 
+#include "support/option_values.hpp"
+
 #include <chrono>
 
 namespace support {
@@ -7,15 +9,29 @@ namespace support {
 using k8s_sd::DiscoveryConfig;
 using k8s_sd::Role;
 
-std::vector<Step> shop_steps(const std::string& url) {
+Section shop_options(Shop& shop) {
+    return {"What the jobs discover",
+            {{"--namespace", "NAME", "most of it is in this namespace (default " + shop.ns + ")",
+              text(shop.ns)},
+             {"--other-namespace", "NAME", "the rest (default " + shop.other_ns + ")",
+              text(shop.other_ns)},
+             {"--selector", "SELECTOR",
+              "labels of some pods in the first namespace (default " + shop.selector + ")",
+              text(shop.selector)}}};
+}
+
+std::vector<Step> shop_steps(const DiscoveryConfig& server, const Shop& names) {
     const auto config_for = [&](Role role, const std::string& ns) {
-        return DiscoveryConfig{.role = role, .api_server = {.url = url}, .namespaces = {ns}};
+        DiscoveryConfig config = server;
+        config.role = role;
+        config.namespaces = {ns};
+        return config;
     };
-    const auto shop = config_for(Role::pod, "shop");
-    const auto payments = config_for(Role::pod, "payments");
-    const auto slices = config_for(Role::endpointslice, "shop");
+    const auto shop = config_for(Role::pod, names.ns);
+    const auto payments = config_for(Role::pod, names.other_ns);
+    const auto slices = config_for(Role::endpointslice, names.ns);
     auto selected = shop;
-    selected.selectors = {{Role::pod, "app.kubernetes.io/name=cart", ""}};
+    selected.selectors = {{Role::pod, names.selector, ""}};
     auto bad = shop;
     bad.selectors = {{Role::pod, "app.kubernetes.io/name==!cart", ""}};
     return {

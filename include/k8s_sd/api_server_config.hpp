@@ -86,8 +86,8 @@ struct ExecConfig {
     /// Whether the program may ask somebody at a terminal. There is none: with `always` it cannot
     /// be run.
     enum class InteractiveMode : std::uint8_t { if_available, never, always };
-    InteractiveMode interactive_mode = InteractiveMode::if_available;
-    Duration timeout = std::chrono::seconds(30);  ///< it is killed after that
+    InteractiveMode interactive_mode = InteractiveMode::if_available;  ///< see there
+    Duration timeout = std::chrono::seconds(30);                       ///< it is killed after that
     auto operator<=>(const ExecConfig&) const = default;
 };
 
@@ -129,7 +129,7 @@ struct ImpersonationConfig {
     std::string user{};                 ///< Impersonate-User; the others need it
     std::string uid{};                  ///< Impersonate-Uid
     std::vector<std::string> groups{};  ///< Impersonate-Group, a header each
-    std::map<std::string, std::vector<std::string>> extra{};  ///< Impersonate-Extra-<key>
+    std::map<std::string, std::vector<std::string>> extra{};  ///< Impersonate-Extra-KEY
     auto operator<=>(const ImpersonationConfig&) const = default;
 };
 

@@ -32,6 +32,8 @@ class TokenSource;
 class URLWatcher;
 class WatchObserver;
 
+struct AccessCheckLine;
+struct AccessRule;
 struct ApiServerConfig;
 struct DiscoveryConfig;
 struct Environment;
@@ -43,6 +45,7 @@ struct Logger;
 struct Metrics;
 struct ObjectCacheConfig;
 struct ObjectChange;
+struct RbacOptions;
 struct ResolvedConfig;
 struct TargetGroupDiff;
 struct WatchOptions;

@@ -10,6 +10,8 @@
 /// \namespace k8s_sd::sim
 /// A simulated API server for tests of hosts. Begin with ApiServer.
 
+#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/access_rule.hpp"
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/cache/object_cache.hpp"
@@ -22,6 +24,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "k8s_sd/required_access.hpp"
 #include "k8s_sd/selector.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_groups.hpp"

@@ -9,6 +9,7 @@
 
 // base
 #include "k8s_sd/detail/base/abi.ipp"
+#include "k8s_sd/detail/base/access_rule.ipp"
 #include "k8s_sd/detail/base/delivery.ipp"
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
@@ -22,18 +23,28 @@
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"
+#include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"
+#include "k8s_sd/detail/config/kubeconfig_entries.ipp"
+#include "k8s_sd/detail/config/kubeconfig_exec.ipp"
+#include "k8s_sd/detail/config/kubeconfig_user.ipp"
+#include "k8s_sd/detail/config/proxy_choice.ipp"
+#include "k8s_sd/detail/config/proxy_url.ipp"
 #include "k8s_sd/detail/config/resolve.ipp"
 #include "k8s_sd/detail/config/sd_config_reader.ipp"
 #include "k8s_sd/detail/config/selector.ipp"
 #include "k8s_sd/detail/config/server_url.ipp"
+#include "k8s_sd/detail/config/text_encoding.ipp"
 #include "k8s_sd/detail/config/validate.ipp"
+#include "k8s_sd/detail/config/validate_server.ipp"
+#include "k8s_sd/detail/config/yaml_json.ipp"
 #include "k8s_sd/detail/config/yaml_value.ipp"
 
 // net
 #include "k8s_sd/detail/net/address_race.ipp"
 #include "k8s_sd/detail/net/api_client.ipp"
 #include "k8s_sd/detail/net/api_client_impl.ipp"
+#include "k8s_sd/detail/net/api_documents.ipp"
 #include "k8s_sd/detail/net/blocking_threads.ipp"
 #include "k8s_sd/detail/net/byte_stream.ipp"
 #include "k8s_sd/detail/net/child_process.ipp"
@@ -57,8 +68,10 @@
 #include "k8s_sd/detail/net/renewed_credentials.ipp"
 #include "k8s_sd/detail/net/secret_file.ipp"
 #include "k8s_sd/detail/net/secret_texts.ipp"
+#include "k8s_sd/detail/net/served_versions.ipp"
 #include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/shared_credentials.ipp"
+#include "k8s_sd/detail/net/short_get.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"
 #include "k8s_sd/detail/net/system_file_calls.ipp"
@@ -87,9 +100,11 @@
 #include "k8s_sd/detail/watch/watch_request.ipp"
 
 // groups
+#include "k8s_sd/detail/groups/access_check.ipp"
 #include "k8s_sd/detail/groups/group_registry.ipp"
 #include "k8s_sd/detail/groups/group_watcher.ipp"
 #include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
 #include "k8s_sd/detail/groups/watch_set.ipp"
 

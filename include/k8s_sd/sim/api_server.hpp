@@ -104,7 +104,12 @@ class K8S_SD_EXPORT ApiServer {
     /// watches go on, as on a real server.
     void deny(std::string_view plural);
     void allow(std::string_view plural);  ///< ends deny()
-    void set_token(std::string);          ///< see ApiServerOptions::token; for requests from now on
+    /// In which versions of its API group the server has a resource, {"v1"} at first. {"v1beta1"}:
+    /// as old servers have it. None: it does not have it, as if it were another server. The
+    /// discovery documents say it, too. Running watches of the resource end; its objects stay.
+    /// \throws std::invalid_argument for an unknown resource
+    void set_served(std::string_view plural, std::vector<std::string> versions);
+    void set_token(std::string);  ///< see ApiServerOptions::token; for requests from now on
 
     /// What happens to a watch after send_to_watches().
     enum class After { go_on, end, drop };

@@ -124,6 +124,10 @@ void ApiServer::fail_next(Response response, unsigned times, std::string path) {
 }
 void ApiServer::deny(std::string_view plural) { impl_->set_denied(plural, true); }
 void ApiServer::allow(std::string_view plural) { impl_->set_denied(plural, false); }
+void ApiServer::set_served(std::string_view plural, std::vector<std::string> versions) {
+    impl_->set_served(type_of_name(plural), std::move(versions));
+    send_to_watches(plural, {}, After::end);
+}
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
 
 void ApiServer::send_to_watches(std::string_view plural, std::string bytes, After after) {

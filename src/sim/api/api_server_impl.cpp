@@ -18,6 +18,10 @@ std::string_view verb_of(const Request& request, const Route& route) {
     return route.name.empty() ? "list" : "get";
 }
 
+bool is_one_of(const std::vector<std::string>& versions, std::string_view version) {
+    return std::find(versions.begin(), versions.end(), version) != versions.end();
+}
+
 Response plain_text(unsigned status, std::string body) {
     Response response;
     response.status = status;
@@ -161,7 +165,7 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
     }
     const std::string path = request.path.substr(options_.path_prefix.size());
     const std::optional<Route> route = parse_route(path);
-    if (!route) {
+    if (!route || !is_one_of(served(*route->type), route->version)) {
         Response response = document(path);
         answer(connection, std::move(request), response);
         return;
@@ -181,7 +185,8 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
 
 Response ApiServer::Impl::document(const std::string& path) const {
     if (path == "/healthz" || path == "/livez" || path == "/readyz") return plain_text(200, "ok");
-    if (auto text = discovery_document(path)) return json_body(std::move(*text));
+    const auto versions = [this](const ResourceType& type) { return served(type); };
+    if (auto text = discovery_document(path, versions)) return json_body(std::move(*text));
     if (path.starts_with("/api/") || path.starts_with("/apis/")) {
         fail(404, "NotFound", "the server could not find the requested resource");
     }
@@ -191,11 +196,13 @@ Response ApiServer::Impl::document(const std::string& path) const {
 Response ApiServer::Impl::resource(const Request& request, const Route& route) const {
     const Form form = negotiate(request);
     if (route.name.empty()) {
-        return json_body(list(store_, route, parse_list_options(request, *route.type), form));
+        return json_body(
+            in_version(list(store_, route, parse_list_options(request, *route.type), form),
+                       *route.type, route.version));
     }
     const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
     if (!object) throw not_found(*route.type, route.name);
-    return json_body(render_object(*object, form) + "\n");
+    return json_body(in_version(render_object(*object, form), *route.type, route.version) + "\n");
 }
 
 void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
@@ -209,8 +216,8 @@ void ApiServer::Impl::watch(Connection& connection, Request request, const Route
     options.bookmarks = options.bookmarks && options_.bookmarks;
     ++open_watches_;
     record(std::move(request), 200);
-    connection.start_watch(
-        std::make_unique<Watch>(store_, *route.type, route.ns, std::move(options), form));
+    connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,
+                                                   std::move(options), form, route.version));
 }
 
 void ApiServer::Impl::check_credentials(const Request& request) const {
@@ -251,6 +258,17 @@ void ApiServer::Impl::set_denied(std::string_view plural, bool denied) {
     } else {
         denied_.erase(std::string(plural));
     }
+}
+
+void ApiServer::Impl::set_served(const ResourceType& type, std::vector<std::string> versions) {
+    const std::lock_guard lock(mutex_);
+    served_[&type] = std::move(versions);
+}
+
+std::vector<std::string> ApiServer::Impl::served(const ResourceType& type) const {
+    const std::lock_guard lock(mutex_);
+    const auto set = served_.find(&type);
+    return set == served_.end() ? std::vector{std::string(type.version)} : set->second;
 }
 
 void ApiServer::Impl::set_token(std::string token) {

@@ -9,6 +9,7 @@
 #include <boost/asio/strand.hpp>
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -41,6 +42,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void set_intercept(Intercept);
     void fail_next(Response, unsigned times, std::string path);
     void set_denied(std::string_view plural, bool denied);
+    void set_served(const ResourceType&, std::vector<std::string> versions);
     void set_token(std::string);
 
     std::vector<RequestRecord> requests() const;
@@ -67,6 +69,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     Response document(const std::string& path) const;
     Response resource(const Request&, const Route&) const;
     void watch(Connection&, Request, const Route&);
+    std::vector<std::string> served(const ResourceType&) const;
     void check_credentials(const Request&) const;
     void check_permission(const Request&, const Route&) const;
     void record(Request, unsigned status);
@@ -88,6 +91,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     Intercept intercept_;
     std::deque<PlannedFailure> planned_;
     std::set<std::string, std::less<>> denied_;
+    std::map<const ResourceType*, std::vector<std::string>> served_;  ///< where set_served() was
     std::string token_;
     std::deque<RequestRecord> requests_;
 };

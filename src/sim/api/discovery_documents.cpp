@@ -24,24 +24,59 @@ json::object core_versions() {
             {"serverAddressByClientCIDRs", json::array()}};
 }
 
-json::object group_list() {
+/// "apps/v1"; "v1" in the core group.
+std::string group_version(std::string_view group, std::string_view version) {
+    return (group.empty() ? "" : std::string(group) + "/") + std::string(version);
+}
+
+/// Empty: the server has nothing of the group.
+json::object group(std::string_view name, const ServedIn& served_in) {
+    std::vector<std::string> versions;
+    for (const ResourceType& type : resource_types()) {
+        if (type.group != name) continue;
+        for (const std::string& version : served_in(type)) {
+            if (std::find(versions.begin(), versions.end(), version) == versions.end())
+                versions.push_back(version);
+        }
+    }
+    if (versions.empty()) return {};
+    json::array entries;
+    for (const std::string& version : versions) {
+        entries.push_back(
+            json::object{{"groupVersion", group_version(name, version)}, {"version", version}});
+    }
+    const json::value preferred = entries.front();
+    return {{"name", name}, {"versions", std::move(entries)}, {"preferredVersion", preferred}};
+}
+
+json::object group_document(std::string_view name, const ServedIn& served_in) {
+    json::object document = group(name, served_in);
+    if (document.empty()) return {};
+    document["kind"] = "APIGroup";
+    document["apiVersion"] = "v1";
+    return document;
+}
+
+json::object group_list(const ServedIn& served_in) {
     std::vector<std::string_view> seen{""};
     json::array groups;
     for (const ResourceType& type : resource_types()) {
         if (std::find(seen.begin(), seen.end(), type.group) != seen.end()) continue;
         seen.push_back(type.group);
-        const json::object version{{"groupVersion", type.api_version()}, {"version", type.version}};
-        groups.push_back(json::object{{"name", type.group},
-                                      {"versions", json::array{version}},
-                                      {"preferredVersion", version}});
+        json::object entry = group(type.group, served_in);
+        if (!entry.empty()) groups.push_back(std::move(entry));
     }
     return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-json::object resource_list(std::string_view group_version) {
+json::object resource_list(std::string_view name, const ServedIn& served_in) {
     json::array resources;
     for (const ResourceType& type : resource_types()) {
-        if (type.api_version() != group_version) continue;
+        const std::vector<std::string> versions = served_in(type);
+        const bool served = std::any_of(versions.begin(), versions.end(), [&](const auto& version) {
+            return group_version(type.group, version) == name;
+        });
+        if (!served) continue;
         json::object entry{{"name", type.plural},
                            {"singularName", type.singular},
                            {"namespaced", type.namespaced},
@@ -53,23 +88,25 @@ json::object resource_list(std::string_view group_version) {
     if (resources.empty()) return {};
     return {{"kind", "APIResourceList"},
             {"apiVersion", "v1"},
-            {"groupVersion", group_version},
+            {"groupVersion", name},
             {"resources", std::move(resources)}};
 }
 
-json::object document(std::string_view path) {
+json::object document(std::string_view path, const ServedIn& served_in) {
     if (path == "/version") return version();
     if (path == "/api") return core_versions();
-    if (path == "/apis") return group_list();
-    if (path == "/api/v1") return resource_list("v1");
-    if (path.starts_with("/apis/")) return resource_list(path.substr(6));
-    return {};
+    if (path == "/apis") return group_list(served_in);
+    if (path == "/api/v1") return resource_list("v1", served_in);
+    if (!path.starts_with("/apis/")) return {};
+    const std::string_view name = path.substr(6);
+    return name.find('/') == name.npos ? group_document(name, served_in)
+                                       : resource_list(name, served_in);
 }
 
 }  // namespace
 
-std::optional<std::string> discovery_document(std::string_view path) {
-    const json::object result = document(path);
+std::optional<std::string> discovery_document(std::string_view path, const ServedIn& served_in) {
+    const json::object result = document(path, served_in);
     if (result.empty()) return std::nullopt;
     return json::serialize(result) + "\n";
 }

@@ -107,6 +107,18 @@ std::string render_object(const Object& object, Form form) {
     return type_meta(object.type().kind, object.type().api_version()) + object.text().substr(1);
 }
 
+std::string in_version(std::string json, const ResourceType& type, std::string_view version) {
+    if (version == type.version) return json;
+    const auto replace = [&json](std::string_view from, const std::string& to) {
+        for (std::size_t at = 0; (at = json.find(from, at)) != json.npos; at += to.size())
+            json.replace(at, from.size(), to);
+    };
+    const std::string api = "\"apiVersion\":\"" + std::string(type.group) + "/";
+    replace(api + std::string(type.version) + "\"", api + std::string(version) + "\"");
+    replace("\"deprecatedTopology\":", "\"topology\":");
+    return json;
+}
+
 void append_event(std::string& out, std::string_view type, const Object& object, Form form,
                   bool first) {
     ((out += "{\"type\":\"") += type) += "\",\"object\":";

@@ -32,6 +32,10 @@ std::string render_list(const ResourceType&, const ListMetadata&, std::span<cons
 /// One object with kind and apiVersion.
 std::string render_object(const Object&, Form);
 
+/// JSON of objects of the type as another version of its API group has it. Only what clients of
+/// EndpointSlices and Ingresses of v1beta1 see is different.
+std::string in_version(std::string json, const ResourceType&, std::string_view version);
+
 /// A line of a watch. \param first  tables carry their columns in the first event only
 void append_event(std::string& out, std::string_view type, const Object&, Form, bool first);
 void append_bookmark(std::string& out, const ResourceType&, std::uint64_t version, bool initial_end,

@@ -29,15 +29,15 @@ std::optional<Route> parse_route(std::string_view path) {
     const std::size_t head = core ? 2 : 3;  // "api/v1" or "apis/<group>/<version>"
     if ((!core && !grouped) || parts.size() <= head) return std::nullopt;
     const std::string_view group = core ? std::string_view() : parts[1];
-    const std::string_view version = parts[head - 1];
 
     Route route;
+    route.version = parts[head - 1];
     std::size_t i = head;
     if (parts[i] == "namespaces" && parts.size() > i + 2) {
         route.ns = parts[i + 1];
         i += 2;
     }
-    route.type = find_by_plural(group, version, parts[i]);
+    route.type = find_by_plural(group, parts[i]);
     if (!route.type || (!route.ns.empty() && !route.type->namespaced)) return std::nullopt;
     if (parts.size() > i + 1) route.name = parts[i + 1];
     const bool needs_namespace = !route.name.empty() && route.type->namespaced && route.ns.empty();

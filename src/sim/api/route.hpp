@@ -11,11 +11,12 @@ namespace k8s_sd::inline v0::sim {
 /// What a path such as "/apis/apps/v1/namespaces/shop/replicasets/web-1" names.
 struct Route {
     const ResourceType* type = nullptr;
-    std::string ns;    ///< empty: all
-    std::string name;  ///< empty: the collection
+    std::string version;  ///< of the API group; the type need not be served in it
+    std::string ns;       ///< empty: all
+    std::string name;     ///< empty: the collection
 };
 
-/// nullopt if the path names no resource of this server.
+/// nullopt if the path names no resource that this server knows.
 std::optional<Route> parse_route(std::string_view path);
 
 }  // namespace k8s_sd::inline v0::sim

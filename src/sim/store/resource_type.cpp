@@ -123,11 +123,8 @@ const ResourceType* find(Predicate predicate) {
 
 std::span<const ResourceType> resource_types() { return table(); }
 
-const ResourceType* find_by_plural(std::string_view group, std::string_view version,
-                                   std::string_view plural) {
-    return find([&](const ResourceType& t) {
-        return t.group == group && t.version == version && t.plural == plural;
-    });
+const ResourceType* find_by_plural(std::string_view group, std::string_view plural) {
+    return find([&](const ResourceType& t) { return t.group == group && t.plural == plural; });
 }
 
 const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind) {

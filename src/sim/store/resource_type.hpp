@@ -34,8 +34,7 @@ struct ResourceType {
 std::span<const ResourceType> resource_types();
 
 /// Null if there is none.
-const ResourceType* find_by_plural(std::string_view group, std::string_view version,
-                                   std::string_view plural);
+const ResourceType* find_by_plural(std::string_view group, std::string_view plural);
 const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind);
 /// By plural name or kind alone; both are unique here.
 const ResourceType* find_by_name(std::string_view plural_or_kind);

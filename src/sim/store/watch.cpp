@@ -5,8 +5,13 @@
 namespace k8s_sd::inline v0::sim {
 
 Watch::Watch(const Store& store, const ResourceType& type, std::string ns, ListOptions options,
-             Form form)
-    : store_(store), type_(type), ns_(std::move(ns)), options_(std::move(options)), form_(form) {
+             Form form, std::string version)
+    : store_(store),
+      type_(type),
+      ns_(std::move(ns)),
+      options_(std::move(options)),
+      form_(form),
+      version_(std::move(version)) {
     begin();
 }
 
@@ -49,6 +54,13 @@ void Watch::fail_expired(std::uint64_t version) {
 }
 
 void Watch::produce(std::string& out, std::size_t limit) {
+    if (version_ == type_.version) return produce_events(out, limit);
+    std::string events;
+    produce_events(events, limit);
+    out += in_version(std::move(events), type_, version_);
+}
+
+void Watch::produce_events(std::string& out, std::size_t limit) {
     if (!ending_ && error_.empty() && produce_initial(out, limit)) produce_changes(out, limit);
     if (!error_.empty()) {
         append_error(out, error_);

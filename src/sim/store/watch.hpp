@@ -14,7 +14,9 @@ namespace k8s_sd::inline v0::sim {
 /// What a watch sends, without the sending: initial events, changes, bookmarks, errors.
 class Watch {
  public:
-    Watch(const Store&, const ResourceType&, std::string ns, ListOptions, Form);
+    /// \param version  of the API group, in which objects are shown
+    Watch(const Store&, const ResourceType&, std::string ns, ListOptions, Form,
+          std::string version);
 
     const ResourceType& type() const { return type_; }
     const ListOptions& options() const { return options_; }
@@ -33,6 +35,7 @@ class Watch {
 
  private:
     void begin();
+    void produce_events(std::string& out, std::size_t limit);
     void begin_with_state();
     void begin_after(std::uint64_t version);
     bool produce_initial(std::string& out, std::size_t limit);
@@ -47,6 +50,7 @@ class Watch {
     std::string ns_;
     ListOptions options_;
     Form form_;
+    std::string version_;
 
     std::vector<ObjectPtr> initial_;
     std::size_t initial_sent_ = 0;

@@ -22,9 +22,10 @@ def command(program, arguments):
     return [os.path.join(FOLDER, program), *map(str, arguments)]
 
 
-def run(program, *arguments):
-    """Runs it to its end. Returns what subprocess.run() does."""
-    return subprocess.run(command(program, arguments), env=environment(), text=True,
+def run(program, *arguments, variables=None):
+    """Runs it to its end, with more environment variables. Returns what subprocess.run() does."""
+    return subprocess.run(command(program, arguments), text=True,
+                          env={**environment(), **(variables or {})},
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
 
 

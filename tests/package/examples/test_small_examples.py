@@ -13,8 +13,15 @@ class SmallExamples(unittest.TestCase):
             program.line_with(r"^\d+\.\d+\.\d+\.\d+:\d+$")
             program.line_with("^pod/.* removed$")
 
-    def test_minimal_tells_its_usage(self):
-        self.assertEqual(run("minimal").returncode, 2)
+    def test_minimal_without_a_url_says_where_it_looked(self):
+        result = run("minimal")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"^minimal: .* tried \$KUBECONFIG \(not set\), in-cluster .*\n$")
+
+    def test_minimal_says_what_is_wrong_with_the_url(self):
+        result = run("minimal", "ftp://127.0.0.1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("the scheme must be http or https", result.stderr)
 
     def ends_after_changes(self, program, *patterns):
         result = run(program, "--diffs", 4)

@@ -25,7 +25,8 @@ const Statement statements[] = {
     {prometheus, "takes one selector a kind", &R::refuses_repeated_selectors},
     {prometheus, "refuses a selector without use", &R::refuses_unused_selectors},
     {prometheus, "refuses an empty api_server", &R::refuses_empty_api_server},
-    {prometheus, "ties HTTP switches to api_server", &R::http_switches_need_api_server},
+    {prometheus, "ties HTTP options to api_server", &R::http_options_need_api_server},
+    {vmagent, "uses the proxies of the environment", &R::uses_proxies_of_environment},
     {vmagent, "knows the role endpointslices", &R::has_role_endpointslices},
 
     {prometheus, "reads null as an empty text", &R::reads_null_as_empty_text},

@@ -49,6 +49,19 @@ struct Pod {
     InClusterFiles files;
 };
 
+ExecConfig plugin() {
+    return {.api_version = "client.authentication.k8s.io/v1", .command = "plugin"};
+}
+
+OAuth2Config token_service() { return {.client_id = "me", .token_url = "https://login"}; }
+
+std::shared_ptr<TokenSource> token_source() {
+    struct None final : TokenSource {
+        void async_get_token(bool, Handler) override {}
+    };
+    return std::make_shared<None>();
+}
+
 }  // namespace
 
 TEST_CASE("validate: the default configuration is valid in both dialects") {
@@ -78,12 +91,17 @@ TEST_CASE("validate: credentials and TLS options need the URL of api_server") {
         {"auth.bearer_token", with([](auto& s) { s.auth.bearer_token = "t"; })},
         {"auth.bearer_token_file", with([](auto& s) { s.auth.bearer_token_file = "f"; })},
         {"auth.username", with([](auto& s) { s.auth.username = "u"; })},
+        {"auth.username_file", with([](auto& s) { s.auth.username_file = "f"; })},
+        {"auth.exec", with([](auto& s) { s.auth.exec = plugin(); })},
+        {"auth.oauth2", with([](auto& s) { s.auth.oauth2 = token_service(); })},
+        {"auth.token_source", with([](auto& s) { s.auth.token_source = token_source(); })},
         {"tls.ca", with([](auto& s) { s.tls.ca = "p"; })},
         {"tls.ca_file", with([](auto& s) { s.tls.ca_file = "f"; })},
         {"tls.cert", with([](auto& s) { s.tls.cert = s.tls.key = "p"; })},
         {"tls.cert_file", with([](auto& s) { s.tls.cert_file = s.tls.key_file = "f"; })},
         {"tls.server_name", with([](auto& s) { s.tls.server_name = "n"; })},
-        {"tls.insecure_skip_verify", with([](auto& s) { s.tls.insecure_skip_verify = true; })}};
+        {"tls.insecure_skip_verify", with([](auto& s) { s.tls.insecure_skip_verify = true; })},
+        {"tls.min_version", with([](auto& s) { s.tls.min_version = TlsVersion::tls_1_3; })}};
     for (auto [field, config] : cases) {
         INFO(field);
         const std::string where = std::string("api_server.") + field;
@@ -192,6 +210,56 @@ TEST_CASE("validate: one kind of credentials, complete and fit for a header") {
     CHECK_FALSE(contains(problem(config), "sesame"));
     auth = {.username = "u", .password = "p"};
     CHECK(problem(config) == "");
+}
+
+TEST_CASE("validate: a program that gives credentials can be run") {
+    DiscoveryConfig config = with_url();
+    ExecConfig& exec = config.api_server.auth.exec.emplace(plugin());
+    CHECK(problem(config) == "");
+    exec.api_version = "client.authentication.k8s.io/v1alpha1";
+    CHECK(problem(config).starts_with("api_server.auth.exec.api_version: allowed are client."));
+    exec = plugin();
+    exec.command.clear();
+    CHECK(problem(config) == "api_server.auth.exec: needs command");
+    exec = plugin();
+    exec.interactive_mode = ExecConfig::InteractiveMode::always;
+    CHECK(problem(config).starts_with("api_server.auth.exec.interactive_mode: always needs a"));
+    exec = plugin();
+    exec.timeout = Duration::zero();
+    CHECK(problem(config) == "api_server.auth.exec.timeout: must be greater than zero");
+    exec = plugin();
+    exec.env = {{"A=B", "c"}};
+    CHECK(problem(config) == "api_server.auth.exec.env: a variable needs a name without '='");
+    exec.env = {{"A", std::string("a\0b", 3)}};
+    CHECK(problem(config) == "api_server.auth.exec: must not contain a NUL character");
+    config.api_server.auth.exec = plugin();
+    config.api_server.auth.token_source = token_source();
+    CHECK(problem(config) == "api_server.auth.token_source: must not be set together with exec");
+}
+
+TEST_CASE("validate: whom to impersonate has a name") {
+    DiscoveryConfig config = with_url();
+    config.api_server.impersonate = {.groups = {"admins"}};
+    CHECK(problem(config).starts_with("api_server.impersonate.user: is missing; uid, groups and"));
+    config.api_server.impersonate = {.user = "jane", .uid = "1\n2"};
+    CHECK(problem(config).starts_with("api_server.impersonate.uid: must not contain a line break"));
+    config.api_server.impersonate = {.user = "jane", .extra = {{"scopes", {"a", "b\r"}}}};
+    CHECK(problem(config).starts_with("api_server.impersonate.extra: must not contain a line"));
+    config.api_server.impersonate = {.user = "jane", .extra = {{"", {"a"}}}};
+    CHECK(problem(config).starts_with("api_server.impersonate.extra: needs keys that are not"));
+}
+
+TEST_CASE("validate: headers, impersonation and a proxy are added to any way to the server") {
+    DiscoveryConfig config;
+    config.kubeconfig_file = "kc";
+    config.api_server = {.impersonate = {.user = "jane"},
+                         .headers = {{"X-Tenant", "1", ""}},
+                         .proxy = {.url = "http://proxy"}};
+    CHECK(problem(config) == "");
+    config.kubeconfig_file.clear();
+    CHECK(problem(config) == "");
+    config.api_server.headers.push_back({"X-Tenant", "1", "file"});
+    CHECK(problem(config) == "api_server.headers[1].file: must not be set together with value");
 }
 
 TEST_CASE("validate: certificates come from one source and with their keys") {
@@ -343,6 +411,23 @@ TEST_CASE("resolve: in-cluster access takes the environment and the service acco
     }
 }
 
+TEST_CASE("resolve: headers, impersonation and a proxy count over those of a kubeconfig") {
+    const TemporaryDirectory directory;
+    DiscoveryConfig config;
+    config.kubeconfig_file = directory.write(
+        "kc", "current-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"
+              "clusters: [{name: a, cluster: {server: 'https://kube'}}]\n"
+              "users: [{name: a, user: {token: t}}]\n");
+    config.api_server = {.impersonate = {.user = "jane"},
+                         .headers = {{"X-Tenant", "1", ""}},
+                         .proxy = {.url = "http://proxy:3128"}};
+    const ApiServerConfig server = resolve(config).scope.api_server;
+    CHECK(server.auth.bearer_token == "t");
+    CHECK(server.impersonate == config.api_server.impersonate);
+    CHECK(server.headers == config.api_server.headers);
+    CHECK(server.proxy == config.api_server.proxy);
+}
+
 TEST_CASE("resolve: namespaces are sorted and unique, and an empty one is all of them") {
     DiscoveryConfig config = with_url();
     config.namespaces = {"b", "a", "b"};
@@ -378,6 +463,20 @@ TEST_CASE("resolve: an own namespace that is missing, empty or no name is an err
     CHECK(config_error([&] {
               resolve(config, pod.files);
           }).starts_with("own_namespace: cannot read"));
+}
+
+TEST_CASE("resolve: POD_NAMESPACE comes before the file of the service account") {
+    const Pod pod;
+    const ScopedVariable variable("POD_NAMESPACE", "payments");
+    DiscoveryConfig config;
+    config.own_namespace = true;
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"payments"});
+    const ScopedVariable empty("POD_NAMESPACE", "");
+    CHECK(resolve(config, pod.files).scope.namespaces == std::vector<std::string>{"shop"});
+    const ScopedVariable bad("POD_NAMESPACE", "a/b");
+    CHECK(config_error([&] { resolve(config, pod.files); }) ==
+          "own_namespace: the environment variable POD_NAMESPACE does not hold the name of a "
+          "namespace");
 }
 
 TEST_CASE("resolve: selectors of one role are joined in order, those not watched go") {
@@ -441,7 +540,7 @@ TEST_CASE("find_api_server: $KUBECONFIG, in-cluster and ~/.kube/config are tried
         return config;
     };
     CHECK(find().kubeconfig_file == list);
-    kubeconfig.emplace("KUBECONFIG", home.path("missing"));
+    kubeconfig.emplace("KUBECONFIG", ":");
     CHECK(find().kubeconfig_file == "");
     home.write(".kube/config", "");
     CHECK(find().kubeconfig_file == "");
@@ -452,9 +551,23 @@ TEST_CASE("find_api_server: $KUBECONFIG, in-cluster and ~/.kube/config are tried
 
     std::filesystem::remove(home_file);
     CHECK(config_error([&] { find(); }) ==
-          "API server: none was given and none was found; tried $KUBECONFIG (no such file: " +
-              home.path("missing") +
-              "), in-cluster (KUBERNETES_SERVICE_HOST is not set), ~/.kube/config (no such file: " +
+          "API server: none was given and none was found; tried $KUBECONFIG (not set), "
+          "in-cluster (KUBERNETES_SERVICE_HOST is not set), ~/.kube/config (no such file: " +
               home_file + ")");
     CHECK(find(with_url()) == with_url());
+}
+
+TEST_CASE("find_api_server: $KUBECONFIG that names no file leads to no other cluster") {
+    const TemporaryDirectory home;
+    const ScopedVariable home_variable("HOME", home.path());
+    home.write(".kube/config", "");
+    const Pod pod;
+    const ScopedVariable kubeconfig("KUBECONFIG", home.path("a") + "::" + home.path("b"));
+    DiscoveryConfig config;
+    CHECK(config_error([&] { find_api_server(config, pod.files); }) ==
+          "$KUBECONFIG: none of these files exists: " + home.path("a") + ", " + home.path("b") +
+              "; name one that does, or unset the variable");
+    CHECK(config == DiscoveryConfig{});
+    config.kubeconfig_file = "other";
+    CHECK_NOTHROW(find_api_server(config, pod.files));
 }

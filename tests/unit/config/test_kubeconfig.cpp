@@ -1,57 +1,18 @@
 #include "k8s_sd/detail/base/base64.hpp"
-#include "k8s_sd/detail/config/kubeconfig.hpp"
-#include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "unit/config/kubeconfig_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 using namespace k8s_sd;
+using namespace k8s_sd::test;
 using k8s_sd::detail::load_kubeconfig;
-using k8s_sd::detail::load_kubeconfig_files;
-using k8s_sd::test::config_error;
-using k8s_sd::test::contains;
-using k8s_sd::test::TemporaryDirectory;
-
-namespace {
-
-/// A kubeconfig with one context whose cluster and user have these keys (flow style).
-std::string one_context(const std::string& cluster, const std::string& user) {
-    return "apiVersion: v1\nkind: Config\npreferences: {}\nextensions: [{name: x}]\n"
-           "clusters:\n- name: k\n  cluster: {" +
-           cluster +
-           "}\n"
-           "users:\n- name: u\n  user: {" +
-           user +
-           "}\n"
-           "contexts:\n- name: c\n  context: {cluster: k, user: u, namespace: n}\n"
-           "current-context: c\n";
-}
-
-constexpr const char* https = "server: 'https://h:6443'";
-
-ApiServerConfig load(const std::string& content) {
-    const TemporaryDirectory directory;
-    return load_kubeconfig(directory.write("kc", content), "");
-}
-
-/// The error without the directory of the file.
-std::string problem(const std::string& content, const std::string& context = "") {
-    const TemporaryDirectory directory;
-    const std::string path = directory.write("kc", content);
-    std::string text = config_error([&] { load_kubeconfig(path, context); });
-    for (auto at = text.find(path); at != std::string::npos; at = text.find(path)) {
-        text.replace(at, path.size(), "kc");
-    }
-    return text;
-}
-
-std::string user_problem(const std::string& user) { return problem(one_context(https, user)); }
-
-}  // namespace
 
 TEST_CASE("kubeconfig: inline certificates are decoded and win over files") {
-    const ApiServerConfig server = load(one_context(
+    const ApiServerConfig server = read_config(one_context(
         "server: 'https://localhost:6443', certificate-authority-data: YXV0aG9yaXR5, "
         "certificate-authority: ca, tls-server-name: api, disable-compression: true, future: 1",
         "client-certificate-data: Y2VydGlmaWNhdGU=, client-certificate: cc, client-key-data: "
@@ -69,7 +30,7 @@ TEST_CASE("kubeconfig: inline certificates are decoded and win over files") {
 TEST_CASE("kubeconfig: relative paths are relative to its directory, absolute ones stay") {
     const TemporaryDirectory directory;
     const std::string path = directory.write(
-        "sub/kc", one_context(std::string(https) + ", certificate-authority: pki/ca.crt",
+        "sub/kc", one_context(std::string(https_server) + ", certificate-authority: pki/ca.crt",
                               "client-certificate: /abs/c, client-key: ../k, tokenFile: t"));
     const ApiServerConfig server = load_kubeconfig(path, "");
     CHECK(server.tls.ca_file == directory.path("sub/pki/ca.crt"));
@@ -78,39 +39,100 @@ TEST_CASE("kubeconfig: relative paths are relative to its directory, absolute on
     CHECK(server.auth.bearer_token_file == directory.path("sub/t"));
 }
 
-TEST_CASE("kubeconfig: credentials are a token, a token file, which wins, or a password") {
-    CHECK(load(one_context(https, "token: abc")).auth.bearer_token == "abc");
-    const AuthConfig both = load(one_context(https, "token: abc, tokenFile: /t")).auth;
-    CHECK(both.bearer_token == "");
-    CHECK(both.bearer_token_file == "/t");
-    const AuthConfig basic = load(one_context(https, "username: user1, password: secret")).auth;
-    CHECK(basic.username == "user1");
-    CHECK(basic.password == "secret");
+TEST_CASE("kubeconfig: a cluster is read with all that it has") {
+    const ApiServerConfig server = read_config(
+        one_context("server: 'https://API.example.com:443/k8s/', tls-server-name: api, "
+                    "insecure-skip-tls-verify: true, proxy-url: 'socks5://u:p@proxy:1080', "
+                    "disable-compression: true, future: {a: [1]}",
+                    ""));
+    CHECK(server.url == "https://api.example.com/k8s");
+    CHECK(server.tls == TlsConfig{.server_name = "api", .insecure_skip_verify = true});
+    CHECK(server.proxy == ProxyConfig{.url = "socks5://u:p@proxy:1080"});
+    CHECK(server.kubeconfig == KubeconfigOrigin{{"/etc/k8s/kc"}, "c"});
+    for (const char* url : {"http://p", "https://p:1", "SOCKS5://p"}) {
+        CHECK(read_config(one_context(https_server + std::string(", proxy-url: ") + url, ""))
+                  .proxy.url == url);
+    }
 }
 
-TEST_CASE("kubeconfig: credentials are not sent to a server without TLS") {
-    for (const char* url : {"server: 'http://some-server:8080'", "server: 'localhost:8080'"}) {
-        const ApiServerConfig server = load(one_context(url, "token: abc"));
-        CHECK(server.auth == AuthConfig{});
-        CHECK(server.tls == TlsConfig{});
+TEST_CASE("kubeconfig: what is wrong with a cluster is said with what would be right") {
+    const std::pair<const char*, const char*> clusters[] = {
+        {"", "server: is missing"},
+        {"server: 'https://u:sesame@h'",
+         "server: must not contain a user or password; use the options for credentials"},
+        {"server: 'https://[fe80::1%25eth0]:6443'",
+         "server: the IPv6 address has a zone, which means something else on each machine; use "
+         "one without \"%\""},
+        {"server: 'https://h', certificate-authority: c, insecure-skip-tls-verify: true",
+         "insecure-skip-tls-verify: must not be set together with a certificate-authority; remove "
+         "one of them"},
+        {"server: 'https://h', insecure-skip-tls-verify: 'true'",
+         "insecure-skip-tls-verify: must be true or false"},
+        {"server: 'https://h', certificate-authority-data: sesame",
+         "certificate-authority-data: is not base64"},
+        {"server: 'https://h', tls-server-name: \"a\\n\"",
+         "tls-server-name: must not contain a line break or another control character"}};
+    for (const auto& [cluster, expected] : clusters) {
+        INFO(cluster);
+        CHECK(cluster_problem(cluster) == std::string("kc:7: clusters[0].cluster.") + expected);
     }
-    const std::string tls = "server: 'h:6443', insecure-skip-tls-verify: true";
-    CHECK(load(one_context(tls, "token: abc")).auth.bearer_token == "abc");
+    for (const char* url : {"ftp://u:sesame@p", "p:8080", "socks5h://p", "http://", "http:/p"}) {
+        INFO(url);
+        CHECK(cluster_problem(https_server + std::string(", proxy-url: ") + url) ==
+              "kc:7: clusters[0].cluster.proxy-url: must be http://HOST:PORT, https://HOST:PORT or "
+              "socks5://HOST:PORT");
+    }
+}
+
+TEST_CASE("kubeconfig: a file that is none is told by its kind") {
+    CHECK(problem_of("apiVersion: v1\nkind: Secret\n") ==
+          "kc:2: kind: is not that of a kubeconfig, which is Config");
+    CHECK(problem_of("apiVersion: apps/v1\n") ==
+          "kc:1: apiVersion: is not that of a kubeconfig, which is v1");
+}
+
+TEST_CASE("kubeconfig: byte order marks and UTF-16, as Windows writes them, are read") {
+    const std::string text = one_context(https_server, "token: 't\xc3\xa4\xf0\x9f\x98\x80'");
+    const auto utf16 = [](bool big) {
+        std::string result;
+        const auto unit = [&](unsigned code) {
+            const char high = static_cast<char>(code >> 8U), low = static_cast<char>(code);
+            (result += big ? high : low) += big ? low : high;
+        };
+        unit(0xfeff);
+        for (const char c : one_context(https_server, "token: 't#'")) {
+            if (c != '#') {
+                unit(static_cast<unsigned char>(c));
+            } else {
+                unit(0xe4), unit(0xd83d), unit(0xde00);
+            }
+        }
+        return result;
+    };
+    const ApiServerConfig server = read_config(text);
+    CHECK(read_config("\xef\xbb\xbf" + text) == server);
+    CHECK(read_config(utf16(false)) == server);
+    CHECK(read_config(utf16(true)) == server);
+    CHECK(problem_of(utf16(true) + "x") == "kc:15: the text is not UTF-8");
+    CHECK(problem_of(std::string("\xff\xfe\x3d\xd8x", 5)) == "kc:1: the text is not UTF-8");
+    CHECK(problem_of(std::string("\xfe\xff\xde\x00\xd8\x3d", 6)) == "kc:1: the text is not UTF-8");
+    CHECK(problem_of("\xff\xfe") == problem_of(""));
 }
 
 TEST_CASE("kubeconfig: a context without a user keeps its CA") {
-    const ApiServerConfig server =
-        load("{clusters: [{name: k, cluster: {server: 'https://h', certificate-authority-data: "
-             "YXV0aG9yaXR5}}], contexts: [{name: c, context: {cluster: k}}], current-context: c}");
+    const ApiServerConfig server = read_config(
+        "{clusters: [{name: k, cluster: {server: 'https://h', certificate-authority-data: "
+        "YXV0aG9yaXR5}}], contexts: [{name: c, context: {cluster: k}}], current-context: c}");
     CHECK(server.tls.ca == "authority");
     CHECK(server.auth == AuthConfig{});
 }
 
 TEST_CASE("kubeconfig: JSON is read as YAML is") {
-    CHECK(load("{\n\t\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
-               "\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"t\\u00e4\"}}],\"contexts\":"
-               "[{\"name\":\"c\",\"context\":{\"cluster\":\"k\",\"user\":\"u\"}}],"
-               "\"current-context\":\"c\"}")
+    CHECK(read_config(
+              "{\n\t\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
+              "\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"t\\u00e4\"}}],\"contexts\":"
+              "[{\"name\":\"c\",\"context\":{\"cluster\":\"k\",\"user\":\"u\"}}],"
+              "\"current-context\":\"c\"}")
               .auth.bearer_token == "t\xc3\xa4");
 }
 
@@ -123,77 +145,26 @@ TEST_CASE("kubeconfig: a context is chosen by name, else the current one") {
     const std::string path = directory.write("kc", clusters + "current-context: ca\n");
     CHECK(load_kubeconfig(path, "").url == "https://a");
     CHECK(load_kubeconfig(path, "cb").url == "https://b");
-    CHECK(problem(clusters, "x") == "kc: there is no context \"x\"; there are ca, cb");
-    CHECK(problem(clusters) == "kc: current-context is not set; name a context, there are ca, cb");
-    CHECK(problem("") == "kc: current-context is not set; name a context, there are none");
-}
-
-TEST_CASE("kubeconfig: what is not supported is an error that names it") {
-    CHECK(user_problem("exec: {command: aws}") ==
-          "kc:10: users[0].user.exec: exec credential plugins are not supported yet; use a token "
-          "or a client certificate");
-    CHECK(user_problem("auth-provider: {name: oidc}")
-              .starts_with("kc:10: users[0].user.auth-provider: auth providers are not supported"));
-    for (const std::string key :
-         {"as: x", "as-uid: x", "as-groups: [g]", "as-user-extra: {a: [b]}"}) {
-        CHECK(user_problem("token: t, " + key) == "kc:10: users[0].user." +
-                                                      key.substr(0, key.find(':')) +
-                                                      ": impersonation is not supported yet");
-    }
-    CHECK(problem(one_context("proxy-url: 'http://p', server: 'https://h'", "")) ==
-          "kc:7: clusters[0].cluster.proxy-url: proxies are not supported yet");
-    CHECK(user_problem("exec: null, as: '', as-groups: [], as-user-extra: {}") == "");
-}
-
-TEST_CASE("kubeconfig: the user of another context may be unsupported") {
-    const TemporaryDirectory directory;
-    const std::string path =
-        directory.write("kc", "users: [{name: e, user: {exec: {command: x}}}]\n"
-                              "clusters: [{name: k, cluster: {server: 'https://h'}}]\n"
-                              "contexts: [{name: c, context: {cluster: k}}]\ncurrent-context: c\n");
-    CHECK(load_kubeconfig(path, "").url == "https://h");
-}
-
-TEST_CASE("kubeconfig: contradictions are errors") {
-    const std::pair<const char*, const char*> users[] = {
-        {"username: u, token: t", "user.username: must not be set together with a token"},
-        {"username: u, tokenFile: t", "user.username: must not be set together with a token"},
-        {"password: p", "user.password: needs username"},
-        {"client-certificate: c", "user.client-certificate: needs a client-key"},
-        {"client-key-data: a2V5", "user.client-key: needs a client-certificate"},
-        {"token: \"sesame\\n\"", "user.token: must not contain a line break"},
-        {"token: [a]", "user.token: must be a text"},
-        {"client-key-data: '***'", "user.client-key-data: is not base64"}};
-    for (const auto& [user, expected] : users) {
-        INFO(user);
-        const std::string text = user_problem(user);
-        CHECK(text.starts_with(std::string("kc:10: users[0].") + expected));
-        CHECK_FALSE(contains(text, "sesame"));
-    }
-    CHECK(problem(one_context("server: 'https://h', certificate-authority: c, "
-                              "insecure-skip-tls-verify: true",
-                              ""))
-              .starts_with("kc:7: clusters[0].cluster.insecure-skip-tls-verify: must not be set"));
-    CHECK(problem(one_context("", "")) == "kc:7: clusters[0].cluster.server: is missing");
-    CHECK(problem(one_context("server: 'https://u:sesame@h'", "")) ==
-          "kc:7: clusters[0].cluster.server: must not contain a user or password; use the options "
-          "for credentials");
+    CHECK(problem_of(clusters, "x") == "kc: there is no context \"x\"; there are ca, cb");
+    CHECK(problem_of(clusters) ==
+          "kc: current-context is not set; name a context, there are ca, cb");
+    CHECK(problem_of("") == "kc: current-context is not set; name a context, there are none");
 }
 
 TEST_CASE("kubeconfig: references to nothing are errors with the names there are") {
     const std::string cluster = "clusters: [{name: k, cluster: {server: 'https://h'}}]\n";
     const auto with = [&](const std::string& context) {
-        return problem(cluster + "contexts:\n- name: c\n  context: " + context +
-                       "\ncurrent-context: c\n");
+        return problem_of(cluster + "contexts:\n- name: c\n  context: " + context +
+                          "\ncurrent-context: c\n");
     };
     CHECK(with("{cluster: x}") ==
           "kc:4: contexts[0].context.cluster: there is no such entry; there are k");
     CHECK(with("{cluster: k, user: x}") ==
           "kc:4: contexts[0].context.user: there is no such entry; there are none");
-    CHECK(with("{}") == "kc:4: contexts[0].context.cluster: is missing");
-    CHECK(with("") == "kc:4: contexts[0].context.cluster: is missing");
-    CHECK(problem("clusters: [{cluster: {}}]") == "kc:1: clusters[0]: has no name");
-    CHECK(problem("users:\n- name: a\n- name: a\n") ==
+    CHECK(with("{}") == "kc:4: contexts[0].context.cluster: is missing; there are k");
+    CHECK(with("") == "kc:4: contexts[0].context.cluster: is missing; there are k");
+    CHECK(problem_of("clusters: [{cluster: {}}]") == "kc:1: clusters[0]: has no name");
+    CHECK(problem_of("users:\n- name: a\n- name: a\n") ==
           "kc:3: users[1].name: there is an entry of this name already");
 }
 
@@ -208,14 +179,34 @@ TEST_CASE("kubeconfig: files merge by name, the first one wins, with their own d
                 "contexts: [{name: d, context: {cluster: k}}]\ncurrent-context: c\n");
     const std::string third = directory.write("3/kc", "current-context: d\n");
     const std::string missing = directory.path("missing");
-    const ApiServerConfig server = load_kubeconfig_files({missing, first, second, third}, "");
+    const ApiServerConfig server =
+        load_kubeconfig(missing + ":" + first + ":" + second + ":" + third, "");
     CHECK(server.url == "https://first");
     CHECK(server.tls.ca_file == directory.path("1/ca"));
     CHECK(server.auth.bearer_token_file == directory.path("2/t"));
-    CHECK(load_kubeconfig(missing + "::" + first + ":" + second + ":", "") == server);
+    CHECK(server.kubeconfig == KubeconfigOrigin{{first, second, third}, "c"});
+    CHECK(load_kubeconfig(missing + "::" + first + ":" + second + ":", "").url == server.url);
     CHECK(load_kubeconfig(first + ":" + second, "d").auth == AuthConfig{});
     CHECK(contains(config_error([&] { load_kubeconfig(missing + ":" + missing + "2", ""); }),
                    "none of these files exists: " + missing + ", " + missing + "2"));
+}
+
+TEST_CASE("kubeconfig: an empty file among several is one that says nothing") {
+    const TemporaryDirectory directory;
+    const std::string empty = directory.write("empty", "");
+    const std::string good = directory.write("good", one_context(https_server, "token: t"));
+    CHECK(load_kubeconfig(empty + ":" + good, "").auth.bearer_token == "t");
+}
+
+TEST_CASE("kubeconfig: a file among several that cannot be read is an error, as in kubectl") {
+    const TemporaryDirectory directory;
+    const std::string good = directory.write("good", one_context(https_server, "token: t"));
+    const std::string bad = directory.write("bad", "users: [{name: x, user: [}]\n");
+    for (const std::string& list : {good + ":" + bad, bad + ":" + good}) {
+        CHECK(config_error([&] {
+                  load_kubeconfig(list, "");
+              }).starts_with(bad + ":1: YAML syntax: "));
+    }
 }
 
 TEST_CASE("kubeconfig: a file that cannot be read or is no kubeconfig is an error") {
@@ -228,18 +219,18 @@ TEST_CASE("kubeconfig: a file that cannot be read or is no kubeconfig is an erro
     CHECK(contains(error(directory.path()), "it is a directory"));
     CHECK(error("").starts_with("kubeconfig: none of these files exists"));
     CHECK(contains(error(directory.write("big", std::string((4U << 20) + 1, ' '))), "4 MiB"));
-    CHECK(problem("just text") == "kc:1: must be a mapping of keys to values");
-    CHECK(problem("clusters: {a: b}") == "kc:1: clusters: must be a list");
-    CHECK(problem("users:\n  - [a]\n") == "kc:2: users[0]: must be a mapping of keys to values");
+    CHECK(problem_of("just text") == "kc:1: must be a mapping of keys to values");
+    CHECK(problem_of("clusters: {a: b}") == "kc:1: clusters: must be a list");
+    CHECK(problem_of("users:\n  - [a]\n") == "kc:2: users[0]: must be a mapping of keys to values");
 }
 
 TEST_CASE("kubeconfig: every prefix of a valid file is read or refused, never more") {
-    const std::string whole = one_context(https, "token: sesame");
+    const std::string whole = one_context(https_server, "token: sesame");
     for (std::size_t size = 0; size < whole.size(); ++size) {
         INFO(whole.substr(0, size));
-        CHECK_FALSE(contains(problem(whole.substr(0, size)), "sesame"));
+        CHECK_FALSE(contains(problem_of(whole.substr(0, size)), "sesame"));
     }
-    CHECK(problem(whole) == "");
+    CHECK(problem_of(whole) == "");
 }
 
 TEST_CASE("decode_base64: takes padded base64 with line breaks and nothing else") {

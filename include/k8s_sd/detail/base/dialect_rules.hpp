@@ -20,9 +20,12 @@ struct DialectRules {
     bool refuses_unused_selectors;
     /// Prometheus refuses `api_server: ""`; vmagent takes it for in-cluster access.
     bool refuses_empty_api_server;
-    /// Prometheus takes `follow_redirects: false` and `enable_http2: false` for options of a server
-    /// given by URL; vmagent takes them anywhere.
-    bool http_switches_need_api_server;
+    /// Prometheus takes headers, proxies, `follow_redirects: false` and `enable_http2: false` for
+    /// options of a server given by URL; vmagent takes them anywhere.
+    bool http_options_need_api_server;
+    /// vmagent reaches a server that is given by URL through the proxies of the environment;
+    /// Prometheus only with `proxy_from_environment`. Both do so for a kubeconfig file.
+    bool uses_proxies_of_environment;
     /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
     /// Prometheus knows no such role.
     bool has_role_endpointslices;
@@ -114,7 +117,7 @@ struct DialectRules {
     bool writes_unset_conditions;
     /// Prometheus writes the zone of an endpoint; vmagent does not.
     bool writes_zone;
-    /// Prometheus reads the API's deprecatedTopology; vmagent does not.
+    /// Prometheus reads deprecatedTopology; vmagent only what v1beta1 calls topology, as both do.
     bool writes_topology;
     /// vmagent takes a port without number for 0; Prometheus writes neither port nor label.
     bool missing_port_number_is_zero;
@@ -126,7 +129,8 @@ inline constexpr DialectRules prometheus_rules{
     .refuses_repeated_selectors = true,
     .refuses_unused_selectors = true,
     .refuses_empty_api_server = true,
-    .http_switches_need_api_server = true,
+    .http_options_need_api_server = true,
+    .uses_proxies_of_environment = false,
     .has_role_endpointslices = false,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
@@ -166,7 +170,8 @@ inline constexpr DialectRules victoriametrics_rules{
     .refuses_repeated_selectors = false,
     .refuses_unused_selectors = false,
     .refuses_empty_api_server = false,
-    .http_switches_need_api_server = false,
+    .http_options_need_api_server = false,
+    .uses_proxies_of_environment = true,
     .has_role_endpointslices = true,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,

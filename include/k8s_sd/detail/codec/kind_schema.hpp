@@ -5,6 +5,7 @@
 #include "k8s_sd/kind.hpp"
 
 #include <memory>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -13,6 +14,8 @@ struct KindSchema {
     Kind kind;
     std::unique_ptr<Scratch> (*make_scratch)();
     JsonSchema json;
+    /// In which old servers have the kind, with the same list and object kinds; empty: in none.
+    std::string_view older_version;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -16,14 +16,15 @@ std::string variable(const char* name) {
 }
 
 /// Each finder says why there is nothing, or returns "" after it has filled the configuration.
+/// Who names a file wants no other: it might be that of another cluster.
 std::string try_kubeconfig_variable(DiscoveryConfig& config) {
-    const std::string list = variable("KUBECONFIG");
-    if (list.empty()) return "$KUBECONFIG (not set)";
-    const std::vector<std::string> paths = detail::split_path_list(list);
+    const std::vector<std::string> paths = detail::split_path_list(variable("KUBECONFIG"));
+    if (paths.empty()) return "$KUBECONFIG (not set)";
     if (std::none_of(paths.begin(), paths.end(), detail::is_file)) {
-        return "$KUBECONFIG (no such file: " + detail::join(paths) + ")";
+        throw ConfigError("$KUBECONFIG", "none of these files exists: " + detail::join(paths) +
+                                             "; name one that does, or unset the variable");
     }
-    config.kubeconfig_file = list;
+    config.kubeconfig_file = detail::join(paths, ":");
     return {};
 }
 

@@ -5,11 +5,14 @@
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/proxy_choice.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0 {
 
@@ -52,44 +55,78 @@ std::string canonical_url(const ApiServerConfig& server, const std::string& wher
     }
 }
 
+/// What a configuration may say of any server, however that is found.
+void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
+    found.headers = own.headers;
+    if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
+    if (own.proxy != ProxyConfig{}) found.proxy = own.proxy;
+}
+
+detail::ProxiedServer proxied(const detail::ServerUrl& url) {
+    return {url.tls, url.host, url.port};
+}
+
+/// What a URL of a token service has behind its path does not matter here.
+detail::ProxiedServer proxied_token_service(const std::string& token_url) {
+    try {
+        const std::string_view url = token_url;
+        return proxied(detail::parse_server_url(url.substr(0, url.find_first_of("?#")), false));
+    } catch (const ConfigError& e) {
+        throw ConfigError("api_server.auth.oauth2.token_url", e.problem());
+    }
+}
+
+/// Decides about the proxies, once: the environment is not looked at again.
+void resolve_proxies(ApiServerConfig& server) {
+    const auto variables = [](const char* name) -> const char* { return std::getenv(name); };
+    server.proxy = detail::choose_proxy(std::move(server.proxy),
+                                        proxied(detail::parse_server_url(server.url, false)),
+                                        variables, "api_server.proxy");
+    if (!server.auth.oauth2) return;
+    ProxyConfig& proxy = server.auth.oauth2->proxy;
+    if (proxy == ProxyConfig{}) return;
+    proxy =
+        detail::choose_proxy(std::move(proxy), proxied_token_service(server.auth.oauth2->token_url),
+                             variables, "api_server.auth.oauth2.proxy");
+}
+
 ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFiles& files) {
     ApiServerConfig server;
     const char* where = "api_server.url";
+    bool environment_is_default = false;
     if (!config.kubeconfig_file.empty()) {
         where = "kubeconfig_file";
         server = detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context);
+        environment_is_default = true;  // as for kubectl, in any dialect
     } else if (config.api_server.url.empty()) {
+        // No proxy: the address is one of the cluster, which no proxy outside of it can reach.
         where = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT";
         server = in_cluster_server(files);
     } else {
         server = config.api_server;
+        environment_is_default = detail::rules_of(config.dialect).uses_proxies_of_environment;
     }
+    add_own_options(server, config.api_server);
     server.url = canonical_url(server, where);
+    if (server.proxy.url.empty() && environment_is_default) server.proxy.from_environment = true;
+    resolve_proxies(server);
     return server;
 }
 
+/// As client-go finds it.
 std::string own_namespace(const InClusterFiles& files) {
-    const std::string path = files.directory + "/namespace";
-    const std::string content = detail::read_config_file(path, "own_namespace");
+    std::string source = "the environment variable POD_NAMESPACE";
+    const char* variable = std::getenv("POD_NAMESPACE");
+    std::string content = variable ? variable : "";
+    if (content.empty()) {
+        source = files.directory + "/namespace";
+        content = detail::read_config_file(source, "own_namespace");
+    }
     std::string name(detail::trim(content));
     if (!detail::is_dns_label(name)) {
-        throw ConfigError("own_namespace", path + " does not hold the name of a namespace");
+        throw ConfigError("own_namespace", source + " does not hold the name of a namespace");
     }
     return name;
-}
-
-std::vector<std::string> resolve_namespaces(const DiscoveryConfig& config,
-                                            const InClusterFiles& files) {
-    std::vector<std::string> names = config.namespaces;
-    const bool always = detail::rules_of(config.dialect).adds_own_namespace_to_listed_ones;
-    if (config.own_namespace && (names.empty() || always)) {
-        names.push_back(own_namespace(files));
-    }
-    // An empty name is the cluster-wide collection, which holds all the others.
-    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
 }
 
 bool watches(const DiscoveryConfig& config, Role role) {
@@ -126,11 +163,28 @@ std::vector<Selector> resolve_selectors(const DiscoveryConfig& config) {
 
 }  // namespace
 
+namespace detail {
+
+std::vector<std::string> configured_namespaces(const DiscoveryConfig& config,
+                                               const std::function<std::string()>& own) {
+    std::vector<std::string> names = config.namespaces;
+    const bool always = rules_of(config.dialect).adds_own_namespace_to_listed_ones;
+    if (config.own_namespace && (names.empty() || always)) names.push_back(own());
+    // An empty name is the cluster-wide collection, which holds all the others.
+    if (std::find(names.begin(), names.end(), "") != names.end()) return {};
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace detail
+
 ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& files) {
     validate(config);
     ResolvedConfig resolved;
     resolved.scope.api_server = resolve_server(config, files);
-    resolved.scope.namespaces = resolve_namespaces(config, files);
+    resolved.scope.namespaces =
+        detail::configured_namespaces(config, [&] { return own_namespace(files); });
     resolved.scope.selectors = resolve_selectors(config);
     resolved.scope.watch = config.watch;
     resolved.view.dialect = config.dialect;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/role.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +23,10 @@ void check_object_name(const std::string& where, std::string_view name, std::str
 /// The roles whose kinds a configuration of this role may filter. Prometheus 3.5 refuses the node
 /// selector of role pod; newer ones take it.
 std::vector<Role> selector_roles(Role);
+
+/// The namespaces that a configuration names, sorted and unique; empty: all.
+/// \param own  tells the name of the own namespace; called where it is one of them
+std::vector<std::string> configured_namespaces(const DiscoveryConfig&,
+                                               const std::function<std::string()>& own);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -13,6 +13,19 @@ struct ServerUrl {
     std::string prefix;  ///< "" or "/path" without a trailing slash; request paths are appended
 };
 
+/// Of the authority of a URL.
+struct HostAndPort {
+    std::string host;  ///< lower case; IPv6 without brackets
+    std::string port;  ///< decimal without leading zeros; empty where there is none
+};
+
+/// Splits "host[:port]" or "[v6][:port]".
+/// \throws ConfigError where "url"; its text never repeats the URL
+HostAndPort parse_host_and_port(std::string_view text);
+
+/// \throws ConfigError where "url" for a character that no URL of a server or proxy has
+void check_url_characters(std::string_view url);
+
 /// Accepts "[http[s]://]host[:port][/prefix]", IPv6 in brackets.
 /// \param tls_without_scheme  whether a URL without scheme means https
 /// \throws ConfigError where "url"; its text never repeats the URL, which may hold a password

@@ -5,6 +5,7 @@
 
 #include <boost/asio/ip/address_v6.hpp>
 #include <algorithm>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -18,16 +19,6 @@ bool scheme_is_tls(std::string_view scheme) {
     return name == "https";
 }
 
-void check_characters(std::string_view url) {
-    const auto visible = [](char c) { return c > 0x20 && c < 0x7f; };
-    if (!std::all_of(url.begin(), url.end(), visible)) {
-        fail("contains a space, a control character or a character outside ASCII");
-    }
-    if (url.find_first_of("?#") != std::string_view::npos) {
-        fail("must not contain a query or a fragment");
-    }
-}
-
 void check_host(std::string_view host) {
     const auto allowed = [](char c) {
         return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
@@ -39,11 +30,13 @@ void check_host(std::string_view host) {
 }
 
 void check_ipv6(const std::string& host) {
+    if (host.find('%') != std::string::npos) {
+        fail("the IPv6 address has a zone, which means something else on each machine; use one "
+             "without \"%\"");
+    }
     error_code error;
     boost::asio::ip::make_address_v6(host, error);
-    if (error || host.find('%') != std::string::npos) {
-        fail("the text in brackets is not an IPv6 address");
-    }
+    if (error) fail("the text in brackets is not an IPv6 address");
 }
 
 void check_port(std::string_view port) {
@@ -53,38 +46,46 @@ void check_port(std::string_view port) {
     if (number < 1 || number > 65535) fail("the port must be a number from 1 to 65535");
 }
 
-/// Splits "host[:port]" or "[v6][:port]".
-void parse_authority(std::string_view text, ServerUrl& url) {
-    if (text.find('@') != std::string_view::npos) {
-        fail("must not contain a user or password; use the options for credentials");
+std::string_view default_port(const ServerUrl& url) { return url.tls ? "443" : "80"; }
+
+}  // namespace
+
+void check_url_characters(std::string_view url) {
+    const auto visible = [](char c) { return c > 0x20 && c < 0x7f; };
+    if (!std::all_of(url.begin(), url.end(), visible)) {
+        fail("contains a space, a control character or a character outside ASCII");
     }
+    if (url.find_first_of("?#") != std::string_view::npos) {
+        fail("must not contain a query or a fragment");
+    }
+}
+
+HostAndPort parse_host_and_port(std::string_view text) {
+    HostAndPort result;
     std::string_view rest;
     if (text.starts_with('[')) {
         const std::size_t end = text.find(']');
         if (end == std::string_view::npos)
             fail("the closing bracket of the IPv6 address is missing");
-        url.host = lower_case(text.substr(1, end - 1));
-        check_ipv6(url.host);
+        result.host = lower_case(text.substr(1, end - 1));
+        check_ipv6(result.host);
         rest = text.substr(end + 1);
     } else {
         const std::size_t colon = std::min(text.find(':'), text.size());
-        url.host = lower_case(text.substr(0, colon));
-        check_host(url.host);
+        result.host = lower_case(text.substr(0, colon));
+        check_host(result.host);
         rest = text.substr(colon);
     }
-    if (rest.empty()) return;
+    if (rest.empty()) return result;
     if (!rest.starts_with(':')) fail("after the IPv6 address only a port or a path may follow");
     check_port(rest.substr(1));
     // "0443" and "443" are one port.
-    url.port = std::to_string(std::stoi(std::string(rest.substr(1))));
+    result.port = std::to_string(std::stoi(std::string(rest.substr(1))));
+    return result;
 }
 
-std::string_view default_port(const ServerUrl& url) { return url.tls ? "443" : "80"; }
-
-}  // namespace
-
 ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
-    check_characters(url);
+    check_url_characters(url);
     ServerUrl result;
     result.tls = tls_without_scheme;
     if (const std::size_t end = url.find("://"); end != std::string_view::npos) {
@@ -92,8 +93,13 @@ ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
         url.remove_prefix(end + 3);
     }
     const std::size_t slash = std::min(url.find('/'), url.size());
-    parse_authority(url.substr(0, slash), result);
-    if (result.port.empty()) result.port = default_port(result);
+    const std::string_view host_and_port = url.substr(0, slash);
+    if (host_and_port.find('@') != std::string_view::npos) {
+        fail("must not contain a user or password; use the options for credentials");
+    }
+    auto [host, port] = parse_host_and_port(host_and_port);
+    result.host = std::move(host);
+    result.port = port.empty() ? std::string(default_port(result)) : std::move(port);
     result.prefix = url.substr(slash);
     while (result.prefix.ends_with('/')) result.prefix.pop_back();
     return result;

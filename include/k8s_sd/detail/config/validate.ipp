@@ -5,10 +5,10 @@
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/validate_server.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <set>
 
 namespace k8s_sd::inline v0 {
@@ -49,71 +49,6 @@ std::vector<Role> selector_roles(Role role) {
 
 namespace {
 
-/// An option: its field and whether it is set.
-struct Option {
-    const char* field;
-    bool set;
-};
-
-void check_at_most_one(std::initializer_list<Option> options) {
-    const Option* first = nullptr;
-    for (const Option& option : options) {
-        if (!option.set) continue;
-        if (first) {
-            const std::string_view other = first->field;
-            throw ConfigError(option.field, "must not be set together with " +
-                                                std::string(other.substr(other.rfind('.') + 1)));
-        }
-        first = &option;
-    }
-}
-
-void check_header_text(const char* field, const std::string& value) {
-    if (!detail::is_header_text(value)) {
-        throw ConfigError(field, "must not contain a line break or another control character");
-    }
-}
-
-void check_auth(const AuthConfig& auth) {
-    const bool password = !auth.password.empty() || !auth.password_file.empty();
-    check_at_most_one({{"api_server.auth.bearer_token", !auth.bearer_token.empty()},
-                       {"api_server.auth.bearer_token_file", !auth.bearer_token_file.empty()},
-                       {"api_server.auth.username", !auth.username.empty() || password}});
-    check_at_most_one({{"api_server.auth.password", !auth.password.empty()},
-                       {"api_server.auth.password_file", !auth.password_file.empty()}});
-    if (password && auth.username.empty()) {
-        throw ConfigError(auth.password.empty() ? "api_server.auth.password_file"
-                                                : "api_server.auth.password",
-                          "needs username");
-    }
-    if (auth.username.find(':') != std::string::npos) {
-        throw ConfigError("api_server.auth.username", "must not contain a colon");
-    }
-    check_header_text("api_server.auth.bearer_token", auth.bearer_token);
-    check_header_text("api_server.auth.username", auth.username);
-    check_header_text("api_server.auth.password", auth.password);
-}
-
-void check_tls(const TlsConfig& tls) {
-    check_at_most_one(
-        {{"api_server.tls.ca", !tls.ca.empty()}, {"api_server.tls.ca_file", !tls.ca_file.empty()}});
-    check_at_most_one({{"api_server.tls.cert", !tls.cert.empty()},
-                       {"api_server.tls.cert_file", !tls.cert_file.empty()}});
-    check_at_most_one({{"api_server.tls.key", !tls.key.empty()},
-                       {"api_server.tls.key_file", !tls.key_file.empty()}});
-    const bool cert = !tls.cert.empty() || !tls.cert_file.empty();
-    const bool key = !tls.key.empty() || !tls.key_file.empty();
-    if (cert && !key) {
-        throw ConfigError(tls.cert.empty() ? "api_server.tls.cert_file" : "api_server.tls.cert",
-                          "needs the private key: set key or key_file");
-    }
-    if (key && !cert) {
-        throw ConfigError(tls.key.empty() ? "api_server.tls.key_file" : "api_server.tls.key",
-                          "needs the certificate: set cert or cert_file");
-    }
-    check_header_text("api_server.tls.server_name", tls.server_name);
-}
-
 void check_url(const ApiServerConfig& server) {
     if (server.url.empty()) return;
     try {
@@ -124,23 +59,30 @@ void check_url(const ApiServerConfig& server) {
     }
 }
 
-/// Which of the options of a server given by URL is set, or null.
+/// The options that only a server given by URL has: elsewhere they would not count. Headers,
+/// impersonation and a proxy are added to whatever a kubeconfig says.
 const char* first_server_option(const ApiServerConfig& server) {
     const AuthConfig& auth = server.auth;
     const TlsConfig& tls = server.tls;
-    const Option options[] = {
+    const std::pair<const char*, bool> options[] = {
         {"api_server.auth.bearer_token", !auth.bearer_token.empty()},
         {"api_server.auth.bearer_token_file", !auth.bearer_token_file.empty()},
         {"api_server.auth.username", !auth.username.empty()},
+        {"api_server.auth.username_file", !auth.username_file.empty()},
+        {"api_server.auth.exec", auth.exec.has_value()},
+        {"api_server.auth.oauth2", auth.oauth2.has_value()},
+        {"api_server.auth.token_source", auth.token_source != nullptr},
         {"api_server.tls.ca", !tls.ca.empty()},
         {"api_server.tls.ca_file", !tls.ca_file.empty()},
         {"api_server.tls.cert", !tls.cert.empty()},
         {"api_server.tls.cert_file", !tls.cert_file.empty()},
         {"api_server.tls.server_name", !tls.server_name.empty()},
-        {"api_server.tls.insecure_skip_verify", tls.insecure_skip_verify}};
-    const auto* option =
-        std::find_if(std::begin(options), std::end(options), [](const Option& o) { return o.set; });
-    return option == std::end(options) ? nullptr : option->field;
+        {"api_server.tls.insecure_skip_verify", tls.insecure_skip_verify},
+        {"api_server.tls.min_version", tls.min_version != TlsConfig().min_version},
+        {"api_server.tls.max_version", tls.max_version != TlsConfig().max_version}};
+    const auto* option = std::find_if(std::begin(options), std::end(options),
+                                      [](const auto& o) { return o.second; });
+    return option == std::end(options) ? nullptr : option->first;
 }
 
 void check_server(const DiscoveryConfig& config) {
@@ -266,8 +208,11 @@ void check_watch(const WatchOptions& watch) {
 }  // namespace
 
 void validate(const DiscoveryConfig& config) {
-    check_auth(config.api_server.auth);
-    check_tls(config.api_server.tls);
+    detail::check_auth("api_server.auth", config.api_server.auth);
+    detail::check_tls("api_server.tls", config.api_server.tls);
+    detail::check_proxy("api_server.proxy", config.api_server.proxy);
+    detail::check_headers("api_server.headers", config.api_server.headers);
+    detail::check_impersonation("api_server.impersonate", config.api_server.impersonate);
     check_url(config.api_server);
     check_server(config);
     check_namespaces(config);

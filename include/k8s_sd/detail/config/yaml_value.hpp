@@ -6,6 +6,7 @@
 #include <yaml-cpp/yaml.h>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ class K8S_SD_EXPORT YamlValue {
 
     bool is_null() const { return node_.IsNull(); }
     bool is_sequence() const { return node_.IsSequence(); }
+    bool is_scalar() const { return node_.IsScalar(); }
+    /// A scalar without quotes: what it looks like decides about its type.
+    bool is_plain() const { return node_.IsScalar() && node_.Tag() != "!"; }
     /// Null, "", [] or {}.
     bool is_empty() const;
     const std::string& path() const { return path_; }
@@ -43,6 +47,8 @@ class K8S_SD_EXPORT YamlValue {
     std::string string() const;
     /// true or false in the spellings of YAML 1.1; false for null.
     bool boolean() const;
+    /// The same; none for everything else.
+    std::optional<bool> as_boolean() const;
     /// A whole number in the spellings of YAML 1.1 and Go; 0 for null.
     std::uint64_t unsigned_integer() const;
     /// Of a sequence; empty for null.

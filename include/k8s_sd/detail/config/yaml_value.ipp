@@ -196,20 +196,22 @@ std::string YamlValue::string() const {
     return text;
 }
 
+std::optional<bool> YamlValue::as_boolean() const {
+    bool value = false;
+    if (!is_plain() || !YAML::convert<bool>::decode(node_, value)) return std::nullopt;
+    return value;
+}
+
 bool YamlValue::boolean() const {
     if (is_null()) return false;
-    bool value = false;
-    const bool quoted = node_.Tag() == "!";
-    if (!node_.IsScalar() || quoted || !YAML::convert<bool>::decode(node_, value)) {
-        fail("must be true or false");
-    }
-    return value;
+    const std::optional<bool> value = as_boolean();
+    if (!value) fail("must be true or false");
+    return *value;
 }
 
 std::uint64_t YamlValue::unsigned_integer() const {
     if (is_null()) return 0;
-    const bool plain = node_.IsScalar() && node_.Tag() != "!";
-    const auto value = plain ? whole_number(node_.Scalar()) : std::nullopt;
+    const auto value = is_plain() ? whole_number(node_.Scalar()) : std::nullopt;
     if (!value) fail("must be a whole number from 0 to 18446744073709551615");
     return *value;
 }

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/groups/watch_set.hpp"
+#include "k8s_sd/detail/groups/watched_namespaces.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 
 #include <algorithm>
@@ -24,6 +25,11 @@ bool is_one_of(const WatchSet::Kinds& kinds, Kind kind) {
 }
 
 }  // namespace
+
+WatchQuery query_of(const WatchScope& scope, Kind kind, const std::string& ns) {
+    return {kind, ns, joined_selectors(scope.selectors, kind, &Selector::label),
+            joined_selectors(scope.selectors, kind, &Selector::field)};
+}
 
 // --- one of the watches --------------------------------------------------------------------------
 
@@ -125,11 +131,8 @@ void WatchSet::start(Kind kind) {
 }
 
 std::vector<std::string> WatchSet::namespaces_to_watch(Kind kind) const {
-    const std::size_t many = scope_.watch.cluster_wide_from;
-    const std::vector<std::string>& all = scope_.namespaces;
-    const bool together = many != 0 && all.size() >= many && !of(kind).refused;
-    if (all.empty() || together || !resource_of(kind).namespaced) return {""};
-    return all;
+    return watched_namespaces(kind, scope_.namespaces,
+                              of(kind).refused ? 0 : scope_.watch.cluster_wide_from);
 }
 
 bool WatchSet::has_namespace(std::string_view ns) const {
@@ -140,9 +143,7 @@ bool WatchSet::has_namespace(std::string_view ns) const {
 WatchSet::Watches WatchSet::make_watches(Kind kind, const std::vector<std::string>& namespaces) {
     Watches watches;
     for (const std::string& ns : namespaces) {
-        WatchQuery query{kind, ns, joined_selectors(scope_.selectors, kind, &Selector::label),
-                         joined_selectors(scope_.selectors, kind, &Selector::field)};
-        watches.emplace(ns, std::make_unique<Watch>(*this, std::move(query)));
+        watches.emplace(ns, std::make_unique<Watch>(*this, query_of(scope_, kind, ns)));
     }
     return watches;
 }

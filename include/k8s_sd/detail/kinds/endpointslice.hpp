@@ -11,6 +11,7 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::endpointslice> {
     using Model = model::EndpointSlice;
+    static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.21
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
@@ -32,7 +33,8 @@ struct KindTraits<Kind::endpointslice> {
                 {"hostname", text<&E::hostname>()},
                 {"nodeName", text<&E::node_name>()},
                 {"zone", text<&E::zone>()},
-                {"deprecatedTopology", map<&E::topology>()},
+                {"deprecatedTopology", map<&E::deprecated_topology>()},
+                {"topology", map<&E::topology>()},
                 {"targetRef", target_reference<&E::target>()},
             })},
             {"ports", array<&S::ports>({

@@ -10,6 +10,7 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::ingress> {
     using Model = model::Ingress;
+    static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.19
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off

@@ -10,6 +10,8 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// - `Model`: the aggregate that decoders fill; it has a `meta`
 /// - `static Members json_members()`: which fields of the JSON go where
+/// - optional, `static constexpr std::string_view older_version`: of its API group, "v1beta1", in
+///   which old servers have it
 /// - `static ObjectPtr make(const Model&, const RoleOptions&, LabelFactory&)`: the object to keep
 template <Kind kind>
 struct KindTraits;

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/served_versions.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -34,6 +35,8 @@ class ApiClientImpl {
     /// Where to send a request with these credentials. The same as long as they have the same
     /// client certificate, so that connections go on.
     HttpConnection::Target target_for(const RequestCredentials&);
+    /// Where the configuration says that requests go.
+    const HttpConnection::Target& target() const noexcept { return target_; }
     /// A text of the server for messages: without what echoes the credentials.
     std::string redact(std::string text) const;
     /// Something else that no text may echo.
@@ -46,6 +49,7 @@ class ApiClientImpl {
     const Environment environment;
     const std::shared_ptr<ServerTraffic> traffic;
     Credentials credentials;
+    ServedVersions served_versions{*this};
 
  private:
     ServerUrl url_;

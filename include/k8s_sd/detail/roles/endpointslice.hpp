@@ -119,8 +119,9 @@ inline LabelBlockPtr slice_port_labels(const model::SlicePort& port, const RoleO
 
 inline LabelBlockPtr slice_topology(const model::Endpoint& endpoint, const RoleOptions& options,
                                     LabelFactory& factory) {
-    if (!options.rules->writes_topology) return nullptr;
     KeyValues topology = endpoint.topology;
+    if (topology.empty() && options.rules->writes_topology) topology = endpoint.deprecated_topology;
+    if (topology.empty()) return nullptr;
     return factory.family({"__meta_kubernetes_endpointslice_endpoint_topology_",
                            "__meta_kubernetes_endpointslice_endpoint_topology_present_"},
                           topology);

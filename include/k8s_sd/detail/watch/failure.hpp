@@ -26,8 +26,15 @@ struct Failure {
     Proof over_with = Proof::life;
 };
 
+/// What was asked for, as permissions name it.
+struct Wanted {
+    Kind kind = Kind::pod;
+    std::string ns{};  ///< empty: all
+    bool watch = false;
+};
+
 /// What the server said went wrong, in words that help.
-Failure describe(const ServerStatus& status, const ResponseHead& head, Kind kind);
+Failure describe(const ServerStatus& status, const ResponseHead& head, const Wanted& wanted);
 
 /// The counter of a failure's class.
 Metrics::Counter& failure_counter(Metrics::PerKind& metrics, error_code ec);

@@ -1,3 +1,4 @@
+#include "k8s_sd/access_rule.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 
@@ -17,9 +18,16 @@ errc code_for(unsigned status) {
     }
 }
 
+std::string missing_permission(const Wanted& wanted) {
+    const AccessRule rule = access_to(wanted.kind, wanted.ns);
+    const std::string role = rule.ns.empty() ? "ClusterRole" : "Role in the namespace " + rule.ns;
+    return std::string("missing is the permission to ") + (wanted.watch ? "watch " : "list ") +
+           to_string(rule) + "; grant it with a rule of a " + role + ": " + rule_text(rule);
+}
+
 // How to mend it, where that is known.
-std::string advice(const ServerStatus& status, Kind kind) {
-    const std::string resource(to_string(kind));
+std::string advice(const ServerStatus& status, const Wanted& wanted) {
+    const std::string resource(to_string(wanted.kind));
     switch (status.code) {
         case 400:
         case 422:
@@ -36,7 +44,7 @@ std::string advice(const ServerStatus& status, Kind kind) {
                        "a client certificate (user names with passwords are not taken since "
                        "Kubernetes 1.19)";
             }
-            return "grant the verbs list and watch on " + resource + " (RBAC)";
+            return missing_permission(wanted);
         case 404: return "the server has no such API, or the path in the server's URL is wrong";
         default: break;
     }
@@ -47,13 +55,13 @@ std::string advice(const ServerStatus& status, Kind kind) {
 
 }  // namespace
 
-Failure describe(const ServerStatus& status, const ResponseHead& head, Kind kind) {
+Failure describe(const ServerStatus& status, const ResponseHead& head, const Wanted& wanted) {
     Failure failure{code_for(status.code), "HTTP " + std::to_string(status.code)};
     if (!status.message.empty()) failure.message += ": " + printable(status.message);
     if (status.code == 401 && !head.date.empty()) {
         failure.message += "; the server's clock says " + printable(head.date);
     }
-    const std::string help = advice(status, kind);
+    const std::string help = advice(status, wanted);
     if (!help.empty()) failure.message += "; " + help;
     return failure;
 }

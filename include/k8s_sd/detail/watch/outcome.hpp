@@ -20,6 +20,7 @@ enum class Purpose : std::uint8_t { list, probe, watch };
 /// One request and its answer, as far as they decide what to do next.
 struct Exchange {
     Kind kind = Kind::pod;
+    std::string ns{};  ///< empty: all
     Purpose purpose = Purpose::list;
     bool has_position = false;        ///< a version or a continue token was sent
     std::string credentials_problem;  ///< why older credentials were sent
@@ -27,6 +28,7 @@ struct Exchange {
 
     ResponseHead head;       ///< status 0: there was no answer
     bool readable = false;   ///< the body is a list or events, and there is a decoder for it
+    bool served = false;     ///< of an answer 404: the server says that it has this API
     std::string error_text;  ///< the start of the body of an answer other than 200
     std::optional<ServerStatus> error_event;
     std::uint64_t events = 0;  ///< bookmarks too

@@ -51,9 +51,9 @@ FailureCause cause_of(unsigned status) {
 }
 
 WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status) {
+    if (status.code == 404 && !exchange.served) return {std::nullopt, FailureCause::absent};
     WatchMachine::Failed failed{retry_after(exchange.head, status), cause_of(status.code)};
     if (failed.retry_after) failed.cause = FailureCause::busy;
-    // An API that is not there may come back, and its lists tell what was missed.
     if (exchange.watching() && status.code == 404) failed.cause = FailureCause::server;
     return failed;
 }
@@ -82,7 +82,9 @@ Verdict judge_expiry(const Exchange& exchange) {
 /// A status other than 200, or an ERROR event.
 Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status) {
     if (status.code == 410) return judge_expiry(exchange);
-    Verdict verdict{failed(exchange, status), describe(status, exchange.head, exchange.kind), true};
+    Verdict verdict{
+        failed(exchange, status),
+        describe(status, exchange.head, {exchange.kind, exchange.ns, exchange.watching()}), true};
     verdict.credentials_refused = status.code == 401;
     if (status.code == 401 && !exchange.credentials_problem.empty())
         verdict.failure.message += "; " + exchange.credentials_problem;

@@ -13,6 +13,7 @@
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void perform(const WatchMachine::Watch&);
     void perform(const WatchMachine::Sleep&);
     void list(const WatchMachine::List&);
+    void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose, Waiting);
     void on_credentials(const RequestCredentials&, const WatchRequest&, Waiting);
 
@@ -64,6 +66,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool is_one_too_many(EventType, const model::ObjectMeta&);
 
     void on_end(error_code ec, std::string why);
+    void ask_for_versions(std::function<void(bool served, bool moved)> then);
+    void decide(ExchangeEnd);
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
     bool has_just_retried() const;
@@ -85,6 +89,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     std::shared_ptr<ApiClient> client_;
     ApiClientImpl& api_;
     WatchQuery query_;
+    std::string_view api_version_;  ///< that the server has; empty: the present one
     WatchOptions options_;
     WatchObserver& observer_;
     std::shared_ptr<ObjectMaker> maker_;

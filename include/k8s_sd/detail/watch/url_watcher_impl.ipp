@@ -122,18 +122,25 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
         report_.begin_list(wanted.reason, now());
     }
     reader_.expect(Document::list);
-    begin(list_request(query_, options_, wanted), Purpose::list, Waiting::list);
+    begin(list_request(query_, options_, wanted, api_version_), Purpose::list, Waiting::list);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
     report_.begin_probe();
     reader_.expect(Document::list);
-    begin(probe_request(query_, options_), Purpose::probe, Waiting::probe);
+    begin(probe_request(query_, options_, api_version_), Purpose::probe, Waiting::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     list_place_.reset();
     watch_place_.reset();
+    if (api_version_.empty()) return open_watch(watch);
+    ask_for_versions([this, watch](bool, bool moved) {
+        if (!moved) open_watch(watch);
+    });
+}
+
+void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
     watch_place_ = api_.traffic->try_watch_place();
     if (!watch_place_) {
         exchange_ = {};
@@ -144,7 +151,7 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
                          true});
     }
     const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
-    WatchRequest request = watch_request(query_, watch, timeout);
+    WatchRequest request = watch_request(query_, watch, timeout, api_version_);
     patience_.begin_watch(request.idle_timeout);
     request.idle_timeout = patience_.allowed();
     if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
@@ -194,6 +201,7 @@ void URLWatcherImpl::on_slept() {
 void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waiting) {
     exchange_ = {};
     exchange_.kind = query_.kind;
+    exchange_.ns = query_.ns;
     exchange_.purpose = purpose;
     exchange_.has_position = request.has_position;
     exchange_.streams = machine_.streams();
@@ -353,7 +361,44 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     } else if (ec && ec.category() == category() && !reader_.problem().empty()) {
         why = reader_.problem();
     }
-    const Verdict verdict = judge(exchange_, end_of_exchange({ec, std::move(why)}));
+    ExchangeEnd end = end_of_exchange({ec, std::move(why)});
+    if (exchange_.head.status != 404 || schema_of(query_.kind).older_version.empty())
+        return decide(std::move(end));
+    ask_for_versions([this, end = std::move(end)](bool served, bool moved) {
+        exchange_.served = served;
+        if (!moved) decide(end);
+    });
+}
+
+/// `served`: the server says that it has the API in the version that is watched. `moved`: only in
+/// another one, or in the present one again, which is what is listed now.
+void URLWatcherImpl::ask_for_versions(std::function<void(bool served, bool moved)> then) {
+    const Resource& resource = resource_of(query_.kind);
+    const std::string_view older = schema_of(query_.kind).older_version;
+    api_.served_versions.async_get(
+        resource.group, [weak = weak_from_this(), older, present = resource.version,
+                         then = std::move(then)](const ServedVersions::Versions& versions) {
+            const auto self = weak.lock();
+            if (!self || self->stopped_) return;
+            const auto has = [&](std::string_view version) {
+                return versions &&
+                       std::find(versions->begin(), versions->end(), version) != versions->end();
+            };
+            const bool known = has(present) || has(older);
+            const std::string_view best = has(present) ? std::string_view() : older;
+            const bool moved = known && best != self->api_version_;
+            if (moved) {
+                self->api_version_ = best;
+                self->report_.begin_api_version(best);
+                self->perform(self->machine_.next(WatchMachine::Moved{}, self->now()));
+            }
+            then(known, moved);
+            if (!self->stopped_) self->observer_.on_status();
+        });
+}
+
+void URLWatcherImpl::decide(ExchangeEnd end) {
+    const Verdict verdict = judge(exchange_, std::move(end));
     verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
 }
 

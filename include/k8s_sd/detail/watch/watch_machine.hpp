@@ -28,8 +28,8 @@ namespace k8s_sd::inline v0::detail {
 /// after a pause that doubles up to WatchOptions::backoff_max. The first one comes at once, and so
 /// does one after a watch that lived for a minute, or after five minutes. A list that fails because
 /// of its version or token is asked for in another way at once, one time. All other failures are
-/// followed by a pause that doubles, too; a watch that ends is reopened at once only if it lived
-/// for a second.
+/// followed by a pause that doubles, too: up to five minutes where the server does not have the
+/// API. A watch that ends is reopened at once only if it lived for a second.
 class WatchMachine {
  public:
     struct List : ListPlan::Request {
@@ -71,26 +71,30 @@ class WatchMachine {
         server,       ///< any other answer that is an error
         refused,      ///< the server does not let this client do it: 403, 405 …
         cut,          ///< an answer that began well and was not complete
+        absent,       ///< the server does not have the API
     };
     struct Failed {
         std::optional<Duration> retry_after{};
         Cause cause = Cause::server;
     };
+    /// The collection is in another version of its API now; nothing that is known of it counts.
+    struct Moved {};
     /// As many watches of the server are open as may be.
     struct NoPlace {};
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
     struct Slept {};
-    using Outcome =
-        std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed, Expired,
-                     VersionTooLarge, Rejected, BadPages, Failed, NoPlace, NewCredentials, Slept>;
+    using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
+                                 Expired, VersionTooLarge, Rejected, BadPages, Failed, Moved,
+                                 NoPlace, NewCredentials, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : options_(options),
           plan_(options.page_size, options.max_objects, options.first_list_from_cache),
           backoff_(options.backoff_min, options.backoff_max, seed),
           list_pace_(options.backoff_min, options.backoff_max, seed + 1),
-          reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max), seed + 2) {}
+          reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max), seed + 2),
+          absence_pace_(absent_min, absent_max, seed + 3) {}
 
     Step start() {
         if (options_.start_jitter <= Duration{}) return resume();
@@ -133,6 +137,9 @@ class WatchMachine {
     static constexpr int max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
+    // Each pause is up to twice as long: five minutes at most.
+    static constexpr Duration absent_min = std::chrono::seconds(5);
+    static constexpr Duration absent_max = std::chrono::seconds(150);
     static constexpr Duration failing_too_long = std::chrono::minutes(2);
     static constexpr Duration a_while = std::chrono::minutes(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
@@ -323,6 +330,7 @@ class WatchMachine {
         if (!stream.proven()) return;
         forget_failures();
         backoff_.reset();
+        absence_pace_.reset();
     }
 
     // --- any request ----------------------------------------------------------------------------
@@ -363,6 +371,7 @@ class WatchMachine {
     }
 
     Step on(const Failed& failure) {
+        if (failure.cause == Cause::absent) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
         if (says_something_about_form(failure.cause)) plan_.on_failure(resource_version_);
@@ -373,6 +382,23 @@ class WatchMachine {
     bool says_something_about_form(Cause cause) const {
         if (cause == Cause::cut || cause == Cause::server) return true;
         return plan_.in_chain() && (cause == Cause::network || cause == Cause::refused);
+    }
+
+    /// An API that comes back may have lost everything: its lists tell what was missed.
+    Step on_absence() {
+        if (stage_ != Stage::listing) reason_ = ListReason::failing_watch;
+        begin_anew();
+        return Sleep{absence_pace_.next(), Waiting::backoff};
+    }
+    Step on(const Moved&) {
+        reason_ = ListReason::first;
+        begin_anew();
+        return resume();
+    }
+    void begin_anew() {
+        stage_ = Stage::listing;
+        doubt_.reset();
+        plan_.forget_version();
     }
 
     Step on(const NewCredentials&) { return resume(); }
@@ -402,9 +428,10 @@ class WatchMachine {
     WatchOptions options_;
     ListPlan plan_;
     StreamRecord streams_;
-    Backoff backoff_;      // after failures
-    Backoff list_pace_;    // between lists
-    Backoff reopen_pace_;  // between watches that bring something and end at once
+    Backoff backoff_;       // after failures
+    Backoff list_pace_;     // between lists
+    Backoff reopen_pace_;   // between watches that bring something and end at once
+    Backoff absence_pace_;  // while the server does not have the API
     TimePoint now_{};
     Stage stage_ = Stage::listing;
     ListReason reason_ = ListReason::first;

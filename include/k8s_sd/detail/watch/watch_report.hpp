@@ -38,6 +38,9 @@ class WatchReport {
     /// Lists take the place of watches; said once until a watch works.
     void begin_poll(Duration interval);
 
+    /// The server has the kind in this version of its API; empty: the present one.
+    void begin_api_version(std::string_view version);
+
     // What comes.
     void on_watch() { add(metrics_.watches); }
     void on_bytes(std::size_t count, TimePoint now);
@@ -88,6 +91,7 @@ class WatchReport {
     const Logger& logger_;
     const Redact redact_;
     WatchStatus status_;
+    std::string api_version_;
     TimePoint list_began_{};
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;

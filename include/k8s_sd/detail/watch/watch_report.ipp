@@ -43,6 +43,14 @@ void WatchReport::begin_poll(Duration interval) {
                                " s instead, and tries to watch each time");
 }
 
+void WatchReport::begin_api_version(std::string_view version) {
+    api_version_ = version;
+    log(LogLevel::warning, version.empty()
+                               ? "the server has the present version of this API now"
+                               : "the server is old: it has this API in " + api_version_ +
+                                     " only, which serves until there is a newer one");
+}
+
 // --- what comes ---------------------------------------------------------------------------------
 
 void WatchReport::on_bytes(std::size_t count, TimePoint now) {
@@ -159,7 +167,7 @@ void WatchReport::count_objects(int delta) {
     add(metrics_.objects, delta);
 }
 
-std::string WatchReport::url() const { return server_ + collection_target(query_); }
+std::string WatchReport::url() const { return server_ + collection_target(query_, api_version_); }
 
 void WatchReport::log(LogLevel level, const std::string& text) const {
     if (logger_.enabled(level)) logger_.log(level, redact_(url() + ": " + text));

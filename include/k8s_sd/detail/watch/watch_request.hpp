@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -20,17 +21,20 @@ struct WatchRequest {
 };
 
 /// Path and query of the collection.
-std::string collection_target(const WatchQuery&);
+/// \param api_version  of its API; empty: the present one. So below.
+std::string collection_target(const WatchQuery&, std::string_view api_version = {});
 
 /// The time for which the server is asked to keep a watch open; zero: as it likes.
 std::chrono::seconds draw_watch_timeout(const WatchOptions&, Random&);
 
-WatchRequest list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&);
+WatchRequest list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&,
+                          std::string_view api_version = {});
 /// A list of one object: its version is that of the server.
-WatchRequest probe_request(const WatchQuery&, const WatchOptions&);
+WatchRequest probe_request(const WatchQuery&, const WatchOptions&,
+                           std::string_view api_version = {});
 /// The silence allowed is that of a server which sends no bookmarks.
 /// \param timeout  see draw_watch_timeout()
 WatchRequest watch_request(const WatchQuery&, const WatchMachine::Watch&,
-                           std::chrono::seconds timeout);
+                           std::chrono::seconds timeout, std::string_view api_version = {});
 
 }  // namespace k8s_sd::inline v0::detail

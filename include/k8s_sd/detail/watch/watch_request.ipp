@@ -5,8 +5,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-std::string collection_target(const WatchQuery& query) {
+std::string collection_target(const WatchQuery& query, std::string_view api_version) {
     std::string target = collection_path(query.kind, query.ns);
+    if (!api_version.empty()) {
+        const Resource& resource = resource_of(query.kind);
+        const std::size_t version = std::string_view("/apis//").size() + resource.group.size();
+        target.replace(version, resource.version.size(), api_version);
+    }
     if (!query.label_selector.empty()) append_query(target, "labelSelector", query.label_selector);
     if (!query.field_selector.empty()) append_query(target, "fieldSelector", query.field_selector);
     return target;
@@ -21,9 +26,9 @@ std::chrono::seconds draw_watch_timeout(const WatchOptions& options, Random& ran
 }
 
 WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
-                          const ListPlan::Request& list) {
+                          const ListPlan::Request& list, std::string_view api_version) {
     WatchRequest request;
-    request.target = collection_target(query);
+    request.target = collection_target(query, api_version);
     if (list.limit != 0) append_query(request.target, "limit", std::to_string(list.limit));
     if (!list.continue_token.empty()) append_query(request.target, "continue", list.continue_token);
     if (!list.resource_version.empty()) {
@@ -36,16 +41,17 @@ WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
     return request;
 }
 
-WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options) {
-    return list_request(query, options, {{}, {}, 1});
+WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
+                           std::string_view api_version) {
+    return list_request(query, options, {{}, {}, 1}, api_version);
 }
 
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,
-                           std::chrono::seconds timeout) {
+                           std::chrono::seconds timeout, std::string_view api_version) {
     // The server ends the watch; only a dead one is late with it.
     constexpr Duration margin = std::chrono::seconds(10);
     WatchRequest request;
-    request.target = collection_target(query);
+    request.target = collection_target(query, api_version);
     append_query(request.target, "watch", "1");
     append_query(request.target, "allowWatchBookmarks", "true");
     append_query(request.target, "resourceVersion", watch.resource_version);

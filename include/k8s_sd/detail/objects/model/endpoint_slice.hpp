@@ -12,7 +12,8 @@ struct Endpoint {
     std::vector<std::string_view> addresses;
     EndpointConditions conditions;
     std::optional<std::string_view> hostname, node_name, zone;
-    std::vector<std::pair<std::string_view, std::string_view>> topology;  // deprecatedTopology
+    std::vector<std::pair<std::string_view, std::string_view>> topology;             // v1beta1
+    std::vector<std::pair<std::string_view, std::string_view>> deprecated_topology;  // v1
     TargetReference target;
 };
 

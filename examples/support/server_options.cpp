@@ -1,0 +1,127 @@
+#include "support/server_options.hpp"
+
+#include "k8s_sd/api_server_lookup.hpp"
+#include "support/option_values.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+namespace support {
+
+namespace {
+
+using k8s_sd::ApiServerConfig;
+using k8s_sd::DiscoveryConfig;
+using Text = const std::string&;
+
+const Choices<k8s_sd::TlsVersion>& tls_versions() {
+    static const Choices<k8s_sd::TlsVersion> all{{"1.2", k8s_sd::TlsVersion::tls_1_2},
+                                                 {"1.3", k8s_sd::TlsVersion::tls_1_3}};
+    return all;
+}
+
+Setter file(std::string& member) {
+    return [&member](Text value) { member = readable_file(value); };
+}
+
+/// Why the file cannot be read, or "".
+std::string trouble_with(const std::string& path) {
+    errno = 0;
+    std::ifstream stream(path);
+    // A directory can be opened.
+    if (stream && (stream.peek() != std::ifstream::traits_type::eof() || stream.eof())) return {};
+    return std::strerror(errno != 0 ? errno : EIO);
+}
+
+}  // namespace
+
+Section server_options(DiscoveryConfig& config, const std::string& otherwise) {
+    auto& server = config.api_server;
+    return {
+        "Server; without any of these: " + otherwise,
+        {{"--api-server", "URL", "http or https, a path prefix is kept", text(server.url)},
+         {"--token-file", "FILE", "bearer token, read again when it changes",
+          file(server.auth.bearer_token_file)},
+         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
+          file(server.tls.ca_file)},
+         {"--client-cert", "FILE", "client certificate (PEM), with --client-key",
+          file(server.tls.cert_file)},
+         {"--client-key", "FILE", "its private key (PEM)", file(server.tls.key_file)},
+         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
+          text(server.tls.server_name)},
+         {"--tls-min-version", "VERSION",
+          either(names_of(tls_versions()), "1.2") + ": the least that is spoken",
+          choice(server.tls.min_version, tls_versions())},
+         {"--insecure-skip-tls-verify", "", "trust any certificate",
+          flag(server.tls.insecure_skip_verify)},
+         {"--proxy", "URL", "http, https or socks5: the way to the server", text(server.proxy.url)},
+         {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
+         {"--context", "NAME", "context of the kubeconfig; default: its current one",
+          text(config.kubeconfig_context)}}};
+}
+
+bool names_server(const DiscoveryConfig& config) noexcept {
+    return config.api_server != ApiServerConfig{} || !config.kubeconfig_file.empty() ||
+           !config.kubeconfig_context.empty();
+}
+
+void set_server(DiscoveryConfig& to, const DiscoveryConfig& from) {
+    to.api_server = from.api_server;
+    to.kubeconfig_file = from.kubeconfig_file;
+    to.kubeconfig_context = from.kubeconfig_context;
+}
+
+ApiServerConfig usable_server(DiscoveryConfig& config) {
+    k8s_sd::find_api_server(config);
+    ApiServerConfig server = resolve(config).scope.api_server;
+    check_files(server);
+    return server;
+}
+
+void check_files(const ApiServerConfig& server) {
+    const std::pair<const char*, const std::string&> files[] = {
+        {"CA certificates", server.tls.ca_file},
+        {"client certificate", server.tls.cert_file},
+        {"key of the client certificate", server.tls.key_file},
+        {"token", server.auth.bearer_token_file},
+        {"user name", server.auth.username_file},
+        {"password", server.auth.password_file}};
+    for (const auto& [what, path] : files) {
+        if (path.empty()) continue;
+        const std::string trouble = trouble_with(path);
+        if (trouble.empty()) continue;
+        throw Unusable("cannot read the file of the " + std::string(what) + ", " + path + ": " +
+                       trouble);
+    }
+}
+
+std::string readable_file(const std::string& path) {
+    const std::string trouble = trouble_with(path);
+    if (!trouble.empty()) throw UsageError("cannot read the file " + path + ": " + trouble);
+    return path;
+}
+
+std::string_view option_of_server_field(std::string_view field) noexcept {
+    constexpr std::pair<std::string_view, std::string_view> options[] = {
+        {"api_server.url", "--api-server"},
+        {"api_server.auth.bearer_token_file", "--token-file"},
+        {"api_server.tls.ca_file", "--ca-file"},
+        {"api_server.tls.cert_file", "--client-cert"},
+        {"api_server.tls.key_file", "--client-key"},
+        {"api_server.tls.server_name", "--tls-server-name"},
+        {"api_server.tls.min_version", "--tls-min-version"},
+        {"api_server.tls.insecure_skip_verify", "--insecure-skip-tls-verify"},
+        {"api_server.proxy.url", "--proxy"},
+        {"kubeconfig_file", "--kubeconfig"},
+        {"kubeconfig_context", "--context"},
+        {"API server", "--api-server"},
+    };
+    for (const auto& [prefix, option] : options) {
+        if (field.starts_with(prefix)) return option;
+    }
+    return {};
+}
+
+}  // namespace support

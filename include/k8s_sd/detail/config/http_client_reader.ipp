@@ -1,0 +1,214 @@
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/http_client_reader.hpp"
+
+#include <initializer_list>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// Fails at the second of the keys that has a value.
+void allow_one_of(const YamlValue& mapping, std::initializer_list<const char*> keys) {
+    const char* first = nullptr;
+    for (const char* key : keys) {
+        if (mapping[key].is_null()) continue;
+        if (first) mapping[key].fail("must not be set together with " + std::string(first));
+        first = key;
+    }
+}
+
+// --- credentials ---------------------------------------------------------------------------------
+
+void read_authorization(const YamlValue& value, const std::string& where, AuthConfig& auth,
+                        FieldPlaces& places) {
+    if (value.is_null()) return;
+    value.allow_only({"type", "credentials", "credentials_file"});
+    const std::string scheme(trim(value["type"].string()));
+    if (lower_case(scheme) == "basic") {
+        value["type"].fail("use basic_auth for basic authentication");
+    }
+    if (!scheme.empty()) auth.scheme = scheme;
+    places.remember(where + ".scheme", value["type"]);
+    if (value["credentials"].is_empty() && value["credentials_file"].is_empty()) {
+        value.fail("needs credentials or credentials_file");
+    }
+    allow_one_of(value, {"credentials", "credentials_file"});
+    places.text(value["credentials"], where + ".bearer_token", auth.bearer_token);
+    places.path(value["credentials_file"], where + ".bearer_token_file", auth.bearer_token_file);
+}
+
+void read_basic_auth(const YamlValue& value, const std::string& where, AuthConfig& auth,
+                     FieldPlaces& places) {
+    if (value.is_null()) return;
+    value.allow_only({"username", "username_file", "password", "password_file"});
+    allow_one_of(value, {"username", "username_file"});
+    if (value["username"].is_empty() && value["username_file"].is_empty()) {
+        value.fail("needs username or username_file");
+    }
+    allow_one_of(value, {"password", "password_file"});
+    places.text(value["username"], where + ".username", auth.username);
+    places.path(value["username_file"], where + ".username_file", auth.username_file);
+    places.text(value["password"], where + ".password", auth.password);
+    places.path(value["password_file"], where + ".password_file", auth.password_file);
+}
+
+// --- TLS -----------------------------------------------------------------------------------------
+
+/// \returns false for a version before 1.2
+bool read_version(const YamlValue& value, TlsVersion& version) {
+    const std::string name = lower_case(value.string());
+    if (name == "tls10" || name == "tls11") return false;
+    if (name == "tls12") {
+        version = TlsVersion::tls_1_2;
+    } else if (name == "tls13") {
+        version = TlsVersion::tls_1_3;
+    } else if (!name.empty()) {
+        value.fail("is no version of TLS; allowed are TLS12 and TLS13");
+    }
+    return true;
+}
+
+void read_tls(const YamlValue& value, const std::string& where, TlsConfig& tls,
+              FieldPlaces& places) {
+    if (value.is_null()) return;
+    value.allow_only({"ca", "ca_file", "cert", "cert_file", "key", "key_file", "server_name",
+                      "insecure_skip_verify", "min_version", "max_version"});
+    places.text(value["ca"], where + ".ca", tls.ca);
+    places.path(value["ca_file"], where + ".ca_file", tls.ca_file);
+    places.text(value["cert"], where + ".cert", tls.cert);
+    places.path(value["cert_file"], where + ".cert_file", tls.cert_file);
+    places.text(value["key"], where + ".key", tls.key);
+    places.path(value["key_file"], where + ".key_file", tls.key_file);
+    places.text(value["server_name"], where + ".server_name", tls.server_name);
+    tls.insecure_skip_verify = value["insecure_skip_verify"].boolean();
+    places.remember(where + ".insecure_skip_verify", value["insecure_skip_verify"]);
+    // "At least TLS 1.0" is true of 1.2, too.
+    read_version(value["min_version"], tls.min_version);
+    places.remember(where + ".min_version", value["min_version"]);
+    if (!read_version(value["max_version"], tls.max_version)) {
+        value["max_version"].fail("the least version is TLS 1.2; allowed are TLS12 and TLS13");
+    }
+    places.remember(where + ".max_version", value["max_version"]);
+}
+
+// --- headers -------------------------------------------------------------------------------------
+
+void add_header(HttpHeader header, const YamlValue& value, const std::string& where,
+                std::vector<HttpHeader>& headers, FieldPlaces& places) {
+    places.remember(where + "[" + std::to_string(headers.size()) + "]", value);
+    headers.push_back(std::move(header));
+}
+
+/// vmagent's: a list of "Name: value".
+void read_header_lines(const YamlValue& value, const std::string& where,
+                       std::vector<HttpHeader>& headers, FieldPlaces& places) {
+    for (const YamlValue& line : value.items()) {
+        const std::string text = line.string();
+        const std::size_t colon = text.find(':');
+        if (colon == std::string::npos) line.fail("must be a text of the form \"Name: value\"");
+        const std::string_view view = text;
+        add_header({std::string(trim(view.substr(0, colon))),
+                    std::string(trim(view.substr(colon + 1))),
+                    {}},
+                   line, where, headers, places);
+    }
+}
+
+/// Prometheus': by name, values that may be shown, that may not, and that stand in files.
+void read_header_map(const YamlValue& value, const std::string& where,
+                     std::vector<HttpHeader>& headers, FieldPlaces& places) {
+    for (const auto& [name, sources] : value.entries()) {
+        sources.allow_only({"values", "secrets", "files"});
+        for (const char* key : {"values", "secrets"}) {
+            for (const YamlValue& item : sources[key].items()) {
+                add_header({name, item.string(), {}}, item, where, headers, places);
+            }
+        }
+        for (const YamlValue& item : sources["files"].items()) {
+            HttpHeader header{name, {}, {}};
+            const std::string field = where + "[" + std::to_string(headers.size()) + "]";
+            places.path(item, field, header.file);
+            headers.push_back(std::move(header));
+        }
+    }
+}
+
+// --- proxy ---------------------------------------------------------------------------------------
+
+void read_proxy(const YamlValue& entry, const std::string& where, ProxyConfig& proxy,
+                FieldPlaces& places) {
+    places.text(entry["proxy_url"], where + ".url", proxy.url);
+    places.text(entry["no_proxy"], where + ".no_proxy", proxy.no_proxy);
+    proxy.from_environment = entry["proxy_from_environment"].boolean();
+    places.remember(where + ".from_environment", entry["proxy_from_environment"]);
+    places.remember(where + ".connect_headers", entry["proxy_connect_header"]);
+    for (const auto& [name, values] : entry["proxy_connect_header"].entries()) {
+        for (const YamlValue& value : values.items()) {
+            add_header({name, value.string(), {}}, value, where + ".connect_headers",
+                       proxy.connect_headers, places);
+        }
+    }
+}
+
+// --- token service -------------------------------------------------------------------------------
+
+void refuse_other_grants(const YamlValue& value) {
+    for (const char* key :
+         {"client_certificate_key", "client_certificate_key_file", "client_certificate_key_id",
+          "signature_algorithm", "iss", "audience", "claims"}) {
+        if (value.has(key)) {
+            value[key].fail("tokens for a signed JWT are not supported; allowed is the grant type "
+                            "client_credentials");
+        }
+    }
+    const std::string grant = value["grant_type"].string();
+    if (!grant.empty() && grant != "client_credentials") {
+        value["grant_type"].fail("is not supported; allowed is client_credentials");
+    }
+}
+
+void read_oauth2(const YamlValue& value, const std::string& where, AuthConfig& auth,
+                 FieldPlaces& places) {
+    if (value.is_null()) return;
+    refuse_other_grants(value);
+    value.allow_only({"client_id", "client_secret", "client_secret_file", "token_url", "scopes",
+                      "endpoint_params", "grant_type", "tls_config", "proxy_url", "no_proxy",
+                      "proxy_from_environment", "proxy_connect_header", "http_headers", "headers"});
+    OAuth2Config& oauth2 = auth.oauth2.emplace();
+    places.remember(where, value);
+    places.text(value["client_id"], where + ".client_id", oauth2.client_id);
+    places.text(value["client_secret"], where + ".client_secret", oauth2.client_secret);
+    places.path(value["client_secret_file"], where + ".client_secret_file",
+                oauth2.client_secret_file);
+    places.text(value["token_url"], where + ".token_url", oauth2.token_url);
+    for (const YamlValue& scope : value["scopes"].items()) oauth2.scopes.push_back(scope.string());
+    for (const auto& [name, text] : value["endpoint_params"].entries()) {
+        oauth2.endpoint_params.emplace(name, text.string());
+    }
+    read_tls(value["tls_config"], where + ".tls", oauth2.tls, places);
+    read_proxy(value, where + ".proxy", oauth2.proxy, places);
+    read_header_map(value["http_headers"], where + ".headers", oauth2.headers, places);
+    read_header_lines(value["headers"], where + ".headers", oauth2.headers, places);
+}
+
+}  // namespace
+
+void read_http_client(const YamlValue& entry, const std::string& where, ApiServerConfig& server,
+                      FieldPlaces& places) {
+    allow_one_of(entry,
+                 {"bearer_token", "bearer_token_file", "authorization", "basic_auth", "oauth2"});
+    const std::string auth = where + ".auth";
+    places.text(entry["bearer_token"], auth + ".bearer_token", server.auth.bearer_token);
+    places.path(entry["bearer_token_file"], auth + ".bearer_token_file",
+                server.auth.bearer_token_file);
+    read_authorization(entry["authorization"], auth, server.auth, places);
+    read_basic_auth(entry["basic_auth"], auth, server.auth, places);
+    read_oauth2(entry["oauth2"], auth + ".oauth2", server.auth, places);
+    read_tls(entry["tls_config"], where + ".tls", server.tls, places);
+    read_proxy(entry, where + ".proxy", server.proxy, places);
+    read_header_map(entry["http_headers"], where + ".headers", server.headers, places);
+    read_header_lines(entry["headers"], where + ".headers", server.headers, places);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/yaml_value.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The body of a named cluster, user or context, and the directory of the file it stands in.
+struct KubeconfigEntry {
+    YamlValue body;
+    std::filesystem::path directory;
+
+    /// The path that stands there; "" if none does.
+    std::string path(std::string_view key) const;
+};
+
+using KubeconfigEntries = std::map<std::string, KubeconfigEntry>;
+
+/// Several kubeconfigs as one.
+struct MergedKubeconfig {
+    KubeconfigEntries clusters, users, contexts;
+    std::string current_context;
+
+    /// What is there already wins.
+    void merge(const KubeconfigFile&);
+};
+
+/// \throws ConfigError if the reference is missing, or of an entry that is not there
+const KubeconfigEntry& find_entry(const KubeconfigEntries&, const YamlValue& reference);
+
+/// "there are a, b" or "there are none"
+std::string tell_names(const KubeconfigEntries&);
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,149 @@
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/proxy_choice.hpp"
+#include "k8s_sd/detail/config/proxy_url.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+using boost::asio::ip::address;
+
+/// An IPv4 address that is written as an IPv6 one is still that address.
+std::optional<address> address_of(const std::string& text) {
+    error_code error;
+    const address result = boost::asio::ip::make_address(text, error);
+    if (error) return std::nullopt;
+    if (!result.is_v6() || !result.to_v6().is_v4_mapped()) return result;
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, result.to_v6());
+}
+
+/// Of an entry with a slash; empty if it is no range.
+std::optional<bool> range_has(const std::string& range, const std::optional<address>& host) {
+    using boost::asio::ip::network_v4;
+    using boost::asio::ip::network_v6;
+    error_code error;
+    const network_v4 v4 = boost::asio::ip::make_network_v4(range, error);
+    if (!error) {
+        if (!host || !host->is_v4()) return false;
+        return network_v4(host->to_v4(), v4.prefix_length()).network() == v4.network();
+    }
+    const network_v6 v6 = boost::asio::ip::make_network_v6(range, error);
+    if (error) return std::nullopt;
+    if (!host || !host->is_v6()) return false;
+    return network_v6(host->to_v6(), v6.prefix_length()).network() == v6.network();
+}
+
+struct NoProxyEntry {
+    std::string host;
+    std::string port;  ///< empty: any
+};
+
+/// "host", "host:port", "[v6]", "[v6]:port"; a bare IPv6 address has no port.
+NoProxyEntry split_entry(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    const bool bracket = text.starts_with('[');
+    const std::size_t end = bracket ? text.find(']') : std::string::npos;
+    if (bracket && end != std::string::npos) {
+        const bool port = text.compare(end + 1, 1, ":") == 0;
+        return {text.substr(1, end - 1), port ? text.substr(end + 2) : std::string()};
+    }
+    if (colon == std::string::npos || text.find(':') != colon) return {text, {}};
+    return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+/// "domain": itself and what is below it; ".domain" and "*.domain": only what is below it.
+bool domain_has(std::string domain, const std::string& host) {
+    if (domain.starts_with("*.")) domain.erase(0, 1);
+    if (!domain.starts_with('.')) {
+        if (host == domain) return true;
+        domain.insert(0, 1, '.');
+    }
+    return host.ends_with(domain);
+}
+
+bool entry_has(const std::string& entry, const ProxiedServer& server,
+               const std::optional<address>& server_address) {
+    if (entry == "*") return true;
+    if (entry.find('/') != std::string::npos) {
+        if (const auto has = range_has(entry, server_address)) return *has;
+    }
+    const NoProxyEntry part = split_entry(entry);
+    if (part.host.empty() || (!part.port.empty() && part.port != server.port)) return false;
+    if (const auto wanted = address_of(part.host)) return server_address == wanted;
+    return domain_has(part.host, server.host);
+}
+
+/// The first of these variables that holds something.
+struct Variable {
+    std::string name;
+    std::string value;
+};
+Variable first_of(const Variables& variables, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const char* const value = variables(name);
+        if (value && *value) return {name, value};
+    }
+    return {};
+}
+
+/// Of a program that a web server runs, HTTP_PROXY is what a client wrote into the header "Proxy".
+bool is_cgi(const Variables& variables) {
+    return !first_of(variables, {"REQUEST_METHOD"}).value.empty();
+}
+
+std::string proxy_of_environment(const ProxiedServer& server, const Variables& variables) {
+    if (!server.tls && is_cgi(variables)) return {};
+    Variable proxy = server.tls ? first_of(variables, {"HTTPS_PROXY", "https_proxy"})
+                                : first_of(variables, {"HTTP_PROXY", "http_proxy"});
+    if (proxy.value.empty()) return {};
+    const std::string no_proxy = first_of(variables, {"NO_PROXY", "no_proxy"}).value;
+    if (is_reached_directly(no_proxy, server)) return {};
+    // "host:port" is usual there.
+    if (proxy.value.find("://") == std::string::npos) proxy.value.insert(0, "http://");
+    parse_proxy_url(proxy.value, "environment variable " + proxy.name);
+    return proxy.value;
+}
+
+}  // namespace
+
+bool is_reached_directly(std::string_view no_proxy, const ProxiedServer& server) {
+    ProxiedServer wanted = server;
+    if (wanted.host.ends_with('.')) wanted.host.pop_back();
+    if (wanted.host == "localhost") return true;
+    const std::optional<address> number = address_of(wanted.host);
+    if (number && number->is_loopback()) return true;
+    while (!no_proxy.empty()) {
+        const std::size_t comma = std::min(no_proxy.find(','), no_proxy.size());
+        const std::string entry = lower_case(trim(no_proxy.substr(0, comma)));
+        if (!entry.empty() && entry_has(entry, wanted, number)) return true;
+        no_proxy.remove_prefix(std::min(comma + 1, no_proxy.size()));
+    }
+    return false;
+}
+
+ProxyConfig choose_proxy(ProxyConfig proxy, const ProxiedServer& server, const Variables& variables,
+                         const std::string& where) {
+    if (proxy.from_environment) {
+        proxy.url = proxy_of_environment(server, variables);
+    } else if (!proxy.url.empty()) {
+        parse_proxy_url(proxy.url, where + ".url");
+        // As in Go, a proxy that is configured without exceptions serves for the machine itself,
+        // too: it may be a tunnel that ends elsewhere.
+        if (!proxy.no_proxy.empty() && is_reached_directly(proxy.no_proxy, server)) {
+            proxy.url.clear();
+        }
+    }
+    proxy.from_environment = false;
+    proxy.no_proxy.clear();
+    if (proxy.url.empty()) proxy.connect_headers.clear();
+    return proxy;
+}
+
+}  // namespace k8s_sd::inline v0::detail

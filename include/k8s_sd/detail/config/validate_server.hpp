@@ -1,0 +1,26 @@
+#pragma once
+
+#include "k8s_sd/api_server_config.hpp"
+
+#include <initializer_list>
+#include <string>
+
+/// What can be wrong with a way to a server, by parts: a token service has such parts of its own.
+/// All throw ConfigError whose place begins with `where`, the field that holds the part.
+namespace k8s_sd::inline v0::detail {
+
+/// An option: its field and whether it is set.
+struct GivenOption {
+    std::string field;
+    bool set;
+};
+void check_at_most_one(std::initializer_list<GivenOption>);
+
+void check_auth(const std::string& where, const AuthConfig&);
+void check_tls(const std::string& where, const TlsConfig&);
+void check_proxy(const std::string& where, const ProxyConfig&);
+void check_impersonation(const std::string& where, const ImpersonationConfig&);
+/// \param where  of the list
+void check_headers(const std::string& where, const std::vector<HttpHeader>&);
+
+}  // namespace k8s_sd::inline v0::detail

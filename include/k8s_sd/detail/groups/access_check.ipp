@@ -1,0 +1,397 @@
+#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/strand.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/groups/required_rules.hpp"
+#include "k8s_sd/detail/groups/watched_namespaces.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/api_documents.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/lookups.hpp"
+#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// One check. What changes is used on the strand only, but for `cancelled_` and `operation_`.
+class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
+ public:
+    using Running = Operation<bool>;
+    using Result = AccessCheckLine::Result;
+
+    AccessCheck(asio::any_io_executor host, const DiscoveryConfig& config, Duration step_timeout,
+                AccessCheckHandler on_line)
+        : host_(std::move(host)),
+          strand_(make_own_strand(host_)),
+          environment_(ContextEnvironment::of(host_).with_new_seed()),
+          config_(config),
+          step_timeout_(step_timeout),
+          on_line_(std::move(on_line)),
+          life_(strand_, asio::steady_timer::time_point::max()) {}
+
+    void run(Running::Handler handler) {
+        operation_ = std::make_unique<Running>(std::move(handler), host_, weak_from_this());
+        life_.async_wait([self = shared_from_this()](error_code) {});
+        post([this] { check_configuration(); });
+    }
+    void cancel() {
+        cancelled_ = true;
+        asio::post(strand_,
+                   [self = shared_from_this()] { self->finish(asio::error::operation_aborted); });
+    }
+
+ private:
+    using Next = void (AccessCheck::*)();
+
+    /// A permission, and how it was asked for.
+    struct Question {
+        KindAccess access;
+        bool watch = false;
+        std::string_view api_version{};  ///< empty: the present one
+    };
+
+    template <class Call>
+    void post(Call call) {
+        asio::post(strand_, [self = shared_from_this(), call] {
+            if (!self->cancelled_) call();
+        });
+    }
+
+    // --- telling ------------------------------------------------------------------------------
+
+    void begin(std::string step) {
+        line_ = {};
+        line_.step = std::move(step);
+        began_ = now();
+    }
+    /// Tells of the step, and goes on when that was taken in.
+    void tell(Result result, std::string text, Next next, error_code ec = {}) {
+        drop_step();
+        line_.result = result;
+        line_.text = client_ ? client_->redact(std::move(text)) : std::move(text);
+        line_.ec = ec;
+        line_.took = now() - began_;
+        all_fine_ = all_fine_ && result != Result::failed;
+        asio::post(host_, [self = shared_from_this(), next, line = std::move(line_)] {
+            // Also if the handler throws.
+            struct GoOn {
+                AccessCheck& check;
+                Next next;
+                ~GoOn() {
+                    check.post([&check = check, next = next] { (check.*next)(); });
+                }
+            } const go_on{*self, next};
+            if (!self->cancelled_) self->on_line_(line);
+        });
+    }
+    void ok(std::string text, Next next) { tell(Result::ok, std::move(text), next); }
+    void fail(error_code ec, std::string text, Next next) {
+        tell(Result::failed, std::move(text), next, ec);
+    }
+    void end() { finish({}); }
+    void finish(error_code ec) {
+        drop_step();
+        get_.reset();
+        client_.reset();
+        life_.cancel();
+        if (auto operation = std::move(operation_))
+            Running::complete(std::move(operation), ec, !ec && all_fine_);
+    }
+
+    /// What is under way in this step is not waited for any longer.
+    void drop_step() {
+        if (timer_) timer_->cancel();
+        lookup_.cancel();
+        if (stream_) stream_->close();
+        stream_.reset();
+        if (get_) get_->cancel();
+        ++step_;
+    }
+    void limit_step(const std::string& problem) {
+        timer_->expires_at(now() + step_timeout_, [weak = weak_from_this(), problem] {
+            const auto self = weak.lock();
+            if (!self || self->cancelled_) return;
+            const auto seconds =
+                std::chrono::duration_cast<std::chrono::seconds>(self->step_timeout_).count();
+            self->fail(errc::connect_timeout,
+                       "no answer within " + std::to_string(seconds) + " s; " + problem,
+                       &AccessCheck::end);
+        });
+    }
+    /// Calls a method if the step that began the call still goes on.
+    template <class Method>
+    auto guarded(Method method) {
+        return [weak = weak_from_this(), step = step_, method](const auto&... results) {
+            const auto self = weak.lock();
+            if (self && !self->cancelled_ && self->step_ == step) ((*self).*method)(results...);
+        };
+    }
+
+    // --- the way to the server ----------------------------------------------------------------
+
+    void check_configuration() {
+        begin("configuration");
+        try {
+            const auto resolved = resolve(config_, environment_.in_cluster);
+            scope_ = resolved.scope;
+            client_ = std::make_unique<ApiClientImpl>(strand_, scope_.api_server, environment_);
+        } catch (const std::exception& error) {
+            return fail(errc::invalid_config, error.what(), &AccessCheck::end);
+        }
+        timer_ = environment_.clock->make_timer(strand_);
+        get_ = std::make_shared<ShortGet>(*client_);
+        for (const KindAccess& access :
+             required_rules(config_.role, config_.attach_metadata, scope_.namespaces,
+                            scope_.watch.cluster_wide_from)) {
+            questions_.push_back({access, false});
+            questions_.push_back({access, true});
+        }
+        const std::size_t names = scope_.namespaces.size();
+        ok("role " + std::string(to_string(config_.role)) + ", server " + client_->url() + ", " +
+               (names == 0   ? "all namespaces"
+                : names == 1 ? "the namespace " + scope_.namespaces.front()
+                             : std::to_string(names) + " namespaces"),
+           &AccessCheck::look_up);
+    }
+
+    bool has_proxy() const { return !scope_.api_server.proxy.url.empty(); }
+
+    void look_up() {
+        begin("name lookup");
+        const std::string& host = client_->target()->host;
+        if (has_proxy())
+            return tell(Result::skipped, "the proxy does it", &AccessCheck::connect_securely);
+        error_code no_address;
+        asio::ip::make_address(host, no_address);
+        if (!no_address) return ok(host + " is an address", &AccessCheck::connect);
+        limit_step("the name server may be away");
+        lookup_ = Lookups::async_resolve(strand_, environment_.resolver, host,
+                                         guarded(&AccessCheck::on_addresses));
+    }
+    void on_addresses(error_code ec, const std::string& problem,
+                      const std::vector<asio::ip::address>& addresses) {
+        constexpr std::size_t most_shown = 4;
+        if (!ec && addresses.empty()) ec = asio::error::host_not_found;
+        const std::string& host = client_->target()->host;
+        if (ec) {
+            return fail(ec,
+                        "cannot resolve " + host + ": " +
+                            (problem.empty() ? ec.message() : problem) +
+                            "; check the host in the server's URL, and the name server",
+                        &AccessCheck::end);
+        }
+        std::vector<std::string> texts;
+        for (const auto& address : addresses) {
+            if (texts.size() < most_shown) texts.push_back(address.to_string());
+        }
+        if (addresses.size() > most_shown) texts.emplace_back("...");
+        ok(host + " is " + join(texts), &AccessCheck::connect);
+    }
+
+    void connect() {
+        begin("TCP");
+        const ConnectTarget& target = *client_->target();
+        dial({target.host, target.port, {}}, &AccessCheck::on_connected);
+    }
+    void on_connected(error_code ec, const std::string& problem) {
+        if (ec) {
+            return fail(ec, problem + "; check the server's URL, and that a server listens there",
+                        &AccessCheck::end);
+        }
+        ok("connected to port " + client_->target()->port, &AccessCheck::connect_securely);
+    }
+
+    void connect_securely() {
+        begin(has_proxy() ? "proxy and TLS" : "TLS");
+        if (!client_->target()->tls && !has_proxy()) {
+            return tell(Result::skipped, "the URL says http: everybody on the way can read along",
+                        &AccessCheck::authenticate);
+        }
+        dial(*client_->target(), &AccessCheck::on_secure);
+    }
+    void on_secure(error_code ec, const std::string& problem) {
+        if (ec) return fail(ec, problem.empty() ? ec.message() : problem, &AccessCheck::end);
+        const bool unchecked =
+            client_->target()->tls && client_->target()->tls->insecure_skip_verify;
+        ok(unchecked ? "whoever answers is trusted (insecure_skip_verify)"
+                     : "the server is the one that was meant",
+           &AccessCheck::authenticate);
+    }
+
+    template <class Method>
+    void dial(const ConnectTarget& target, Method on_end) {
+        limit_step("a firewall may drop what is sent there");
+        try {
+            stream_ = environment_.connector->make_stream(strand_, target);
+            if (!stream_) return fail(errc::connector_failed, "no stream", &AccessCheck::end);
+            stream_->async_connect(guarded(on_end));
+        } catch (const std::exception& error) {
+            fail(errc::connector_failed, error.what(), &AccessCheck::end);
+        }
+    }
+
+    // --- requests -----------------------------------------------------------------------------
+
+    /// What a watch would make of the answer. A list or watch that has begun well is fine.
+    static Verdict verdict_on(const ShortGet::Answer& answer, const WatchQuery& query,
+                              Purpose purpose) {
+        Exchange exchange;
+        exchange.kind = query.kind;
+        exchange.ns = query.ns;
+        exchange.purpose = purpose;
+        exchange.credentials_problem = answer.credentials_problem;
+        exchange.head = answer.head;
+        exchange.readable = answer.head.status == 200 && answer.head.content_encoding.empty() &&
+                            answer.head.content_type == "application/json";
+        exchange.error_text = answer.body;
+        ExchangeEnd end;
+        end.failure = {answer.ec, answer.problem.empty() ? answer.ec.message() : answer.problem};
+        return judge(exchange, std::move(end));
+    }
+
+    void authenticate() {
+        begin("authentication");
+        get_->start("/version", ShortGet::Until::body, step_timeout_,
+                    guarded(&AccessCheck::on_version));
+    }
+    /// Whoever shows credentials that are not good gets a 401, whatever is asked for. The version
+    /// itself need not be told.
+    void on_version(const ShortGet::Answer& answer) {
+        const Verdict verdict = verdict_on(answer, {}, Purpose::list);
+        const unsigned status = answer.head.status;
+        if (verdict.failed && status != 403 && status != 404)
+            return fail(verdict.failure.ec, verdict.failure.message, &AccessCheck::end);
+        const bool certificate =
+            !scope_.api_server.tls.cert.empty() || !scope_.api_server.tls.cert_file.empty();
+        const std::string version = status == 200 ? read_server_version(answer.body) : "";
+        ok(std::string(answer.with_credentials || certificate
+                           ? "the server does not refuse the credentials"
+                           : "there are no credentials, and the server asks for none") +
+               (version.empty() ? "" : "; it is Kubernetes " + version),
+           &AccessCheck::ask);
+    }
+
+    const Question& question() const { return questions_[next_question_]; }
+    WatchQuery query() const {
+        const auto& [rule, kind] = question().access;
+        return query_of(scope_, kind, rule.ns);
+    }
+    bool is_answered_already() const {
+        const auto& [rule, kind] = question().access;
+        return !rule.optional && !rule.ns.empty() && allowed_together_ == kind;
+    }
+
+    void ask() {
+        while (next_question_ < questions_.size() && is_answered_already()) ++next_question_;
+        if (next_question_ == questions_.size()) return end();
+        begin((question().watch ? "watch " : "list ") + to_string(question().access.first));
+        send();
+    }
+    void send() {
+        constexpr std::chrono::seconds short_watch{5};
+        const auto request =
+            question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
+                             : probe_request(query(), scope_.watch, question().api_version);
+        get_->start(request.target, ShortGet::Until::head, step_timeout_,
+                    guarded(&AccessCheck::on_answer));
+    }
+    void on_answer(const ShortGet::Answer& answer) {
+        const auto& [rule, kind] = question().access;
+        const std::string_view older = schema_of(kind).older_version;
+        if (answer.head.status != 404 || older.empty() || !question().api_version.empty())
+            return judge_answer(answer);
+        client_->served_versions.async_get(
+            resource_of(kind).group,
+            [again = guarded(&AccessCheck::on_versions),
+             answer](const ServedVersions::Versions& versions) { again(answer, versions); });
+    }
+    void on_versions(const ShortGet::Answer& answer, const ServedVersions::Versions& versions) {
+        const KindAccess access = question().access;
+        const std::string_view older = schema_of(access.second).older_version;
+        if (!versions || std::find(versions->begin(), versions->end(), older) == versions->end())
+            return judge_answer(answer);
+        for (Question& other : questions_) {
+            if (other.access.second == access.second) other.api_version = older;
+        }
+        send();
+    }
+
+    void judge_answer(const ShortGet::Answer& answer) {
+        const Question& asked = question();
+        const Verdict verdict =
+            verdict_on(answer, query(), asked.watch ? Purpose::watch : Purpose::list);
+        ++next_question_;
+        const AccessRule& rule = asked.access.first;
+        if (!verdict.failed) {
+            if (asked.watch && rule.optional) allowed_together_ = asked.access.second;
+            return ok("allowed" + (asked.api_version.empty()
+                                       ? std::string()
+                                       : "; the server has " + std::string(asked.api_version)),
+                      &AccessCheck::ask);
+        }
+        const bool refused = answer.head.status >= 400 && answer.head.status < 500;
+        if (rule.optional && refused) {
+            if (!asked.watch) ++next_question_;  // one without the other is of no use
+            return tell(Result::skipped,
+                        "not allowed, and not needed: the namespaces are watched one by one",
+                        &AccessCheck::ask);
+        }
+        // A server that gives no answer gives none to the next question.
+        const bool answered = answer.head.status != 0;
+        fail(verdict.failure.ec, verdict.failure.message,
+             answered ? &AccessCheck::ask : &AccessCheck::end);
+    }
+
+    TimePoint now() const { return environment_.clock->now(); }
+
+    const asio::any_io_executor host_;
+    const asio::any_io_executor strand_;
+    const Environment environment_;
+    const DiscoveryConfig config_;
+    const Duration step_timeout_;
+    const AccessCheckHandler on_line_;
+    /// Never ends: the context owns what waits for it, and that owns the check. So a context that
+    /// is destroyed destroys the check, too.
+    asio::steady_timer life_;
+    std::unique_ptr<Running> operation_;
+    std::atomic<bool> cancelled_ = false;
+
+    WatchScope scope_;
+    std::unique_ptr<ApiClientImpl> client_;  ///< null: the configuration was not read yet
+    std::shared_ptr<ShortGet> get_;
+    std::unique_ptr<Timer> timer_;
+    Lookups::Ticket lookup_;
+    std::unique_ptr<ByteStream> stream_;
+    std::vector<Question> questions_;
+    std::size_t next_question_ = 0;
+    std::optional<Kind> allowed_together_;  ///< a watch of all namespaces
+    AccessCheckLine line_;
+    TimePoint began_{};
+    std::uint64_t step_ = 0;
+    bool all_fine_ = true;
+};
+
+CheckInitiation::CheckInitiation(asio::any_io_executor executor, const DiscoveryConfig& config,
+                                 Duration step_timeout, AccessCheckHandler on_line)
+    : executor_(std::move(executor)) {
+    check_host_executor(executor_, "async_check_access");
+    check_callback(on_line, "async_check_access");
+    check_ = std::make_shared<AccessCheck>(executor_, config, step_timeout, std::move(on_line));
+}
+
+void CheckInitiation::run(Handler handler) const { check_->run(std::move(handler)); }
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "k8s_sd/access_rule.hpp"
+#include "k8s_sd/config.hpp"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A kind with the right to read it.
+using KindAccess = std::pair<AccessRule, Kind>;
+
+/// See required_access(). Sorted, unique.
+std::vector<KindAccess> required_rules(Role role, const AttachMetadata& attach,
+                                       const std::vector<std::string>& namespaces,
+                                       std::size_t cluster_wide_from);
+
+}  // namespace k8s_sd::inline v0::detail

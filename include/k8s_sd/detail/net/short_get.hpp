@@ -1,0 +1,58 @@
+#pragma once
+
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+class ApiClientImpl;
+struct RequestCredentials;
+
+/// One GET whose answer is short, or whose head is all that counts, with the credentials and over
+/// the connections of watches. Lives on the strand of its client, which must outlive it.
+class ShortGet final : public std::enable_shared_from_this<ShortGet>, private ResponseSink {
+ public:
+    struct Answer {
+        error_code ec;        ///< there is no answer, or not all of it
+        std::string problem;  ///< explains it
+        ResponseHead head;    ///< status 0: there was no answer
+        std::string body;     ///< at most 64 KiB
+        bool with_credentials = false;
+        std::string credentials_problem;  ///< why older credentials were sent
+    };
+    using Handler = std::function<void(const Answer&)>;
+    /// How much of an answer with status 200 is needed. Of others it is the body.
+    enum class Until : bool { head, body };
+
+    explicit ShortGet(ApiClientImpl&);
+
+    /// The handler is called once, unless cancel() or the destruction comes before.
+    /// \param path  with query, without the server's prefix
+    /// \param timeout  of the whole
+    void start(std::string_view path, Until, Duration timeout, Handler);
+    void cancel() noexcept;
+
+ private:
+    void on_head(const ResponseHead&) override;
+    error_code on_body(std::string_view bytes) override;
+    void send(const RequestCredentials&, const std::string& path);
+    void finish(error_code ec, std::string problem);
+
+    ApiClientImpl& api_;
+    std::unique_ptr<HttpConnection> connection_;
+    std::unique_ptr<Timer> timer_;
+    Until until_ = Until::body;
+    Duration timeout_{};
+    Answer answer_;
+    Handler handler_;              ///< empty: nothing is asked
+    std::uint64_t questions_ = 0;  ///< credentials that come late are for none
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,79 @@
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/short_get.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t longest_short_answer = 64 * 1024;
+
+}  // namespace
+
+ShortGet::ShortGet(ApiClientImpl& api)
+    : api_(api),
+      connection_(api.make_connection()),
+      timer_(api.environment.clock->make_timer(api.executor)) {}
+
+void ShortGet::start(std::string_view path, Until until, Duration timeout, Handler handler) {
+    cancel();
+    until_ = until;
+    timeout_ = timeout;
+    answer_ = {};
+    handler_ = std::move(handler);
+    timer_->expires_at(api_.environment.clock->now() + timeout, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        const auto seconds =
+            std::chrono::duration_cast<std::chrono::seconds>(self->timeout_).count();
+        self->finish(errc::response_timeout, "no answer within " + std::to_string(seconds) + " s");
+    });
+    api_.credentials.async_get([weak = weak_from_this(), path = std::string(path),
+                                question = ++questions_](const RequestCredentials& credentials) {
+        const auto self = weak.lock();
+        if (self && self->handler_ && self->questions_ == question) self->send(credentials, path);
+    });
+}
+
+void ShortGet::send(const RequestCredentials& credentials, const std::string& path) {
+    if (credentials.ec) return finish(credentials.ec, credentials.problem);
+    answer_.with_credentials = !credentials.value.empty() || credentials.identity;
+    answer_.credentials_problem = credentials.problem;
+    HttpRequest request = api_.make_request(path, credentials);
+    request.connect_timeout = request.idle_timeout = timeout_;
+    request.idle_error = errc::response_timeout;
+    connection_->async_get(
+        api_.target_for(credentials), std::move(request), *this,
+        [this](error_code ec, std::string problem) { finish(ec, std::move(problem)); });
+}
+
+void ShortGet::on_head(const ResponseHead& head) {
+    answer_.head = head;
+    if (head.status == 200 && until_ == Until::head) finish({}, {});
+}
+
+error_code ShortGet::on_body(std::string_view bytes) {
+    answer_.body += bytes.substr(0, longest_short_answer - answer_.body.size());
+    return answer_.body.size() < longest_short_answer ? error_code() : errc::malformed_response;
+}
+
+void ShortGet::finish(error_code ec, std::string problem) {
+    const auto self = shared_from_this();
+    const Handler handler = std::exchange(handler_, nullptr);
+    cancel();
+    answer_.ec = ec;
+    answer_.problem = std::move(problem);
+    const Answer answer = std::exchange(answer_, {});
+    handler(answer);  // it may start the next one
+}
+
+void ShortGet::cancel() noexcept {
+    handler_ = nullptr;
+    timer_->cancel();
+    connection_->close();
+}
+
+}  // namespace k8s_sd::inline v0::detail
