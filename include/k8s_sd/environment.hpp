@@ -196,7 +196,7 @@ K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(const Environment&);
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
 /// metrics_of().
-/// \throws asio::service_already_exists when it comes too late.
+/// \throws asio::service_already_exists when it comes too late; what() says what to do.
 K8S_SD_EXPORT void install(asio::execution_context& context, Environment);
 
 /// The metrics of `context`; see Environment::metrics. Thread-safe.

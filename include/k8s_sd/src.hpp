@@ -11,6 +11,7 @@
 #include "k8s_sd/detail/base/abi.ipp"
 #include "k8s_sd/detail/base/access_rule.ipp"
 #include "k8s_sd/detail/base/delivery.ipp"
+#include "k8s_sd/detail/base/did_you_mean.ipp"
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
 #include "k8s_sd/detail/base/printable.ipp"
@@ -18,6 +19,7 @@
 #include "k8s_sd/detail/base/strand.ipp"
 
 // labels
+#include "k8s_sd/detail/labels/label_origin.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
 
 // config

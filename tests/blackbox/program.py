@@ -64,6 +64,8 @@ class Program:
         except ValueError as error:
             self.problems.append(f"a line that is no JSON ({error}): {line[:300]}")
             return
+        if "step" in diff:
+            return  # a line of --check
         self.diffs.append((self.now(), diff))
         if diff.get("full"):
             self.groups = {}
