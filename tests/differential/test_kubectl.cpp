@@ -32,6 +32,7 @@ struct Case {
     const char* name;
     std::vector<std::string> commands;  ///< arguments of "kubectl config", below the directory
     std::string list = "kc";            ///< as $KUBECONFIG, with names below the directory
+    std::string text = {};              ///< of kc, before the commands
 };
 
 const std::string cluster = "set-cluster k --server=https://API.example.com:443/prefix/ ";
@@ -39,7 +40,7 @@ const std::string context = "set-context c --cluster=k --user=u --namespace=n";
 const std::string user = "set-credentials u ";
 
 std::vector<Case> cases() {
-    const std::vector<std::string> end{context, "use-context c"};
+    const std::vector<std::string> end{user, context, "use-context c"};
     const auto with = [&](std::vector<std::string> commands) {
         commands.insert(commands.end(), end.begin(), end.end());
         return commands;
@@ -62,18 +63,29 @@ std::vector<Case> cases() {
         {"token file", with({cluster, "set users.u.tokenFile token"})},
         {"token and its file",
          with({cluster, user + "--token=abc", "set users.u.tokenFile token"})},
-        {"impersonation", with({cluster, user + "--token=abc", "set users.u.as jane",
-                                "set users.u.as-uid 7", "set users.u.as-groups dev,ops"})},
+        {"impersonation", with({cluster, user + "--token=abc", "set users.u.act-as jane",
+                                "set users.u.act-as-uid 7"})},
+        {"groups and extra fields", with({cluster}), "kc",
+         "users: [{name: u, user: {token: a, as: jane, as-groups: [dev, ops], as-user-extra: "
+         "{reason: [a, b]}}}]"},
+        {"an extension for the plugin",
+         {"use-context c"},
+         "kc",
+         "{clusters: [{name: k, cluster: {server: 'https://h', extensions: [{name: "
+         "client.authentication.k8s.io/exec, extension: {a: [1, -2, 1.5, true, off, null, 'no', "
+         "x]}}]}}], contexts: [{name: c, context: {cluster: k, user: u}}], users: [{name: u, user: "
+         "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: p, "
+         "provideClusterInfo: true}}}]}"},
         {"plugin of v1",
-         with({cluster, user +
-                            "--exec-command=aws --exec-api-version=client.authentication.k8s.io/v1 "
-                            "--exec-arg=eks --exec-arg=get-token --exec-env=A=b=c "
-                            "--exec-interactive-mode=Never --exec-provide-cluster-info"})},
+         with({cluster,
+               user + "--exec-command=my-plugin --exec-api-version=client.authentication.k8s.io/v1 "
+                      "--exec-arg=eks --exec-arg=get-token --exec-env=A=b=c "
+                      "--exec-interactive-mode=Never --exec-provide-cluster-info"})},
         {"plugin of v1beta1",
          with({cluster, user + "--exec-command=/usr/bin/p "
                                "--exec-api-version=client.authentication.k8s.io/v1beta1"})},
         {"plain http", with({"set-cluster k --server=http://127.0.0.1:8001", user + "--token=abc",
-                             "set users.u.as jane"})},
+                             "set users.u.act-as jane"})},
         {"IPv6", with({"set-cluster k --server=https://[fd00::1]:6443"})},
         {"several contexts",
          with({"set-cluster other --server=https://other", "set-credentials other --token=x",
@@ -143,7 +155,14 @@ json::object ours(const ApiServerConfig& server, const std::string& directory) {
     if (!server.impersonate.groups.empty())
         o["as-groups"] =
             json::array(server.impersonate.groups.begin(), server.impersonate.groups.end());
-    if (server.auth.exec) o["exec"] = json_of(*server.auth.exec);
+    for (const auto& [key, values] : server.impersonate.extra) {
+        if (!o.contains("as-user-extra")) o["as-user-extra"] = json::object();
+        o["as-user-extra"].as_object()[key] = json::array(values.begin(), values.end());
+    }
+    if (!server.auth.exec) return o;
+    o["exec"] = json_of(*server.auth.exec);
+    if (!server.auth.exec->cluster_extension.empty())
+        o["extension"] = json::parse(server.auth.exec->cluster_extension);
     return o;
 }
 
@@ -163,6 +182,10 @@ json::object theirs(const json::value& view) {
     const auto url = detail::parse_server_url(std::string(o.at("server").as_string()), false);
     o["server"] = to_string(url);
     o.erase("disable-compression");  // nothing is compressed anyway
+    if (const json::value* extensions = o.if_contains("extensions")) {
+        o["extension"] = extensions->at(0).at("extension");
+        o.erase("extensions");
+    }
     for (const char* key :
          {"certificate-authority-data", "client-certificate-data", "client-key-data"}) {
         if (o.contains(key)) o[key] = *detail::decode_base64(std::string(o[key].as_string()));
@@ -200,6 +223,7 @@ TEST_CASE("Kubeconfigs say what kubectl finds in them") {
         for (const char* file : {"pki/ca.crt", "pki/c.crt", "pki/c.key", "token", "empty"})
             directory.write(file, std::string(file) == "empty" ? "" : file);
         for (const char* file : {"1/kc", "2/kc"}) directory.write(file, "");
+        directory.write("kc", test.text);
         const std::string enter = "cd " + directory.path() + " && KUBECONFIG=";
         for (const std::string& command : test.commands) {
             INFO(command);
@@ -227,8 +251,8 @@ TEST_CASE("Kubeconfigs that kubectl refuses are refused") {
             run_command("KUBECONFIG=" + list + " kubectl get --raw / --request-timeout=5s 2>&1");
         return output.text.find("refused") == std::string::npos;
     };
-    for (const std::string content :
-         {good + "}}]}", good + "token: a, username: b}}]}", good + "as-uid: a}}]}",
+    for (const std::string& content :
+         {good + "token: a}}]}", good + "token: a, username: b}}]}", good + "as-uid: a}}]}",
           good + "client-certificate-data: YQ==}}]}", good + "exec: {command: a}}}]}",
           good + "exec: {command: a, apiVersion: client.authentication.k8s.io/v1}}}]}",
           good + "exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1, "

@@ -37,8 +37,13 @@ class Router final : public Connector {
     Lines targets;  ///< of the connections so far
 };
 
+/// Made before the simulation, which needs it.
+struct WithRouter {
+    std::shared_ptr<Router> router = std::make_shared<Router>();
+};
+
 /// Two clusters, and a watch that a kubeconfig leads to the first.
-struct TwoClusters : Simulation {
+struct TwoClusters : WithRouter, Simulation {
     TwoClusters()
         : Simulation({}, {}, {},
                      [this](std::shared_ptr<Connector> first) {
@@ -75,7 +80,6 @@ struct TwoClusters : Simulation {
     }
 
     TemporaryDirectory directory;
-    std::shared_ptr<Router> router = std::make_shared<Router>();
     sim::ApiServer second;
     std::optional<WatchProbe> watch;
 };
@@ -87,7 +91,7 @@ TEST_CASE("A changed kubeconfig: a new token is taken up at once when the old on
     sim.write("https://first", "two");
     sim.server.set_token("two");
     sim.server.end_watches();
-    sim.advance(1s);
+    sim.advance(5s);
     CHECK(sim.take_requests().size() == 2);  // one was refused
     sim.server.apply(pod({.name = "b"}));
     sim.settle();
@@ -131,7 +135,7 @@ TEST_CASE("A changed kubeconfig: another server is listed, and the old one is no
     CHECK(sim.take_requests().empty());
     // All that was known is gone: a second list confirms it.
     CHECK(sim.requests_of_second() == Lines{"LIST", "LIST", "WATCH"});
-    CHECK(sim.lists(ListReason::other_server) == 1);
+    CHECK(sim.lists(ListReason::shrunken) == 1);
     sim.second.set_token("two");
     sim.second.end_watches();
     sim.advance(1s);
