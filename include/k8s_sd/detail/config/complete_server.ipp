@@ -54,10 +54,12 @@ void resolve_proxies(ApiServerConfig& server) {
 }  // namespace
 
 ApiServerConfig complete_server(ApiServerConfig server, const ApiServerConfig& own,
-                                bool environment_is_default, const std::string& where) {
+                                EnvironmentProxies when, const std::string& where) {
     add_own_options(server, own);
     server.url = canonical_url(server, where);
-    if (server.proxy.url.empty() && environment_is_default) server.proxy.from_environment = true;
+    bool& from_environment = server.proxy.from_environment;
+    if (when == EnvironmentProxies::never) from_environment = false;
+    if (when == EnvironmentProxies::by_default) from_environment |= server.proxy.url.empty();
     resolve_proxies(server);
     return server;
 }

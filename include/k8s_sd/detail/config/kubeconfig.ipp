@@ -109,7 +109,7 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std
     origin.proxy = own.proxy;
     ApiServerConfig server = select_context(config, origin.context);
     // kubectl uses the proxies of the environment, too.
-    server = complete_server(std::move(server), own, true, "kubeconfig");
+    server = complete_server(std::move(server), own, EnvironmentProxies::by_default, "kubeconfig");
     server.kubeconfig = std::move(origin);
     return server;
 }

@@ -46,17 +46,18 @@ ApiServerConfig in_cluster_server(const InClusterFiles& files) {
 }
 
 ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFiles& files) {
+    using enum detail::EnvironmentProxies;
     const ApiServerConfig& own = config.api_server;
     if (!config.kubeconfig_file.empty()) {
         return detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context, own);
     }
     if (own.url.empty()) {
-        // No proxy: the address is one of the cluster, which no proxy outside of it can reach.
-        return detail::complete_server(in_cluster_server(files), own, false,
+        // The address is one of the cluster, which no proxy outside of it can reach.
+        return detail::complete_server(in_cluster_server(files), own, never,
                                        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT");
     }
-    const bool environment = detail::rules_of(config.dialect).uses_proxies_of_environment;
-    return detail::complete_server(own, own, environment, "api_server.url");
+    const bool usual = detail::rules_of(config.dialect).uses_proxies_of_environment;
+    return detail::complete_server(own, own, usual ? by_default : if_asked_for, "api_server.url");
 }
 
 /// As client-go finds it.

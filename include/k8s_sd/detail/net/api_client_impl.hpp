@@ -62,6 +62,7 @@ class ApiClientImpl {
     ServedVersions served_versions{*this};
 
  private:
+    void set_target(const ApiServerConfig&);
     void set_server(const ApiServerConfig&);
     void on_change(const ApiServerConfig& before, const ApiServerConfig& now);
 

@@ -40,7 +40,6 @@ void ShortGet::start(std::string_view path, Until until, Duration timeout, Handl
 
 void ShortGet::send(const RequestCredentials& credentials, const std::string& path) {
     if (credentials.ec) return finish(credentials.ec, credentials.problem);
-    answer_.with_credentials = !credentials.value.empty() || credentials.identity;
     answer_.credentials_problem = credentials.problem;
     HttpRequest request = api_.make_request(path, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;

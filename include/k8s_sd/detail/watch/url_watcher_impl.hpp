@@ -66,7 +66,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool is_one_too_many(EventType, const model::ObjectMeta&);
 
     void on_end(error_code ec, std::string why);
-    void ask_for_versions(std::function<void(bool served, bool moved)> then);
+    void ask_for_versions(bool lost, std::function<void(bool served, bool moved)> then);
+    void move_to(std::string_view api_version);
     void decide(ExchangeEnd);
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);

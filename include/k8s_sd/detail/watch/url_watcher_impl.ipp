@@ -135,7 +135,7 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     list_place_.reset();
     watch_place_.reset();
     if (api_version_.empty()) return open_watch(watch);
-    ask_for_versions([this, watch](bool, bool moved) {
+    ask_for_versions(false, [this, watch](bool, bool moved) {
         if (!moved) open_watch(watch);
     });
 }
@@ -374,19 +374,21 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
     if (exchange_.head.status != 404 || schema_of(query_.kind).older_version.empty())
         return decide(std::move(end));
-    ask_for_versions([this, end = std::move(end)](bool served, bool moved) {
+    ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
         exchange_.served = served;
         if (!moved) decide(end);
     });
 }
 
-/// `served`: the server says that it has the API in the version that is watched. `moved`: only in
-/// another one, or in the present one again, which is what is listed now.
-void URLWatcherImpl::ask_for_versions(std::function<void(bool served, bool moved)> then) {
+/// \param lost  the version that is watched is not there
+/// `served`: the server says that it has one. `moved`: it has another one than is watched, which is
+/// listed now. So is the present one where an older one is lost and the server does not say.
+void URLWatcherImpl::ask_for_versions(bool lost,
+                                      std::function<void(bool served, bool moved)> then) {
     const Resource& resource = resource_of(query_.kind);
     const std::string_view older = schema_of(query_.kind).older_version;
     api_.served_versions.async_get(
-        resource.group, [weak = weak_from_this(), older, present = resource.version,
+        resource.group, [weak = weak_from_this(), older, present = resource.version, lost,
                          then = std::move(then)](const ServedVersions::Versions& versions) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
@@ -394,17 +396,20 @@ void URLWatcherImpl::ask_for_versions(std::function<void(bool served, bool moved
                 return versions &&
                        std::find(versions->begin(), versions->end(), version) != versions->end();
             };
-            const bool known = has(present) || has(older);
-            const std::string_view best = has(present) ? std::string_view() : older;
-            const bool moved = known && best != self->api_version_;
-            if (moved) {
-                self->api_version_ = best;
-                self->report_.begin_api_version(best);
-                self->perform(self->machine_.next(WatchMachine::Moved{}, self->now()));
-            }
-            then(known, moved);
+            const bool served = has(present) || has(older);
+            const bool only_older = has(older) && !has(present);
+            const std::string_view best = only_older ? older : std::string_view();
+            const bool moved = best != self->api_version_ && (served || lost);
+            if (moved) self->move_to(best);
+            then(served, moved);
             if (!self->stopped_) self->observer_.on_status();
         });
+}
+
+void URLWatcherImpl::move_to(std::string_view api_version) {
+    api_version_ = api_version;
+    report_.begin_api_version(api_version);
+    perform(machine_.next(WatchMachine::Moved{}, now()));
 }
 
 void URLWatcherImpl::decide(ExchangeEnd end) {

@@ -333,6 +333,7 @@ class WatchMachine {
         forget_failures();
         backoff_.reset();
         absence_pace_.reset();
+        absences_ = 0;
     }
 
     // --- any request ----------------------------------------------------------------------------
@@ -386,10 +387,13 @@ class WatchMachine {
         return plan_.in_chain() && (cause == Cause::network || cause == Cause::refused);
     }
 
-    /// An API that comes back may have lost everything: its lists tell what was missed.
+    /// An API that comes back may have lost everything: its lists tell what was missed. A single
+    /// answer may be that of something between here and the server.
     Step on_absence() {
-        if (stage_ != Stage::listing) reason_ = ListReason::failing_watch;
-        begin_anew();
+        if (stage_ == Stage::listing || ++absences_ > 1) {
+            if (stage_ != Stage::listing) reason_ = ListReason::failing_watch;
+            begin_anew();
+        }
         return Sleep{absence_pace_.next(), Waiting::backoff};
     }
     Step on(const Moved&) {
@@ -457,6 +461,7 @@ class WatchMachine {
     int rejected_watches_ = 0;
     int refused_watches_ = 0;
     int failed_probes_ = 0;
+    int absences_ = 0;  // of the API, since a watch worked
     bool owes_probe_ = false;  // a watch was opened although no probe got through
     bool confirming_ = false;
     bool repeated_at_once_ = false;
