@@ -43,6 +43,7 @@ void print_text(const AccessCheckLine& line, LineWriter& out) {
 }  // namespace
 
 support::ExitStatus check_access(Options options, LineWriter& out) {
+    validate(options.config);
     boost::asio::io_context io(1);
     k8s_sd::Environment environment;
     environment.logger.level = options.log_level;

@@ -379,3 +379,46 @@ TEST_CASE("ApiServer: the requests that were made can be looked at") {
     f.server.clear_requests();
     CHECK(f.server.requests().empty());
 }
+
+TEST_CASE("ApiServer: a resource is served in the versions that are set, and discovery says so") {
+    Fixture f;
+    f.server.apply(R"({"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":)"
+                   R"({"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":)"
+                   R"([{"addresses":["1"],"deprecatedTopology":{"a":"b"}}]})");
+    const std::string group = "/apis/discovery.k8s.io";
+    auto client = f.client();
+    const auto status = [&](const std::string& path) {
+        client.get(path);
+        return client.status();
+    };
+    CHECK(status(group + "/v1/endpointslices") == 200);
+    CHECK(status(group + "/v1beta1/endpointslices") == 404);
+    f.server.set_served("endpointslices", {"v1beta1"});
+    CHECK(status(group + "/v1/endpointslices") == 404);
+    CHECK(status(group + "/v1/namespaces/default/endpointslices/s") == 404);
+    CHECK(status(group + "/v1beta1/namespaces/default/endpointslices") == 200);
+    CHECK(client.object().at("apiVersion") == "discovery.k8s.io/v1beta1");
+    const json::value& endpoint = client.object().at("items").at(0).at("endpoints").at(0);
+    CHECK(endpoint.at("topology").at("a") == "b");
+    CHECK_FALSE(endpoint.as_object().contains("deprecatedTopology"));
+    CHECK(status(group) == 200);
+    CHECK(client.object().at("kind") == "APIGroup");
+    CHECK(client.object().at("versions").as_array().size() == 1);
+    CHECK(client.object().at("preferredVersion").at("version") == "v1beta1");
+    CHECK(status(group + "/v1beta1") == 200);
+    CHECK(status(group + "/v1") == 404);
+
+    auto watcher = f.client();
+    watcher.get(group + "/v1beta1/endpointslices?watch=1&resourceVersion=1");
+    CHECK(watcher.status() == 200);
+    f.server.set_served("endpointslices", {"v1beta1", "v1"});
+    f.settle();
+    CHECK(watcher.ended());
+    CHECK(status(group) == 200);
+    CHECK(client.object().at("versions").as_array().size() == 2);
+    f.server.set_served("endpointslices", {});
+    CHECK(status(group) == 404);
+    CHECK(status(group + "/v1/endpointslices") == 404);
+    CHECK(f.server.count("endpointslices") == 1);
+    CHECK_THROWS_AS(f.server.set_served("nothing", {}), std::invalid_argument);
+}

@@ -74,7 +74,7 @@ def nobody_in_particular_is_forbidden(w):
     w.start(synced=False, token=None)
     w.told("anonymous", within=20)
     w.told("credential|token")
-    w.never_told("RBAC|grant the verbs")
+    w.never_told("RBAC|grant it")
 
 
 @scenario(factor=20)

@@ -129,8 +129,7 @@ TEST_CASE("URLWatcher: a source that always has new tokens, all refused, is not 
     SlowCredentials sim(1);
     sim.start();
     for (int answered = 0, second = 0; second < 60; ++second) {
-        while (answered < sim.desk->asked)
-            sim.answer("Bearer token-" + std::to_string(answered++));
+        while (answered < sim.desk->asked) sim.answer("Bearer token-" + std::to_string(answered++));
         sim.advance(1s);
     }
     CHECK(sim.watches.front().watcher->status().error == errc::unauthorized);

@@ -53,11 +53,15 @@ WHERE_IS = {
     "In what do the dialects differ?":
         {"detail/base/dialect_rules.hpp": "struct DialectRules {"},
     "What does an error message say?":
-        {"detail/watch/failure.ipp": "grant the verbs list and watch"},
+        {"detail/watch/failure.ipp": "grant it with a rule of a "},
     "Who may list now? How many watches may be open?":
         {"detail/net/server_traffic.ipp": "Place ServerTraffic::try_watch_place()"},
     "When are many namespaces watched together?":
         {"detail/groups/watch_set.ipp": "scope_.watch.cluster_wide_from"},
+    "What does a configuration have to be allowed?":
+        {"detail/groups/required_access.ipp": "needed_kinds(role, attach)"},
+    "In which version is an API asked for?":
+        {"detail/net/served_versions.ipp": "void ServedVersions::ask("},
     "Who calls the host's callback, and when?":
         {"detail/base/delivery.ipp": "source->tell_next("},
     "What does a new configuration of a job keep?":

@@ -420,15 +420,26 @@ TEST_CASE(
     CHECK(count(vm, true) == 2);
 }
 
-TEST_CASE("Role endpointslice: topology comes from the API's deprecatedTopology only") {
-    for (const LabelDialect dialect : dialects) {
+TEST_CASE(
+    "Role endpointslice: topology of v1 is Prometheus' only, that of v1beta1 is everybody's") {
+    const auto has_topology = [](LabelDialect dialect, const std::string& members) {
         World world(dialect);
-        world.add(
-            Kind::endpointslice,
-            slice(R"({"addresses":["1"],"topology":{"a":"b"},"hints":{"forZones":[{"name":"z"}]}})",
-                  port9000));
-        CHECK_FALSE(has_family(targets(world).at(0), "~endpointslice_endpoint_topology"));
-    }
+        world.add(Kind::endpointslice,
+                  slice(R"({"addresses":["1"],"hints":{"forZones":[{"name":"z"}]})" + members + "}",
+                        port9000));
+        const auto target = targets(world).at(0);
+        const bool has = has_family(target, "~endpointslice_endpoint_topology");
+        if (has) CHECK(value(target, "~endpointslice_endpoint_topology_a") == "b");
+        return has;
+    };
+    const std::string v1 = R"(,"deprecatedTopology":{"a":"b"})";
+    const std::string v1beta1 = R"(,"topology":{"a":"b"})";
+    CHECK(has_topology(prom, v1));
+    CHECK_FALSE(has_topology(vm, v1));
+    CHECK(has_topology(prom, v1beta1));
+    CHECK(has_topology(vm, v1beta1));
+    CHECK_FALSE(has_topology(prom, ""));
+    CHECK_FALSE(has_topology(vm, ""));
 }
 
 TEST_CASE("Role endpointslice: what reaches no label is no change of a slice, the rest is one") {

@@ -52,8 +52,8 @@ std::string words(const Machine::Outcome& outcome) {
         }
         std::string operator()(const Machine::Silent&) const { return "silent"; }
         std::string operator()(const Machine::Failed& failed) const {
-            constexpr const char* causes[] = {"unreachable", "no answer", "busy",
-                                              "failed",      "refused",   "cut"};
+            constexpr const char* causes[] = {"unreachable", "no answer", "busy",  "failed",
+                                              "refused",     "cut",       "absent"};
             const std::string cause = causes[static_cast<std::size_t>(failed.cause)];
             if (!failed.retry_after) return cause;
             const auto wait = std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after);
@@ -64,8 +64,10 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::VersionTooLarge&) const { return "too large"; }
         std::string operator()(const Machine::Rejected&) const { return "rejected"; }
         std::string operator()(const Machine::BadPages&) const { return "bad pages"; }
+        std::string operator()(const Machine::Moved&) const { return "moved"; }
         std::string operator()(const Machine::NoPlace&) const { return "no place"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
+        std::string operator()(const Machine::OtherServer&) const { return "other server"; }
         std::string operator()(const Machine::Slept&) const { return "slept"; }
     } const visitor;
     return std::visit(visitor, outcome);
@@ -101,8 +103,8 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
         {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
         {400, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
         {401, "failed", "failed", "failed", errc::unauthorized, &M::unauthorized, "token may"},
-        {403, "refused", "refused", "refused", errc::forbidden, &M::forbidden, "(RBAC)"},
-        {404, "refused", "refused", "failed", errc::not_found, &M::not_found, "no such API"},
+        {403, "refused", "refused", "refused", errc::forbidden, &M::forbidden, "ClusterRole"},
+        {404, "absent", "absent", "absent", errc::not_found, &M::not_found, "no such API"},
         {405, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
         {406, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
         {409, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
@@ -252,12 +254,64 @@ TEST_CASE("judge: whatever the body of a refusal is, it is a refusal, and its te
     }
 }
 
+TEST_CASE("judge: a 403 names what is missing, and the rule that grants it") {
+    const auto text = [](Kind kind, const std::string& ns, Asked asked) {
+        Exchange x = exchange(asked, 403, status_body("no"));
+        x.kind = kind;
+        x.ns = ns;
+        return judge(x, {}).failure.message;
+    };
+    CHECK(text(Kind::endpointslice, "", Asked::list) ==
+          "HTTP 403: no; missing is the permission to list endpointslices (API group "
+          "discovery.k8s.io) in all namespaces; grant it with a rule of a ClusterRole: "
+          "{apiGroups: [\"discovery.k8s.io\"], resources: [\"endpointslices\"], verbs: "
+          "[\"list\", \"watch\"]}");
+    CHECK(text(Kind::pod, "shop", Asked::watch) ==
+          "HTTP 403: no; missing is the permission to watch pods in the namespace shop; grant it "
+          "with a rule of a Role in the namespace shop: {apiGroups: [\"\"], resources: [\"pods\"], "
+          "verbs: [\"list\", \"watch\"]}");
+    // Nodes are in no namespace, whatever is configured.
+    CHECK(text(Kind::node, "", Asked::probe) ==
+          "HTTP 403: no; missing is the permission to list nodes; grant it with a rule of a "
+          "ClusterRole: {apiGroups: [\"\"], resources: [\"nodes\"], verbs: [\"list\", "
+          "\"watch\"]}");
+    for (std::size_t kind = 0; kind < kind_count; ++kind) {
+        CHECK(text(static_cast<Kind>(kind), std::string(63, 'n'), Asked::watch).size() < 600);
+    }
+}
+
+TEST_CASE("judge: a 404 of an API that the server says it has is a failure as others") {
+    for (const Asked asked : all_requests) {
+        Exchange x = exchange(asked, 404, status_body("no"));
+        x.head.retry_after = 1h;  // of something else than an API server
+        CHECK(words(judge(x, {})) == "absent");
+        x.served = true;
+        x.head.retry_after.reset();
+        CHECK(words(judge(x, {})) == (asked == Asked::watch ? "failed" : "refused"));
+        CHECK(judge(x, {}).failure.ec == errc::not_found);
+    }
+}
+
+TEST_CASE("judge: a web page is named and not quoted") {
+    for (const char* page :
+         {"<!DOCTYPE html><html>sesame</html>", " \n<HTML>sesame", "<?xml sesame?>", "<"}) {
+        for (const unsigned status : {401u, 403u, 404u, 500u, 503u}) {
+            const Verdict verdict = judge(exchange(Asked::list, status, page), {});
+            INFO(page << " " << status);
+            const std::string start =
+                "HTTP " + std::to_string(status) + ": the answer is a web page (HTML)";
+            CHECK(verdict.failure.message.starts_with(start));
+            CHECK(verdict.failure.message.find("sesame") == std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("judge: nobody is told to give rights to anonymous") {
     const Verdict verdict =
         judge(exchange(Asked::list, 403,
                        status_body("pods is forbidden: User \\\"system:anonymous\\\" cannot list")),
               {});
-    CHECK_FALSE(says(verdict, "RBAC"));
+    CHECK_FALSE(says(verdict, "grant"));
     CHECK(says(verdict, "without credentials that it knows"));
 }
 

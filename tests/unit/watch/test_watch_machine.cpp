@@ -189,6 +189,44 @@ TEST_CASE("WatchMachine: after a broken connection it asks for the server's vers
     }
 }
 
+TEST_CASE("WatchMachine: another server is listed at once, whatever its version is") {
+    const auto change = [](Subject& s) { return s.next(Machine::OtherServer{}); };
+    Subject s = watching("500");
+    CHECK(change(s) == "list limit=500");
+    CHECK(s.reason() == ListReason::other_server);
+    CHECK(s.machine.resource_version() == "");
+    CHECK(s.failed() == "list limit=500");
+    CHECK(s.reason() == ListReason::other_server);
+    CHECK(s.listed("3") == "watch 3");
+
+    Subject probing = watching("500");
+    probing.ended(1min, "501", false);
+    CHECK(probing.slept() == "probe");
+    CHECK(change(probing) == "list limit=500");
+    CHECK(probing.listed("9") == "watch 9");
+    CHECK(probing.ended(1min) == "sleep");
+    CHECK(probing.slept() == "watch 9");
+
+    Subject paging;
+    CHECK(paging.page("t") == "list continue=t limit=500");
+    CHECK(change(paging) == "list limit=500");
+    CHECK(paging.listed("4") == "watch 4");
+}
+
+TEST_CASE("WatchMachine: a server that changes all the time is listed ever more seldom") {
+    Subject s = watching("500");
+    CHECK(s.next(Machine::OtherServer{}) == "list limit=500");
+    s.listed("1");
+    Duration last{};
+    for (int i = 0; i < 5; ++i) {
+        CHECK(s.next(Machine::OtherServer{}) == "sleep");
+        CHECK(s.delay() > last);
+        last = s.delay() / 2;
+        CHECK(s.slept() == "list limit=500");
+        s.listed("1");
+    }
+}
+
 TEST_CASE("WatchMachine: a server whose version went back is listed at once") {
     Subject s = watching("500");
     s.ended(1min, "501", false);
@@ -513,6 +551,54 @@ TEST_CASE("WatchMachine: where neither is allowed, it lists nothing and keeps it
     }
 }
 
+TEST_CASE(
+    "WatchMachine: an API that is not there is asked for after 5 s, and then ever more rarely") {
+    Subject s;
+    Duration least = 5s;
+    for (int i = 0; i < 12; ++i) {
+        // What else may be wrong says nothing about when it comes.
+        CHECK(s.next(Machine::Failed{1h, Cause::absent}) == "sleep");
+        CHECK((s.delay() >= least && s.delay() <= 2 * least));
+        CHECK(s.waiting() == Waiting::backoff);
+        least = std::min<Duration>(2 * least, 150s);
+        CHECK(s.slept() == "list limit=500");
+    }
+    CHECK(s.listed("5") == "watch 5");
+    CHECK(s.ended(1min) == "sleep");  // a watch that works
+    CHECK(s.slept() == "watch 5");
+    CHECK(s.next(Machine::Failed{{}, Cause::absent}) == "sleep");
+    CHECK((s.delay() >= 5s && s.delay() <= 10s));
+}
+
+TEST_CASE("WatchMachine: one watch whose API is not there is no reason to list, a second one is") {
+    Subject s = watching("5");
+    CHECK(s.failed(Cause::absent) == "watch 5");
+    CHECK(s.failed(Cause::absent) == "list limit=500");
+    CHECK(s.reason() == ListReason::failing_watch);
+    // Where lists work and watches do not, the lists become rare.
+    int lists = 1;
+    const TimePoint begin = s.now;
+    while (s.now < begin + 1h) {
+        CHECK(s.listed("6") == "watch 6");
+        CHECK(s.failed(Cause::absent) == "list limit=500");
+        ++lists;
+    }
+    CHECK(lists >= 12);
+    CHECK(lists <= 25);
+}
+
+TEST_CASE("WatchMachine: an API that moves to another version is listed anew, at once") {
+    Subject s = watching("5");
+    CHECK(s.next(Machine::Moved{}) == "list limit=500");
+    CHECK(s.reason() == ListReason::first);
+    CHECK(s.page("token") == "list continue=token limit=500");
+    CHECK(s.next(Machine::Moved{}) == "list limit=500");
+    CHECK(s.listed("7") == "watch 7");
+    CHECK(s.ended(1min, "8", false) == "sleep");
+    CHECK(s.slept() == "probe");
+    CHECK(s.next(Machine::Moved{}) == "list limit=500");
+}
+
 TEST_CASE("WatchMachine: where no place for a watch is left, it polls") {
     Subject s = watching("5", 0s);
     CHECK(s.next(Machine::NoPlace{}) == "sleep");
@@ -729,7 +815,7 @@ class NastyServer {
     std::string version() { return std::to_string(1 + random_() % 50); }
     Machine::Outcome failure() {
         Machine::Failed failed;
-        failed.cause = static_cast<Cause>(random_() % 5);
+        failed.cause = static_cast<Cause>(random_() % 7);
         if (failed.cause == Cause::busy) failed.retry_after = std::chrono::seconds(random_() % 3);
         return failed;
     }

@@ -27,6 +27,17 @@ TEST_CASE("watch request: the collection is that of the kind, with the selectors
     CHECK(collection_target(q).ends_with("%29&fieldSelector=metadata.name%3Dx%26limit%3D1"));
 }
 
+TEST_CASE("Watch request: an older version of an API has the same path but for the version") {
+    const WatchQuery slices{Kind::endpointslice, "v1", "a=b", {}};
+    const std::string path = "/apis/discovery.k8s.io/v1beta1/namespaces/v1/endpointslices";
+    CHECK(collection_target(slices, "v1beta1") == path + "?labelSelector=a%3Db");
+    CHECK(list_request(slices, {}, {}, "v1beta1").target.starts_with(path));
+    CHECK(probe_request(slices, {}, "v1beta1").target.starts_with(path));
+    CHECK(watch_request(slices, {"1"}, 0s, "v1beta1").target.starts_with(path));
+    CHECK(collection_target({Kind::ingress, {}, {}, {}}, "v1beta1") ==
+          "/apis/networking.k8s.io/v1beta1/ingresses");
+}
+
 TEST_CASE("watch request: a first page has a limit and no position") {
     const WatchRequest request = list_request({}, {.response_timeout = 5s}, {{}, {}, 500});
     CHECK(request.target == "/api/v1/pods?limit=500");

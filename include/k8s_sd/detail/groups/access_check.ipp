@@ -151,6 +151,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         } catch (const std::exception& error) {
             return fail(errc::invalid_config, error.what(), &AccessCheck::end);
         }
+        target_ = client_->target();
         timer_ = environment_.clock->make_timer(strand_);
         get_ = std::make_shared<ShortGet>(*client_);
         for (const KindAccess& access :
@@ -171,9 +172,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     void look_up() {
         begin("name lookup");
-        const std::string& host = client_->target()->host;
+        const std::string& host = target_->host;
         if (has_proxy())
-            return tell(Result::skipped, "the proxy does it", &AccessCheck::connect_securely);
+            return tell(Result::skipped, "the proxy does it", &AccessCheck::get_credentials);
         error_code no_address;
         asio::ip::make_address(host, no_address);
         if (!no_address) return ok(host + " is an address", &AccessCheck::connect);
@@ -185,7 +186,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
                       const std::vector<asio::ip::address>& addresses) {
         constexpr std::size_t most_shown = 4;
         if (!ec && addresses.empty()) ec = asio::error::host_not_found;
-        const std::string& host = client_->target()->host;
+        const std::string& host = target_->host;
         if (ec) {
             return fail(ec,
                         "cannot resolve " + host + ": " +
@@ -203,7 +204,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     void connect() {
         begin("TCP");
-        const ConnectTarget& target = *client_->target();
+        const ConnectTarget& target = *target_;
         dial({target.host, target.port, {}}, &AccessCheck::on_connected);
     }
     void on_connected(error_code ec, const std::string& problem) {
@@ -211,21 +212,39 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             return fail(ec, problem + "; check the server's URL, and that a server listens there",
                         &AccessCheck::end);
         }
-        ok("connected to port " + client_->target()->port, &AccessCheck::connect_securely);
+        ok("connected to port " + target_->port, &AccessCheck::get_credentials);
+    }
+
+    // Before TLS: they may be a client certificate.
+    void get_credentials() {
+        begin("credentials");
+        limit_step("the program, server or file that has them may hang");
+        client_->credentials.async_get(guarded(&AccessCheck::on_credentials));
+    }
+    void on_credentials(const RequestCredentials& credentials) {
+        if (credentials.ec) return fail(credentials.ec, credentials.problem, &AccessCheck::end);
+        target_ = client_->target_for(credentials);
+        const bool certificate =
+            target_->tls && !(target_->tls->cert.empty() && target_->tls->cert_file.empty());
+        has_credentials_ = certificate || !credentials.value.empty();
+        const std::string header = credentials.value.empty() ? "" : "an Authorization header";
+        const std::string both = header.empty() || !certificate ? "" : " and ";
+        ok(has_credentials_ ? header + both + (certificate ? "a client certificate" : "")
+                            : "none: requests are anonymous",
+           &AccessCheck::connect_securely);
     }
 
     void connect_securely() {
         begin(has_proxy() ? "proxy and TLS" : "TLS");
-        if (!client_->target()->tls && !has_proxy()) {
+        if (!target_->tls && !has_proxy()) {
             return tell(Result::skipped, "the URL says http: everybody on the way can read along",
                         &AccessCheck::authenticate);
         }
-        dial(*client_->target(), &AccessCheck::on_secure);
+        dial(*target_, &AccessCheck::on_secure);
     }
     void on_secure(error_code ec, const std::string& problem) {
         if (ec) return fail(ec, problem.empty() ? ec.message() : problem, &AccessCheck::end);
-        const bool unchecked =
-            client_->target()->tls && client_->target()->tls->insecure_skip_verify;
+        const bool unchecked = target_->tls && target_->tls->insecure_skip_verify;
         ok(unchecked ? "whoever answers is trusted (insecure_skip_verify)"
                      : "the server is the one that was meant",
            &AccessCheck::authenticate);
@@ -274,12 +293,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         const unsigned status = answer.head.status;
         if (verdict.failed && status != 403 && status != 404)
             return fail(verdict.failure.ec, verdict.failure.message, &AccessCheck::end);
-        const bool certificate =
-            !scope_.api_server.tls.cert.empty() || !scope_.api_server.tls.cert_file.empty();
         const std::string version = status == 200 ? read_server_version(answer.body) : "";
-        ok(std::string(answer.with_credentials || certificate
-                           ? "the server does not refuse the credentials"
-                           : "there are no credentials, and the server asks for none") +
+        ok(std::string(has_credentials_ ? "the server does not refuse the credentials"
+                                        : "the server asks for no credentials") +
                (version.empty() ? "" : "; it is Kubernetes " + version),
            &AccessCheck::ask);
     }
@@ -371,6 +387,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     WatchScope scope_;
     std::unique_ptr<ApiClientImpl> client_;  ///< null: the configuration was not read yet
+    HttpConnection::Target target_;          ///< with the client certificate, once there is one
+    bool has_credentials_ = false;
     std::shared_ptr<ShortGet> get_;
     std::unique_ptr<Timer> timer_;
     Lookups::Ticket lookup_;

@@ -20,11 +20,10 @@ struct RequestCredentials;
 class ShortGet final : public std::enable_shared_from_this<ShortGet>, private ResponseSink {
  public:
     struct Answer {
-        error_code ec;        ///< there is no answer, or not all of it
-        std::string problem;  ///< explains it
-        ResponseHead head;    ///< status 0: there was no answer
-        std::string body;     ///< at most 64 KiB
-        bool with_credentials = false;
+        error_code ec;                    ///< there is no answer, or not all of it
+        std::string problem;              ///< explains it
+        ResponseHead head;                ///< status 0: there was no answer
+        std::string body;                 ///< at most 64 KiB
         std::string credentials_problem;  ///< why older credentials were sent
     };
     using Handler = std::function<void(const Answer&)>;

@@ -83,10 +83,12 @@ class WatchMachine {
     struct NoPlace {};
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
+    /// Not sent: the server is not the one any more that the position belongs to.
+    struct OtherServer {};
     struct Slept {};
     using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
                                  Expired, VersionTooLarge, Rejected, BadPages, Failed, Moved,
-                                 NoPlace, NewCredentials, Slept>;
+                                 NoPlace, NewCredentials, OtherServer, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : options_(options),
@@ -331,6 +333,7 @@ class WatchMachine {
         forget_failures();
         backoff_.reset();
         absence_pace_.reset();
+        absences_ = 0;
     }
 
     // --- any request ----------------------------------------------------------------------------
@@ -384,10 +387,13 @@ class WatchMachine {
         return plan_.in_chain() && (cause == Cause::network || cause == Cause::refused);
     }
 
-    /// An API that comes back may have lost everything: its lists tell what was missed.
+    /// An API that comes back may have lost everything: its lists tell what was missed. A single
+    /// answer may be that of something between here and the server.
     Step on_absence() {
-        if (stage_ != Stage::listing) reason_ = ListReason::failing_watch;
-        begin_anew();
+        if (stage_ == Stage::listing || ++absences_ > 1) {
+            if (stage_ != Stage::listing) reason_ = ListReason::failing_watch;
+            begin_anew();
+        }
         return Sleep{absence_pace_.next(), Waiting::backoff};
     }
     Step on(const Moved&) {
@@ -402,6 +408,14 @@ class WatchMachine {
     }
 
     Step on(const NewCredentials&) { return resume(); }
+    /// It may be the same cluster under another name; but versions of another one look alike, and
+    /// a watch from there would keep what is not there.
+    Step on(const OtherServer&) {
+        begin_anew();
+        resource_version_.clear();
+        owes_probe_ = false;
+        return relist(ListReason::other_server);
+    }
     Step on(const Slept&) { return resume(); }
 
     /// Goes on with what is to be done.
@@ -447,6 +461,7 @@ class WatchMachine {
     int rejected_watches_ = 0;
     int refused_watches_ = 0;
     int failed_probes_ = 0;
+    int absences_ = 0;  // of the API, since a watch worked
     bool owes_probe_ = false;  // a watch was opened although no probe got through
     bool confirming_ = false;
     bool repeated_at_once_ = false;

@@ -1,0 +1,364 @@
+#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "support/contains.hpp"
+#include "support/file_desk.hpp"
+#include "support/manual_clock.hpp"
+#include "support/objects.hpp"
+#include "support/settle.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Addresses = std::vector<asio::ip::address>;
+
+/// Answers when the test says so, or at once.
+class NameDesk final : public Resolver {
+ public:
+    void async_resolve(const std::string&, Handler handler) override {
+        if (silent) return waiting.push_back(std::move(handler));
+        handler(ec, addresses);
+    }
+    bool silent = false;
+    error_code ec;
+    Addresses addresses{asio::ip::make_address("10.0.0.1")};
+    std::vector<Handler> waiting;
+};
+
+/// A server, a context that leads to it, and one check.
+struct Check {
+    explicit Check(sim::ApiServerOptions options = {})
+        : server(context.get_executor(), with_clock(std::move(options))) {
+        config.api_server.url = server.url();
+        Environment environment;
+        environment.clock = clock;
+        environment.connector = server.connector();
+        environment.resolver = names;
+        environment.file_calls = std::make_shared<FileDesk>();
+        environment.seed = 1;
+        install(context, environment);
+    }
+    sim::ApiServerOptions with_clock(sim::ApiServerOptions options) const {
+        options.clock = clock;
+        return options;
+    }
+
+    void start() {
+        async_check_access(
+            context.get_executor(), config,
+            [this](const AccessCheckLine& line) {
+                lines.push_back(line);
+                if (after_line) after_line();
+            },
+            10s, asio::bind_cancellation_slot(cancel.slot(), [this](error_code ec, bool fine) {
+                ended = ec;
+                all_fine = fine;
+            }));
+        settle(context);
+    }
+    void advance(Duration time) {
+        clock->advance(time);
+        settle(context);
+    }
+    /// "ok configuration", "FAILED TCP" …
+    std::vector<std::string> words() const {
+        std::vector<std::string> texts;
+        for (const AccessCheckLine& line : lines)
+            texts.push_back(std::string(to_string(line.result)) + " " + line.step);
+        return texts;
+    }
+    std::vector<std::string> failed() const {
+        std::vector<std::string> steps;
+        for (const AccessCheckLine& line : lines) {
+            if (line.result == AccessCheckLine::Result::failed) steps.push_back(line.step);
+        }
+        return steps;
+    }
+    std::string text_of(const std::string& step) const {
+        for (const AccessCheckLine& line : lines) {
+            if (line.step == step) return line.text;
+        }
+        return "(no such step)";
+    }
+
+    asio::io_context context;
+    std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+    std::shared_ptr<NameDesk> names = std::make_shared<NameDesk>();
+    sim::ApiServer server;
+    DiscoveryConfig config;
+    std::vector<AccessCheckLine> lines;
+    std::optional<error_code> ended;
+    bool all_fine = false;
+    asio::cancellation_signal cancel;
+    std::function<void()> after_line;
+};
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Access check: where all is fine there is a line for each step") {
+    Check c(sim::ApiServerOptions{.token = "good"});
+    c.config.role = Role::endpointslice;
+    c.config.api_server.auth.bearer_token = "good";
+    c.start();
+    CHECK(c.words() ==
+          Texts{"ok configuration", "ok name lookup", "ok TCP", "ok credentials", "skipped TLS",
+                "ok authentication", "ok list pods in all namespaces",
+                "ok watch pods in all namespaces", "ok list services in all namespaces",
+                "ok watch services in all namespaces",
+                "ok list endpointslices (API group discovery.k8s.io) in all namespaces",
+                "ok watch endpointslices (API group discovery.k8s.io) in all namespaces"});
+    CHECK(c.ended == error_code());
+    CHECK(c.all_fine);
+    CHECK(contains(c.text_of("authentication"), "Kubernetes v1.32.0"));
+    CHECK(c.text_of("credentials") == "an Authorization header");
+    CHECK(contains(c.text_of("name lookup"), "sim.invalid is 10.0.0.1"));
+    settle(c.context);
+    CHECK(c.server.open_watches() == 0);
+    CHECK(c.server.open_connections() == 0);
+    CHECK(c.clock->next_expiry() == TimePoint::max());
+    // Real requests, and each is short.
+    for (const auto& record : c.server.requests()) {
+        const sim::Request& request = record.request;
+        if (request.path == "/version") continue;
+        CHECK((request.is_watch() ? request.param("timeoutSeconds") == "5"
+                                  : request.param("limit") == "1"));
+    }
+}
+
+TEST_CASE("Access check: a configuration that cannot work is told as the first step") {
+    Check c;
+    c.config.api_server.url = "ftp://host";
+    c.start();
+    CHECK(c.words() == Texts{"FAILED configuration"});
+    CHECK(c.ended == error_code());
+    CHECK_FALSE(c.all_fine);
+}
+
+TEST_CASE("Access check: a name that is not found, and one that is looked up for ever") {
+    Check c;
+    const bool silent = GENERATE(false, true);
+    c.names->silent = silent;
+    c.names->ec = asio::error::host_not_found;
+    c.start();
+    if (silent) {
+        CHECK_FALSE(c.ended);
+        c.advance(10s);
+    }
+    CHECK(c.words() == Texts{"ok configuration", "FAILED name lookup"});
+    CHECK(
+        contains(c.text_of("name lookup"), silent ? "within 10 s" : "cannot resolve sim.invalid"));
+    CHECK(c.ended == error_code());
+    c.names->silent = false;
+    for (const auto& late : c.names->waiting) late({}, {});
+    settle(c.context);
+    CHECK(c.lines.size() == 2);
+}
+
+TEST_CASE("Access check: a server that refuses connections") {
+    Check c;
+    c.server.accept_connections(false);
+    c.start();
+    CHECK(c.failed() == Texts{"TCP"});
+    CHECK(contains(c.text_of("TCP"), "refused"));
+    CHECK_FALSE(c.all_fine);
+}
+
+TEST_CASE("Access check: a token that the server does not know") {
+    Check c(sim::ApiServerOptions{.token = "other"});
+    c.config.api_server.auth.bearer_token = "s3cret-of-mine";
+    c.start();
+    CHECK(c.failed() == Texts{"authentication"});
+    CHECK(contains(c.text_of("authentication"), "HTTP 401: Unauthorized"));
+    CHECK(contains(c.text_of("authentication"), "check the credentials"));
+    CHECK(c.lines.back().ec == errc::unauthorized);
+    CHECK(c.ended == error_code());
+    for (const AccessCheckLine& line : c.lines) CHECK_FALSE(contains(line.text, "s3cret"));
+}
+
+TEST_CASE("Access check: a token file that is not there") {
+    Check c;
+    c.config.api_server.auth.bearer_token_file = "/nonexistent/token";
+    c.start();
+    c.advance(0s);
+    CHECK(c.failed() == Texts{"credentials"});
+    CHECK(contains(c.text_of("credentials"), "/nonexistent/token"));
+}
+
+TEST_CASE("Access check: each permission that is missing is named, with the rule to add") {
+    Check c;
+    c.config.role = Role::endpoints;
+    c.config.namespaces = {"shop"};
+    c.config.attach_metadata.node = true;
+    const std::string what = GENERATE("all of one kind", "watches only", "in one namespace");
+    c.server.set_intercept([what](const sim::Request& request) -> std::optional<sim::Response> {
+        const bool services = contains(request.path, "services");
+        const bool refused = what == "all of one kind" ? services
+                             : what == "watches only"  ? request.is_watch()
+                                                       : contains(request.path, "/shop/");
+        if (!refused) return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "x is forbidden");
+    });
+    c.start();
+    if (what == "all of one kind") {
+        CHECK(c.failed() ==
+              Texts{"list services in the namespace shop", "watch services in the namespace shop"});
+        CHECK(contains(c.text_of(c.failed()[1]),
+                       "grant it with a rule of a Role in the namespace shop: {apiGroups: [\"\"], "
+                       "resources: [\"services\"], verbs: [\"list\", \"watch\"]}"));
+    } else if (what == "watches only") {
+        CHECK(c.failed().size() == 4);
+        CHECK(contains(c.failed()[0], "watch "));
+    } else {
+        CHECK(c.failed().size() == 6);
+        CHECK(c.words()[6] == "ok list nodes");
+    }
+    CHECK_FALSE(c.all_fine);
+    CHECK(c.ended == error_code());
+    CHECK(c.lines.size() == 6 + 8);
+}
+
+TEST_CASE("Access check: one watch of many namespaces need not be allowed") {
+    Check c;
+    c.config.namespaces = {"a", "b"};
+    c.config.watch.cluster_wide_from = 2;
+    const bool allowed = GENERATE(true, false);
+    c.server.set_intercept([allowed](const sim::Request& request) -> std::optional<sim::Response> {
+        if (allowed || request.path != "/api/v1/pods") return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "no");
+    });
+    c.start();
+    CHECK(c.all_fine);
+    const Texts words = c.words();
+    const Texts permissions(words.begin() + 6, words.end());
+    if (allowed) {
+        CHECK(permissions ==
+              Texts{"ok list pods in all namespaces", "ok watch pods in all namespaces"});
+    } else {
+        CHECK(permissions ==
+              Texts{"skipped list pods in all namespaces", "ok list pods in the namespace a",
+                    "ok watch pods in the namespace a", "ok list pods in the namespace b",
+                    "ok watch pods in the namespace b"});
+    }
+}
+
+TEST_CASE("Access check: the older version of an API is found as watches find it") {
+    Check c;
+    c.config.role = Role::ingress;
+    c.server.set_served("ingresses", {"v1beta1"});
+    c.start();
+    CHECK(c.all_fine);
+    CHECK(contains(c.lines.back().text, "v1beta1"));
+    c.lines.clear();
+    c.server.set_served("ingresses", {});
+    c.start();
+    CHECK_FALSE(c.all_fine);
+    CHECK(c.failed().size() == 2);
+    CHECK(contains(c.lines.back().text, "no such API"));
+}
+
+TEST_CASE("Access check: a server that hangs costs one step") {
+    Check c;
+    const std::string where = GENERATE("/version", "/api/v1/pods");
+    c.server.set_intercept([where](const sim::Request& request) -> std::optional<sim::Response> {
+        return request.path == where ? std::optional(sim::Response::never()) : std::nullopt;
+    });
+    c.start();
+    CHECK_FALSE(c.ended);
+    c.advance(10s);
+    CHECK(c.ended == error_code());
+    CHECK(c.failed().size() == 1);
+    CHECK(contains(c.lines.back().text, "10 s"));
+    CHECK(c.lines.back().took == 10s);
+    settle(c.context);
+    CHECK(c.server.open_connections() == 0);
+}
+
+TEST_CASE("Access check: what is no API server is told as that") {
+    Check c;
+    c.server.set_intercept([](const sim::Request&) -> std::optional<sim::Response> {
+        sim::Response page;
+        page.content_type = "text/html";
+        page.body = "<html>";
+        return page;
+    });
+    c.start();
+    CHECK(c.failed() == Texts{"authentication"});
+    CHECK(contains(c.lines.back().text, "is this the URL of a Kubernetes API server?"));
+}
+
+TEST_CASE("Access check: a version that is not told is no failure") {
+    Check c;
+    const unsigned status = GENERATE(403U, 404U);
+    c.server.fail_next(sim::Response::failure(status, "Reason", "no"), 1, "/version");
+    c.start();
+    CHECK(c.all_fine);
+}
+
+TEST_CASE("Access check: it can be cancelled in each step") {
+    for (std::size_t lines = 1; lines < 8; ++lines) {
+        Check c;
+        c.after_line = [&] {
+            if (c.lines.size() == lines) c.cancel.emit(asio::cancellation_type::terminal);
+        };
+        c.start();
+        CHECK(c.lines.size() == lines);
+        CHECK(c.ended == asio::error::operation_aborted);
+        CHECK_FALSE(c.all_fine);
+        settle(c.context);
+        CHECK(c.server.open_connections() == 0);
+        CHECK(c.clock->next_expiry() == TimePoint::max());
+    }
+}
+
+TEST_CASE("Access check: a context may end before it") {
+    for (const std::string hanging : {"name", "/version", "/api/v1/pods"}) {
+        auto c = std::make_unique<Check>();
+        c->names->silent = hanging == "name";
+        c->server.set_intercept([hanging](const sim::Request& request) {
+            return request.path == hanging ? std::optional(sim::Response::never()) : std::nullopt;
+        });
+        c->start();
+        CHECK_FALSE(c->ended);
+        const auto names = c->names;
+        c.reset();
+        for (const auto& late : names->waiting) late({}, {});
+    }
+}
+
+TEST_CASE("Access check: an exception of the handler goes through run(), and the check goes on") {
+    Check c;
+    c.after_line = [&] {
+        if (c.lines.size() == 2) throw std::runtime_error("of the host");
+    };
+    CHECK_THROWS_AS(c.start(), std::runtime_error);
+    c.after_line = {};
+    settle(c.context);
+    CHECK(c.all_fine);
+}
+
+TEST_CASE("Access check: an executor and a function are needed") {
+    Check c;
+    const auto begin = [](const asio::any_io_executor& executor, AccessCheckHandler on_line) {
+        async_check_access(executor, {}, std::move(on_line), 1s, [](error_code, bool) {});
+    };
+    CHECK_THROWS_AS(begin({}, [](const AccessCheckLine&) {}), ConfigError);
+    CHECK_THROWS_AS(begin(c.context.get_executor(), {}), ConfigError);
+}

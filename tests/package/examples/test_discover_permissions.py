@@ -1,0 +1,92 @@
+"""What discover says about permissions: the roles that it prints, and its check of a cluster."""
+
+import json
+import re
+import unittest
+
+from harness import file_with, run, simulated_cluster
+
+
+def documents(text):
+    """The parts between the lines "---", without comments."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return [part.strip() for part in "\n".join(lines).split("---\n") if part.strip()]
+
+
+def kinds(text):
+    return re.findall(r"^kind: (\w+)$", text, re.MULTILINE)
+
+
+class PrintRbac(unittest.TestCase):
+    def printed(self, *arguments):
+        result = run("discover", "--print-rbac", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
+    def test_no_server_is_needed(self):
+        text = self.printed("--role", "endpointslice")
+        self.assertIn("Made by: discover --print-rbac", text.splitlines()[0])
+        self.assertEqual(kinds(text), ["ServiceAccount", "ClusterRole", "ClusterRoleBinding"])
+        self.assertIn('- {apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], '
+                      'verbs: ["list", "watch"]}\n', text)
+
+    def test_namespaces_have_roles_and_the_cluster_has_nodes(self):
+        text = self.printed("--namespace", "a", "--namespace", "b", "--attach", "node",
+                            "--service-account", "mon/targets")
+        self.assertEqual(kinds(text), ["ServiceAccount", "ClusterRole", "ClusterRoleBinding",
+                                       "Role", "RoleBinding", "Role", "RoleBinding"])
+        self.assertEqual(len(documents(text)), 7)
+        self.assertIn('  name: "targets"\n  namespace: "mon"\n', text)
+
+    def test_the_own_namespace_is_that_of_the_account(self):
+        text = self.printed("--own-namespace", "--service-account", "mon/targets")
+        self.assertEqual(kinds(text), ["ServiceAccount", "Role", "RoleBinding"])
+        self.assertEqual(text.count('namespace: "mon"'), 4)
+
+    def test_the_file_of_a_configuration_counts(self):
+        with file_with("role: ingress\nnamespaces: {names: [shop]}\n") as path:
+            text = self.printed("--sd-config", path)
+        self.assertIn('resources: ["ingresses"]', text)
+        self.assertIn('namespace: "shop"', text)
+
+    def test_what_is_optional_is_a_comment(self):
+        names = [word for i in range(20) for word in ("--namespace", f"n{i}")]
+        text = self.printed(*names)
+        self.assertIn("# Optional: ", text)
+        self.assertIn("# kind: ClusterRole\n", text)
+        self.assertNotIn("\nkind: ClusterRole\n", text)
+
+    def test_accounts_have_a_form(self):
+        for account in ("targets", "/", "a/", "/a", "a/b/c", "A/b", "a/b\n"):
+            result = run("discover", "--print-rbac", "--service-account", account)
+            self.assertEqual(result.returncode, 2, account)
+            self.assertEqual(result.stdout, "")
+
+
+class Check(unittest.TestCase):
+    def test_a_simulated_cluster_is_fine(self):
+        result = run("discover", "--sim", "--check", "--role", "endpoints")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("ok       watch pods in all namespaces: allowed\n", result.stdout)
+        self.assertNotIn("FAILED", result.stdout)
+
+    def test_json_is_an_object_a_line(self):
+        with simulated_cluster() as url:
+            result = run("discover", "--check", "--output", "json", "--api-server", url)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line["step"] for line in lines],
+                         ["configuration", "name lookup", "TCP", "credentials", "TLS",
+                          "authentication", "list pods in all namespaces", "watch pods in all namespaces"])
+        self.assertTrue(all(line["seconds"] >= 0 for line in lines))
+
+    def test_what_cannot_work_is_refused(self):
+        for arguments in (["--check", "--print-rbac"], ["--check", "--namespace", "A"],
+                          ["--check"]):  # there is no server
+            result = run("discover", *arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertEqual(result.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+#include "property/random_faults.hpp"
+#include "support/host.hpp"
+#include "support/objects.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The ingresses and slices of a cluster whose server has them now in one version, now in another,
+/// now in both or not at all.
+class ChangingServer {
+ public:
+    explicit ChangingServer(std::uint64_t seed) : random_(seed) {
+        for (const Role role : {Role::ingress, Role::endpointslice}) {
+            DiscoveryConfig config;
+            config.role = role;
+            config.api_server.url = sim_.server.url();
+            hosts_.push_back(std::make_unique<Host>(sim_.context.get_executor(), config));
+        }
+        if (random_.one_in(2)) serve_otherwise();
+        for (const auto& host : hosts_) host->run();
+    }
+
+    void play() {
+        for (int i = 0; i < 40; ++i) {
+            if (random_.one_in(3)) serve_otherwise();
+            if (random_.one_in(3)) change();
+            if (random_.one_in(6)) sim_.server.disconnect_all();
+            if (random_.one_in(10)) sim_.server.compact();
+            sim_.server.clear_requests();
+            sim_.advance(std::chrono::seconds(random_.below(120)));
+            // Two kinds that move, and two more that are only watched.
+            CHECK(sim_.server.requests().size() <= 140);
+        }
+    }
+    void check() {
+        for (const char* plural : {"ingresses", "endpointslices"})
+            sim_.server.set_served(plural, random_.pick<Versions>({{"v1"}, {"v1beta1"}}));
+        change();
+        sim_.advance(16min);
+        for (const auto& host : hosts_) {
+            CHECK(host->complaints == "");
+            CHECK(host->discoverer->status().synced);
+            CHECK_FALSE(host->discoverer->status().error);
+        }
+        std::set<std::string> found;
+        for (const auto& [source, group] : hosts_[0]->groups) found.insert(source);
+        std::set<std::string> real;
+        for (const std::string& name : ingresses_) real.insert("ingress/default/" + name);
+        CHECK(found == real);
+    }
+
+ private:
+    using Versions = std::vector<std::string>;
+
+    void serve_otherwise() {
+        sim_.server.set_served(
+            random_.one_in(2) ? "ingresses" : "endpointslices",
+            random_.pick<Versions>({{"v1"}, {"v1beta1"}, {"v1", "v1beta1"}, {}}));
+    }
+    void change() {
+        const std::string name = "i" + std::to_string(random_.below(6));
+        if (ingresses_.erase(name) != 0) {
+            sim_.server.remove("ingresses", "default", name);
+        } else {
+            sim_.server.apply(ingress(name, "host"));
+            ingresses_.insert(name);
+        }
+        sim_.server.apply(slice(name, "svc", {{"10.0.0." + std::to_string(random_.below(250))}}));
+    }
+
+    Random random_;
+    Simulation sim_;
+    std::set<std::string> ingresses_;
+    std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "Old servers: whatever is served when, requests are bounded, and in the end all is right") {
+    const std::uint64_t seeds = number_from("K8S_SD_OLD_SERVERS_RUNS", 100);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        CAPTURE(seed);
+        ChangingServer server(seed);
+        server.play();
+        server.check();
+    }
+}
