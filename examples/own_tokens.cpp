@@ -44,6 +44,7 @@ class Vault {
     int made_ = 0;
 };
 
+//[own_tokens
 /// What discovery asks for tokens. The library calls it for all watches once, shortly before a
 /// token expires or after the server has refused it, with pauses when there is trouble. It may
 /// answer on any thread.
@@ -62,6 +63,7 @@ class VaultTokens final : public k8s_sd::TokenSource {
  private:
     Vault& vault_;
 };
+//]
 
 }  // namespace
 
