@@ -248,12 +248,12 @@ TEST_CASE("ProgramRunner: a child of the host stays the host's") {
 
 TEST_CASE("ProgramRunner: a fork of the host does not kill what belongs to the host") {
     const Scripts scripts;
+    REQUIRE(::mkfifo(scripts.path("fifo").c_str(), 0600) == 0);
     std::promise<Result> promise;
     auto running = system_program_runner()->async_run(
         program(scripts.script("echo > " + scripts.path("began") + "; read line < " +
                                scripts.path("fifo") + "; echo done")),
         [&](Result result) { promise.set_value(std::move(result)); });
-    REQUIRE(::mkfifo(scripts.path("fifo").c_str(), 0600) == 0);
     REQUIRE(wait_until([&] { return !scripts.read("began").empty(); }));
     const pid_t child = ::fork();
     if (child == 0) {
