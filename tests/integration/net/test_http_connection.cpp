@@ -100,11 +100,13 @@ class ScriptedConnector final : public Connector {
  public:
     explicit ScriptedConnector(Wire& wire) : wire_(wire) {}
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override {
+        ++made;
         auto stream = std::make_unique<ScriptedStream>(wire_);
         last = stream.get();
         return stream;
     }
     ScriptedStream* last = nullptr;
+    int made = 0;
 
  private:
     Wire& wire_;
@@ -134,11 +136,10 @@ struct Fixture : Wire {
         return result;
     }
     void get(Answer& answer) {
-        connection.async_get(std::make_shared<ConnectTarget>(), request(), answer,
-                             [&answer](error_code ec, std::string text) {
-                                 answer.ec = ec;
-                                 answer.text = std::move(text);
-                             });
+        connection.async_get(target, request(), answer, [&answer](error_code ec, std::string text) {
+            answer.ec = ec;
+            answer.text = std::move(text);
+        });
     }
     void push(std::string_view bytes) {
         connector->last->push(bytes);
@@ -152,6 +153,7 @@ struct Fixture : Wire {
 
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::shared_ptr<ScriptedConnector> connector = std::make_shared<ScriptedConnector>(*this);
+    HttpConnection::Target target = std::make_shared<ConnectTarget>();
     HttpConnection connection{io.get_executor(), connector, clock};
 };
 
@@ -189,6 +191,24 @@ TEST_CASE("HttpConnection: the request with its credentials is overwritten once 
     const std::string_view sent = f.connector->last->written();
     CHECK(sent == std::string(sent.size(), '\0'));
     CHECK_FALSE(answer.ec);
+}
+
+TEST_CASE("HttpConnection: an open connection serves its own target only") {
+    Fixture f;
+    f.answers = {with_length("one"), with_length("two"), with_length("three")};
+    Answer one, two, three;
+    f.get(one);
+    f.settle();
+    f.get(two);
+    f.settle();
+    CHECK(two.body == "two");
+    CHECK(f.connector->made == 1);
+    // It may have another client certificate.
+    f.target = std::make_shared<ConnectTarget>();
+    f.get(three);
+    f.settle();
+    CHECK(three.body == "three");
+    CHECK(f.connector->made == 2);
 }
 
 TEST_CASE("HttpConnection: interim responses are skipped") {

@@ -246,6 +246,25 @@ TEST_CASE("ProgramRunner: a child of the host stays the host's") {
     CHECK(WEXITSTATUS(status) == 7);
 }
 
+TEST_CASE("ProgramRunner: a fork of the host does not kill what belongs to the host") {
+    const Scripts scripts;
+    REQUIRE(::mkfifo(scripts.path("fifo").c_str(), 0600) == 0);
+    std::promise<Result> promise;
+    auto running = system_program_runner()->async_run(
+        program(scripts.script("echo > " + scripts.path("began") + "; read line < " +
+                               scripts.path("fifo") + "; echo done")),
+        [&](Result result) { promise.set_value(std::move(result)); });
+    REQUIRE(wait_until([&] { return !scripts.read("began").empty(); }));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        running.reset();
+        ::_exit(0);
+    }
+    CHECK(::waitpid(child, nullptr, 0) == child);
+    scripts.write("fifo", "line\n");
+    CHECK(promise.get_future().get().output == "done\n");
+}
+
 TEST_CASE("ProgramRunner: works where the host has closed its standard streams") {
     const Scripts scripts;
     const std::string path = scripts.script("cat; echo out; echo err >&2");

@@ -115,7 +115,7 @@ TEST_CASE("Exec: ten watches of a real server begin with one run of a real scrip
     CHECK(host.log.empty());
 }
 
-TEST_CASE("Exec: a client certificate of the program opens connections, and a new one new ones") {
+TEST_CASE("Exec: a client certificate of the program opens connections") {
     const Scripts scripts;
     const CertificateAuthority ca;
     const Identity identity = ca.server({"127.0.0.1"});

@@ -39,6 +39,7 @@ class ChildProcess {
     void reap() noexcept;
 
     const ProgramRunner::Program program_;
+    const pid_t process_;  ///< this one; a fork of the host must not kill what is not its child
     std::vector<std::string> environment_;
     std::string search_path_;
     CleansedBytes output_;

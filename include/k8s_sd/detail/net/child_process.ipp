@@ -179,7 +179,9 @@ class ChildProcess::Reaper {
 };
 
 ChildProcess::ChildProcess(ProgramRunner::Program program)
-    : program_(std::move(program)), environment_(environment_with(program_.variables)) {
+    : program_(std::move(program)),
+      process_(::getpid()),
+      environment_(environment_with(program_.variables)) {
     const char* path = std::getenv("PATH");
     search_path_ = path && *path ? path : usual_path;
 }
@@ -330,6 +332,7 @@ void ChildProcess::reap() noexcept {
 }
 
 void ChildProcess::kill() noexcept {
+    if (::getpid() != process_) return;
     const std::lock_guard lock(mutex_);
     killed_ = true;
     if (child_ > 0) ::kill(-child_, SIGKILL);

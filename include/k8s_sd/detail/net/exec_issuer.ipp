@@ -17,7 +17,7 @@ constexpr std::size_t most_exec_output = std::size_t{1} << 20;
 /// Of the runner, to kill a program and tell of it.
 constexpr Duration exec_grace = std::chrono::seconds(5);
 
-std::string in_seconds(Duration time) {
+std::string seconds_text(Duration time) {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
 
@@ -134,7 +134,7 @@ std::string ExecIssuer::problem_of(const ProgramRunner::Result& result) const {
             break;
         case End::killed: problem = "it was killed by signal " + std::to_string(result.code); break;
         case End::timed_out:
-            problem = "it did not end in " + in_seconds(config().timeout) +
+            problem = "it did not end in " + seconds_text(config().timeout) +
                       "; it may wait for somebody at a terminal: run it by hand";
             break;
         case End::too_much_output: return "it printed more than 1 MiB";
