@@ -35,7 +35,7 @@ class TestProxy {
         accept();
     }
 
-    std::string port() const { return std::to_string(acceptor_.local_endpoint().port()); }
+    std::string port() const { return port_; }
     /// What clients said before they spoke to a server.
     std::string heard;
     int connections = 0;
@@ -174,6 +174,7 @@ class TestProxy {
     asio::io_context& io_;
     const Options options_;
     tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
+    const std::string port_ = std::to_string(acceptor_.local_endpoint().port());
     std::vector<std::shared_ptr<Session>> sessions_;
 };
 

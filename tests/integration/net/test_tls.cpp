@@ -295,8 +295,8 @@ TEST_CASE("TLS client: shows its certificate when the server demands one") {
     }
     SECTION("it is of another CA") {
         show(CertificateAuthority("other").client("me"));
-        CHECK(verdict() == "does not accept the client certificate: the server does not know the "
-                           "CA that signed it");
+        CHECK(verdict() == "does not accept the client certificate: it is signed by a CA that "
+                           "is unknown there");
     }
     SECTION("TLS 1.2 tells it in the handshake") {
         config.max_version = TlsVersion::tls_1_2;

@@ -48,8 +48,13 @@ WHERE_IS = {
         {"detail/codec/decoder.hpp": "class Decoder {"},
     "Which address of a name is connected to?":
         {"detail/net/address_race.ipp": "attempt_delay = "},
-    "Where would an HTTP proxy go?":
-        {"detail/net/byte_stream.ipp": "void ConnectOp::connect("},
+    "In which steps is a server connected to?":
+        {"detail/net/connect_op.hpp": "class ConnectOp "},
+    "Which proxy is used?":
+        {"detail/config/proxy_choice.ipp": "std::string proxy_of_environment("},
+    "What is said to a proxy?":
+        {"detail/net/http_connect.ipp": "CleansedBytes connect_request(",
+         "detail/net/socks5.ipp": "CleansedBytes connect_message("},
     "In what do the dialects differ?":
         {"detail/base/dialect_rules.hpp": "struct DialectRules {"},
     "What does an error message say?":

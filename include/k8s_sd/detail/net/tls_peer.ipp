@@ -32,7 +32,7 @@ std::string address_text(std::string_view bytes) {
 /// The peer wrote it: at most 100 printable characters reach a text.
 std::string peer_text(std::string_view name) {
     std::string result;
-    for (const char c : name.substr(0, 100)) result += c > 0x20 && c < 0x7f ? c : '?';
+    for (const char c : name.substr(0, 100)) result += c >= 0x20 && c < 0x7f ? c : '?';
     return result;
 }
 
@@ -232,7 +232,7 @@ std::string explain_tls_error(const error_code& ec, bool shows_certificate,
         case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return verdict("it has expired");
         case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN: return verdict("it cannot be checked");
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-            return verdict("the server does not know the CA that signed it");
+            return verdict("it is signed by a CA that is unknown there");
         case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return verdict("access denied");
         case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
             // Before TLS 1.3 a missing client certificate is told like that.
