@@ -15,7 +15,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <iostream>
@@ -109,7 +108,7 @@ void run(const support::Arguments& arguments) {
     cluster.start_changes(100ms);
     Application application(io, cluster, arguments.diffs);
     application.start();
-    std::array<std::thread, 3> threads;
+    std::thread threads[3];
     for (std::thread& thread : threads) thread = std::thread([&] { io.run(); });
     for (std::thread& thread : threads) thread.join();
 }
@@ -117,6 +116,5 @@ void run(const support::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return support::run_example("existing_app", "An application that adds discovery.", argc, argv,
-                                run);
+    return support::run_example("existing_app", "Adds discovery to an app.", argc, argv, run);
 }

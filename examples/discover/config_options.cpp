@@ -14,7 +14,9 @@ k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect dialect) {
     try {
         return k8s_sd::parse_role(name, dialect);
     } catch (const k8s_sd::ConfigError& e) {
-        throw UsageError(e.problem() + support::suggestion(name, k8s_sd::role_names));
+        const bool suggests = e.problem().find("did you mean") != std::string::npos;
+        throw UsageError(e.problem() +
+                         (suggests ? "" : support::suggestion(name, k8s_sd::role_names)));
     }
 }
 

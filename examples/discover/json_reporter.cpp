@@ -1,4 +1,5 @@
 #include "reporter.hpp"
+#include "shown_labels.hpp"
 #include "support/json_text.hpp"
 
 #include <string>
@@ -7,24 +8,7 @@ namespace discover {
 
 namespace {
 
-using k8s_sd::LabelMap;
 using k8s_sd::TargetGroup;
-
-/// An empty value is no label.
-LabelMap group_labels(const TargetGroup& group) {
-    LabelMap labels = group.labels().to_map();
-    std::erase_if(labels, [](const auto& label) { return label.second.empty(); });
-    return labels;
-}
-
-/// An empty value stays where it hides a label of the group.
-LabelMap target_labels(const TargetGroup& group, std::size_t target) {
-    LabelMap labels = group[target].to_map();
-    std::erase_if(labels, [&](const auto& label) {
-        return label.second.empty() && group.labels().get(label.first).value_or("").empty();
-    });
-    return labels;
-}
 
 class JsonReporter final : public Reporter {
  public:

@@ -92,7 +92,10 @@ support::Section run_options(Options& o) {
         "Run",
         {{"--jobs", "N", "N discoverers with this configuration (default 1)",
           [&](Text v) { o.jobs = support::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
-         {"--once", "", "end once the first complete state was printed", flag(o.once)},
+         {"--once", "",
+          "end once the first complete state was printed; status 3 where waiting does not help: a "
+          "permission is missing, credentials or the certificate are refused",
+          flag(o.once)},
          {"--timeout", "SECONDS",
           "end after this time; status 3 if the state is not complete by then",
           [&](Text v) { o.timeout = support::seconds(v); }},
@@ -107,13 +110,29 @@ support::Section run_options(Options& o) {
           "than half of the objects is confirmed by a second one",
           [&](Text) { o.config.watch.confirm_shrunken_lists = false; }},
          {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
-          [&](Text v) { o.status_interval = support::seconds(v); }},
-         {"--output", "FORMAT",
+          [&](Text v) { o.status_interval = support::seconds(v); }}}};
+}
+
+support::Section output_options(Options& o) {
+    return {
+        "Output",
+        {{"--output", "FORMAT",
           "text (default): for people\n"
           "json: one object a line for each change\n"
           "targets: with --once, one array of all targets' labels\n"
           "quiet: counts only",
           support::choice(o.output, outputs())},
+         {"--explain", "SOURCE",
+          "say of each label of this object's targets where it comes from, and end; for example "
+          "pod/shop/web-1, with --output text or json",
+          [&](Text v) {
+              o.explain = v;
+              o.once = true;
+          }},
+         {"--color", "WHEN",
+          either(names_of(support::colour_choices()), "auto") +
+              ": on a terminal, unless $NO_COLOR is set",
+          support::choice(o.colours, support::colour_choices())},
          {"--log-level", "LEVEL",
           either(names_of(log_levels()), to_string(o.log_level)) + "; to standard error",
           support::choice(o.log_level, log_levels())}}};
@@ -139,9 +158,11 @@ support::CommandLine command_line(Options& options) {
                      "change.\n\n"
                      "Try it without a cluster:  discover --sim\n",
             .sections = {server_options(options), config_options(options),
-                         permission_options(options), run_options(options)},
+                         permission_options(options), run_options(options),
+                         output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
-                     "time,\n1 anything else. SIGINT and SIGTERM end it with 0.\n",
+                     "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "
+                     "SIGTERM end it with 0.\n",
             .prepare = [&](const auto& given) { load_base(options, given); }};
 }
 
@@ -154,6 +175,10 @@ void check(const Options& options) {
     }
     if (options.output == Output::targets && !options.once) {
         throw UsageError("--output: targets needs --once");
+    }
+    if (!options.explain.empty() && options.output != Output::text &&
+        options.output != Output::json) {
+        throw UsageError("--explain: --output must be text or json");
     }
     if (!options.sim) return;
     if (support::names_server(options.config)) {

@@ -3,6 +3,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/logger.hpp"
 #include "support/command_line.hpp"
+#include "support/terminal.hpp"
 
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ struct Options {
     std::optional<k8s_sd::Duration> timeout;
     std::optional<k8s_sd::Duration> status_interval;
     Output output = Output::text;
+    std::string explain;  ///< source of the group whose labels are explained; empty: none
+    support::Colours colours = support::Colours::automatic;
     k8s_sd::LogLevel log_level = k8s_sd::LogLevel::warning;
 };
 

@@ -1,22 +1,15 @@
 #include "progress.hpp"
 
-#include <unistd.h>
 #include <chrono>
 #include <iostream>
+#include <string>
 #include <utility>
 
 namespace discover {
 
-namespace {
-
-/// Back to the start of the terminal's line, which is then cleared.
-constexpr const char* clear_line = "\r\x1b[K";
-
-}  // namespace
-
 Progress::Progress(const boost::asio::any_io_executor& executor,
-                   const k8s_sd::Discoverer& discoverer)
-    : timer_(executor), discoverer_(discoverer) {
+                   const k8s_sd::Discoverer& discoverer, const support::Terminal& terminal)
+    : timer_(executor), discoverer_(discoverer), terminal_(terminal) {
     schedule();
 }
 
@@ -38,14 +31,14 @@ void Progress::schedule() {
 
 void Progress::show() {
     shown_ = true;
-    std::cerr << clear_line << "listing:";
+    std::string text = "listing:";
     for (const k8s_sd::WatchStatus& watch : discoverer_.status().watches) {
-        std::cerr << "  " << to_string(watch.kind) << (watch.ns.empty() ? "" : " in " + watch.ns)
-                  << " " << watch.objects << (watch.synced ? " (all)" : "");
+        text += "  " + std::string(to_string(watch.kind));
+        if (!watch.ns.empty()) text += " in " + support::printable(watch.ns);
+        text += " " + std::to_string(watch.objects) + (watch.synced ? " (all)" : "");
     }
-    std::cerr << std::flush;
+    const auto line = support::StyledLine().add(text, support::Tone::faint);
+    std::cerr << clear_line << terminal_.fitted(line) << std::flush;
 }
-
-bool can_show_progress() { return ::isatty(STDERR_FILENO) == 1; }
 
 }  // namespace discover

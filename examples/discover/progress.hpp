@@ -1,9 +1,11 @@
 #pragma once
 
 #include "k8s_sd/discoverer.hpp"
+#include "support/terminal.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <string_view>
 
 namespace discover {
 
@@ -11,7 +13,8 @@ namespace discover {
 /// The discoverer must outlive it, and it the run of the context.
 class Progress {
  public:
-    Progress(const boost::asio::any_io_executor&, const k8s_sd::Discoverer&);
+    Progress(const boost::asio::any_io_executor&, const k8s_sd::Discoverer&,
+             const support::Terminal&);
     /// Clears the line; idempotent.
     void stop();
 
@@ -21,11 +24,12 @@ class Progress {
 
     boost::asio::steady_timer timer_;
     const k8s_sd::Discoverer& discoverer_;
+    support::Terminal terminal_;
     bool shown_ = false;
     bool stopped_ = false;
 };
 
-/// Whether there is a terminal to show it on.
-bool can_show_progress();
+/// Goes back to the start of a terminal's line and clears it.
+inline constexpr std::string_view clear_line = "\r\x1b[K";
 
 }  // namespace discover

@@ -8,6 +8,7 @@ void Reporter::comment(const std::string& text) { std::cerr << "# " << text << s
 
 std::unique_ptr<Reporter> make_reporter(LineWriter& out, const Options& options,
                                         const std::string& server) {
+    if (!options.explain.empty()) return make_explain_reporter(out, options);
     switch (options.output) {
         case Output::text: return make_text_reporter(out, options, server);
         case Output::json: return make_json_reporter(out);

@@ -27,6 +27,9 @@ std::unique_ptr<Reporter> make_text_reporter(LineWriter&, const Options&,
                                              const std::string& server);
 std::unique_ptr<Reporter> make_json_reporter(LineWriter&);
 std::unique_ptr<Reporter> make_targets_reporter(LineWriter&, unsigned jobs);
+/// Explains the targets of the options' object. Its synced() throws support::Unusable if there is
+/// none.
+std::unique_ptr<Reporter> make_explain_reporter(LineWriter&, const Options&);
 std::unique_ptr<Reporter> make_quiet_reporter(LineWriter&, unsigned jobs);
 
 /// The one for the options' format.

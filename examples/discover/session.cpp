@@ -4,10 +4,13 @@
 #include "support/server_options.hpp"
 #include "watch_lines.hpp"
 
+#include <unistd.h>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <iostream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace discover {
@@ -20,18 +23,48 @@ std::string in_seconds(k8s_sd::Duration duration) {
     return text.str();
 }
 
+/// Log lines as the library writes them, in colour, and not behind a line of progress.
+k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal& errors) {
+    k8s_sd::Logger logger;
+    logger.level = level;
+    if (!errors.is_for_people()) return logger;
+    logger.write = [errors](k8s_sd::LogLevel of, std::string_view text) {
+        const std::string start = "k8s_sd: " + std::string(to_string(of)) + ": ";
+        const auto tone =
+            of <= k8s_sd::LogLevel::warning ? support::Tone::warning : support::Tone::faint;
+        const auto line =
+            support::StyledLine().add(start, tone).add(support::printable(text, 2000));
+        if (errors.is_terminal()) std::cerr << clear_line;
+        std::cerr << errors.whole(line) << std::endl;
+    };
+    return logger;
+}
+
 void print_unsynced(const k8s_sd::DiscovererStatus& status) {
     for (const k8s_sd::WatchStatus& watch : status.watches) {
         if (watch.synced) continue;
         std::cerr << "  " << to_string(watch.kind)
                   << (watch.ns.empty() ? "" : " in namespace " + watch.ns) << ": ";
         if (watch.error) {
-            std::cerr << watch.message << '\n';
+            std::cerr << support::printable(watch.message, 2000) << '\n';
         } else {
             std::cerr << "still listing, " << watch.objects << " objects so far (waits for "
                       << to_string(watch.waiting) << ")\n";
         }
     }
+}
+
+/// Whether somebody has to do something. Said twice, because what a first try is refused another
+/// way may lead to: a token that was just renewed, an older version of the API.
+bool is_hopeless(const k8s_sd::WatchStatus& watch) {
+    using enum k8s_sd::errc;
+    if (watch.synced || watch.failures < 2) return false;
+    // A certificate that is not trusted, or of another name.
+    if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
+    for (const auto code : {unauthorized, forbidden, bad_request, not_found}) {
+        if (watch.error == code) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -41,9 +74,11 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
       options_(std::move(options)),
       signals_(io, SIGINT, SIGTERM),
       timeout_(io),
-      status_timer_(io) {
+      status_timer_(io),
+      hopeless_timer_(io),
+      errors_(STDERR_FILENO, options_.colours) {
     k8s_sd::Environment environment;
-    environment.logger.level = options_.log_level;
+    environment.logger = colourful_logger(options_.log_level, errors_);
     k8s_sd::install(io_, environment);
     find_server();
     const std::string server = support::usable_server(options_.config).url;
@@ -84,8 +119,9 @@ support::ExitStatus Session::run() {
         discoverer.async_run([](k8s_sd::error_code) {});
     }
     if (options_.status_interval) print_status_later();
-    if (options_.output == Output::text && can_show_progress()) {
-        progress_.emplace(io_.get_executor(), discoverers_.front());
+    if (options_.once) end_if_hopeless_later();
+    if (options_.output == Output::text && errors_.is_terminal()) {
+        progress_.emplace(io_.get_executor(), discoverers_.front(), errors_);
     }
     io_.run();
     return status_;
@@ -108,8 +144,26 @@ void Session::on_synced() {
 void Session::on_timeout() {
     if (stopped_) return;
     if (synced_jobs_ == options_.jobs) return stop(support::exit_fine);
+    stop_unsynced("after " + in_seconds(*options_.timeout));
+}
+
+void Session::end_if_hopeless_later() {
+    hopeless_timer_.expires_after(std::chrono::milliseconds(100));
+    hopeless_timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec || stopped_) return;
+        const auto watches = discoverers_.front().status().watches;
+        if (std::any_of(watches.begin(), watches.end(), is_hopeless)) {
+            return stop_unsynced("and waiting does not help");
+        }
+        end_if_hopeless_later();
+    });
+}
+
+void Session::stop_unsynced(const std::string& why) {
     if (progress_) progress_->stop();
-    std::cerr << "discover: not synced after " << in_seconds(*options_.timeout) << ":\n";
+    const auto line =
+        support::StyledLine().add("discover: not synced " + why + ":", support::Tone::warning);
+    std::cerr << errors_.whole(line) << '\n';
     print_unsynced(discoverers_.front().status());
     stop(support::exit_not_synced);
 }
@@ -120,7 +174,7 @@ void Session::print_status_later() {
         if (ec || stopped_) return;
         const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
         for (const k8s_sd::WatchStatus& watch : discoverers_.front().status().watches)
-            std::cerr << "discover: " << watch_line(watch, now) << '\n';
+            std::cerr << "discover: " << support::printable(watch_line(watch, now), 4000) << '\n';
         print_status_later();
     });
 }
@@ -132,6 +186,7 @@ void Session::stop(support::ExitStatus status) {
     signals_.cancel();
     timeout_.cancel();
     status_timer_.cancel();
+    hopeless_timer_.cancel();
     for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.cancel();
     simulation_.reset();
 }

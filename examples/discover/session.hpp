@@ -5,6 +5,7 @@
 #include "progress.hpp"
 #include "reporter.hpp"
 #include "support/cluster.hpp"
+#include "support/terminal.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -32,6 +33,8 @@ class Session {
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void on_synced();
     void on_timeout();
+    void end_if_hopeless_later();
+    void stop_unsynced(const std::string& why);
     void print_status_later();
     void stop(support::ExitStatus);
 
@@ -42,6 +45,8 @@ class Session {
     boost::asio::signal_set signals_;
     boost::asio::steady_timer timeout_;
     boost::asio::steady_timer status_timer_;
+    boost::asio::steady_timer hopeless_timer_;
+    support::Terminal errors_;
     std::vector<k8s_sd::Discoverer> discoverers_;
     std::optional<Progress> progress_;
     unsigned synced_jobs_ = 0;

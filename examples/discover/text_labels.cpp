@@ -1,5 +1,7 @@
 #include "text_labels.hpp"
 
+#include "support/terminal_text.hpp"
+
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -10,11 +12,36 @@ namespace {
 
 using k8s_sd::LabelMap;
 using k8s_sd::Role;
+using support::printable;
 
 constexpr std::string_view prefix = "__meta_kubernetes_";
 
-std::string_view without_prefix(std::string_view label) {
-    return label.starts_with(prefix) ? label.substr(prefix.size()) : label;
+std::string_view without(std::string_view start, std::string_view label) {
+    return label.starts_with(start) ? label.substr(start.size()) : label;
+}
+
+std::vector<std::string_view> own_prefixes(Role role) {
+    switch (role) {
+        case Role::node: return {"node_"};
+        case Role::pod: return {"pod_"};
+        case Role::service: return {"service_"};
+        case Role::endpoints: return {"endpoint_"};
+        case Role::endpointslice:
+            return {"endpointslice_endpoint_conditions_", "endpointslice_endpoint_",
+                    "endpointslice_"};
+        case Role::ingress: return {"ingress_"};
+        default: return {};
+    }
+}
+
+/// \param of  see differences()
+std::string_view shown_name(std::string_view label, std::optional<Role> of) {
+    const std::string_view name = without(prefix, label);
+    if (!of) return name;
+    for (const std::string_view own : own_prefixes(*of)) {
+        if (name.starts_with(own)) return without(own, name);
+    }
+    return name;
 }
 
 struct TellingLabel {
@@ -57,17 +84,6 @@ std::string value_in(const LabelMap& labels, const std::string& name) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-    constexpr std::size_t longest = 80;
-    std::string result;
-    for (const char c : text.substr(0, longest)) {
-        const auto byte = static_cast<unsigned char>(c);
-        result += byte < 0x20 || byte == 0x7f ? ' ' : c;
-    }
-    if (text.size() > longest) result += "...";
-    return result;
-}
-
 std::string counted(std::size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
@@ -84,7 +100,8 @@ std::string telling_labels(Role role, const k8s_sd::TargetGroup& group, std::siz
     return text;
 }
 
-std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& after) {
+std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& after,
+                        std::optional<Role> of) {
     constexpr std::size_t most = 6;
     const LabelMap old_labels = before.to_map();
     const LabelMap new_labels = after.to_map();
@@ -98,7 +115,7 @@ std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& afte
         const std::string new_value = value_in(new_labels, name);
         if (old_value == new_value || ++count > most) continue;
         (text += text.empty() ? "" : ", ") +=
-            printable(without_prefix(name)) + ": " + old_value + " -> " + new_value;
+            printable(shown_name(name, of)) + ": " + old_value + " -> " + new_value;
     }
     if (count > most) text += " and " + std::to_string(count - most) + " more";
     return text;

@@ -5,13 +5,11 @@
 #include "k8s_sd/target_group.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace discover {
-
-/// Text of the cluster, fit for a terminal: no control characters, not too long.
-std::string printable(std::string_view text);
 
 /// "2 targets", "1 target"
 std::string counted(std::size_t n, std::string_view what);
@@ -20,6 +18,9 @@ std::string counted(std::size_t n, std::string_view what);
 std::string telling_labels(k8s_sd::Role role, const k8s_sd::TargetGroup&, std::size_t target);
 
 /// What differs: "pod_phase: Pending -> Running, pod_ready: false -> true".
-std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& after);
+/// \param of  the role whose own labels have short names: "ready: false -> true" of an
+///            endpointslice; without it each label has its name
+std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& after,
+                        std::optional<k8s_sd::Role> of = std::nullopt);
 
 }  // namespace discover

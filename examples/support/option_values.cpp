@@ -64,6 +64,24 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
     return best.empty() ? "" : " (did you mean " + std::string(best) + "?)";
 }
 
+std::vector<std::string> nearest(std::string_view name, std::vector<std::string> names,
+                                 std::size_t most) {
+    constexpr std::size_t longest = 300;  // bounds the work
+    using Ranked = std::pair<std::size_t, std::string>;
+    std::vector<Ranked> ranked;
+    for (std::string& candidate : names) {
+        const std::size_t distance =
+            edit_distance(name.substr(0, longest), std::string_view(candidate).substr(0, longest));
+        ranked.emplace_back(distance, std::move(candidate));
+    }
+    most = std::min(most, ranked.size());
+    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(most),
+                      ranked.end());
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < most; ++i) result.push_back(std::move(ranked[i].second));
+    return result;
+}
+
 std::size_t index_of(std::string_view value, std::span<const std::string_view> names) {
     const auto it = std::find(names.begin(), names.end(), value);
     if (it != names.end()) return static_cast<std::size_t>(it - names.begin());

@@ -22,6 +22,10 @@ std::string either(std::span<const std::string_view> names, std::string_view by_
 /// " (did you mean --role?)", or nothing if no name is near.
 std::string suggestion(std::string_view name, std::span<const std::string_view> names);
 
+/// The names that are nearest to this one, the nearest first.
+std::vector<std::string> nearest(std::string_view name, std::vector<std::string> names,
+                                 std::size_t most);
+
 /// Which of the names the value is. \throws UsageError
 std::size_t index_of(std::string_view value, std::span<const std::string_view> names);
 

@@ -57,6 +57,8 @@ Section server_options(DiscoveryConfig& config, const std::string& otherwise) {
          {"--insecure-skip-tls-verify", "", "trust any certificate",
           flag(server.tls.insecure_skip_verify)},
          {"--proxy", "URL", "http, https or socks5: the way to the server", text(server.proxy.url)},
+         {"--proxy-from-environment", "", "of HTTPS_PROXY or HTTP_PROXY, with NO_PROXY",
+          flag(server.proxy.from_environment)},
          {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
          {"--context", "NAME", "context of the kubeconfig; default: its current one",
           text(config.kubeconfig_context)}}};
@@ -114,6 +116,7 @@ std::string_view option_of_server_field(std::string_view field) noexcept {
         {"api_server.tls.min_version", "--tls-min-version"},
         {"api_server.tls.insecure_skip_verify", "--insecure-skip-tls-verify"},
         {"api_server.proxy.url", "--proxy"},
+        {"api_server.proxy.from_environment", "--proxy-from-environment"},
         {"kubeconfig_file", "--kubeconfig"},
         {"kubeconfig_context", "--context"},
         {"API server", "--api-server"},

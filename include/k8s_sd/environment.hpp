@@ -45,13 +45,36 @@ class K8S_SD_EXPORT ByteStream {
     virtual void async_write(asio::const_buffer, IoHandler) = 0;
     /// Ends the connection at once.
     virtual void close() noexcept = 0;
+    /// What an async_connect() that has not ended waits for, such as "the answer of the proxy
+    /// http://proxy:3128": for messages about time limits. Empty: nothing is known.
+    virtual std::string waits_for() const { return {}; }
+};
+
+/// A proxy. It is asked to connect to the target's host and port; what follows is as without it.
+struct ProxyTarget {
+    /// How it is asked.
+    enum class Protocol : std::uint8_t {
+        http,   ///< HTTP CONNECT
+        https,  ///< the same within TLS
+        socks5  ///< RFC 1928; it looks names up
+    };
+    Protocol protocol = Protocol::http;
+    std::string host{};                         ///< name or IP literal without brackets
+    std::string port{};                         ///< decimal
+    std::string username{};                     ///< empty like the password: no credentials
+    std::string password{};                     ///< Basic (RFC 7617), or RFC 1929 for SOCKS5
+    std::vector<HttpHeader> connect_headers{};  ///< of CONNECT; values, not files
+    /// Of https: what is trusted besides the system's trust store. There is no client certificate,
+    /// and the certificate must be for `host`.
+    TlsConfig tls{};
 };
 
 /// Where to connect. `tls` is empty for plain HTTP.
 struct ConnectTarget {
-    std::string host;              ///< name or IP literal without brackets
-    std::string port;              ///< decimal
-    std::optional<TlsConfig> tls;  ///< none: plain HTTP
+    std::string host{};                  ///< name or IP literal without brackets
+    std::string port{};                  ///< decimal
+    std::optional<TlsConfig> tls{};      ///< none: plain HTTP
+    std::optional<ProxyTarget> proxy{};  ///< none: the direct way
 };
 
 /// Makes unconnected streams. Thread-safe.
@@ -173,7 +196,7 @@ K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(const Environment&);
 
 /// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
 /// metrics_of().
-/// \throws asio::service_already_exists when it comes too late.
+/// \throws asio::service_already_exists when it comes too late; what() says what to do.
 K8S_SD_EXPORT void install(asio::execution_context& context, Environment);
 
 /// The metrics of `context`; see Environment::metrics. Thread-safe.

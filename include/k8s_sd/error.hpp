@@ -44,6 +44,7 @@ enum class errc {
     short_watches,             ///< watches end at once, one after the other, and bring nothing
     too_many_watches,          ///< ServerLimits::watches are open: this URL is polled instead
     connector_failed,          ///< the Connector, or OpenSSL, threw an exception
+    proxy_failed,              ///< the proxy does not connect to the server, or is none
 };
 
 /// The category "k8s_sd"; one object per process.

@@ -23,6 +23,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/label_origin.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/required_access.hpp"
 #include "k8s_sd/selector.hpp"

@@ -10,7 +10,8 @@ import time
 from cluster import SOURCES
 
 # Nothing that could lead the program to a real cluster.
-HIDDEN = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
+HIDDEN = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "REQUEST_METHOD",
+          "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"}
 
 
 class Program:

@@ -74,6 +74,7 @@ class World:
         self.expected = {}  # programs that have ended as they should, with their status
         self.memory_limit = MEMORY
         self.measured = {}
+        self._closers = []
         for name in ("a", "b", "c"):
             self.cluster.put("pods", name)
 
@@ -257,7 +258,13 @@ class World:
                 self.check(source in self.cluster.removed,
                            f"at {at:.0f} s {source} is removed, which was never deleted")
 
+    def on_close(self, function):
+        """Called when the scenario is over, however it ended."""
+        self._closers.append(function)
+
     def close(self):
+        for function in self._closers:
+            function()
         for program in self.programs:
             if program.running():
                 program.process.kill()

@@ -24,7 +24,7 @@ struct Identity {
 class CertificateAuthority {
  public:
     explicit CertificateAuthority(const std::string& name = "k8s_sd test CA")
-        : key_(make_key()), own_(unsigned_certificate(name, *key_, 1)) {
+        : key_(make_key()), own_(unsigned_certificate(name, *key_, 1, -1000)) {
         extend(*own_, NID_basic_constraints, "critical,CA:TRUE");
         extend(*own_, NID_key_usage, "critical,keyCertSign,cRLSign");
         sign(*own_);
@@ -35,12 +35,27 @@ class CertificateAuthority {
 
     /// \param names  DNS names and IP addresses; empty: no subject alternative name
     /// \param days   of validity from now; negative: expired that long ago
-    Identity server(const std::vector<std::string>& names, int days = 1) const {
-        return issue("server", "serverAuth", names, days);
+    /// \param first  day of validity from now
+    /// \param name   the common name
+    Identity server(const std::vector<std::string>& names, int days = 1, int first = -1000,
+                    const std::string& name = "server") const {
+        return issue(name, "serverAuth", names, days, first);
     }
 
     /// \param user  the common name: the user for Kubernetes
-    Identity client(const std::string& user) const { return issue(user, "clientAuth", {}, 1); }
+    Identity client(const std::string& user, int days = 1) const {
+        return issue(user, "clientAuth", {}, days, -1000);
+    }
+
+    /// A certificate that signs itself, for these names.
+    static Identity self_signed(const std::vector<std::string>& names) {
+        const KeyPtr key = make_key();
+        const X509Ptr certificate = unsigned_certificate("self", *key, 1, -1);
+        add_names(*certificate, names);
+        X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate.get()));
+        require(X509_sign(certificate.get(), key.get(), EVP_sha256()) > 0, "X509_sign");
+        return {pem(*certificate), pem(*key)};
+    }
 
  private:
     template <auto Free>
@@ -65,7 +80,8 @@ class CertificateAuthority {
         return key;
     }
 
-    static X509Ptr unsigned_certificate(const std::string& name, EVP_PKEY& key, int days) {
+    static X509Ptr unsigned_certificate(const std::string& name, EVP_PKEY& key, int days,
+                                        int first) {
         constexpr long day = 24 * 60 * 60;
         X509Ptr result(X509_new());
         require(result != nullptr, "X509_new");
@@ -73,10 +89,11 @@ class CertificateAuthority {
         RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial / 2);
         X509_set_version(result.get(), X509_VERSION_3);
         ASN1_INTEGER_set(X509_get_serialNumber(result.get()), serial);
-        X509_gmtime_adj(X509_getm_notBefore(result.get()), -1000 * day);
+        X509_gmtime_adj(X509_getm_notBefore(result.get()), first * day);
         X509_gmtime_adj(X509_getm_notAfter(result.get()), days * day);
         X509_NAME_add_entry_by_txt(X509_get_subject_name(result.get()), "CN", MBSTRING_UTF8,
-                                   reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+                                   reinterpret_cast<const unsigned char*>(name.data()),
+                                   static_cast<int>(name.size()), -1, 0);
         require(X509_set_pubkey(result.get(), &key) == 1, "X509_set_pubkey");
         return result;
     }
@@ -94,9 +111,9 @@ class CertificateAuthority {
     }
 
     Identity issue(const std::string& name, const std::string& usage,
-                   const std::vector<std::string>& names, int days) const {
+                   const std::vector<std::string>& names, int days, int first) const {
         const KeyPtr key = make_key();
-        const X509Ptr certificate = unsigned_certificate(name, *key, days);
+        const X509Ptr certificate = unsigned_certificate(name, *key, days, first);
         extend(*certificate, NID_ext_key_usage, usage);
         if (!names.empty()) add_names(*certificate, names);
         sign(*certificate);

@@ -49,7 +49,8 @@ struct Loopback {
 
     std::unique_ptr<ByteStream> make_client(std::optional<detail::ClientTls> tls = {},
                                             std::string host = "127.0.0.1") {
-        return detail::make_client_stream(strand, std::move(host), port(), std::move(tls), dialing);
+        return detail::make_client_stream(strand, {std::move(host), port(), std::move(tls)},
+                                          dialing);
     }
 
     /// Takes the next connection as `server`; with a context its side of TLS.

@@ -140,7 +140,7 @@ TEST_CASE("TCP stream: when no address answers, the text names them") {
     const auto text_for = [&](const std::vector<std::string>& texts) {
         net.dialing.resolver = std::make_shared<FixedResolver>(addresses(texts));
         net.connected = {};
-        net.client = make_client_stream(net.strand, "kubernetes.example", port, {}, net.dialing);
+        net.client = make_client_stream(net.strand, {"kubernetes.example", port, {}}, net.dialing);
         net.client->async_connect(net.on_connect(net.connected));
         net.drain();
         CHECK(net.connected.ec);

@@ -65,7 +65,7 @@ TEST_CASE("TCP stream: a failed connect says whom it did not reach and why") {
     Loopback net;
     const std::string port = closed_port();
     SECTION("nobody listens") {
-        net.client = make_client_stream(net.strand, "127.0.0.1", port, {}, net.dialing);
+        net.client = make_client_stream(net.strand, {"127.0.0.1", port, {}}, net.dialing);
         net.client->async_connect(net.on_connect(net.connected));
         net.drain();
         CHECK(net.connected.ec == asio::error::connection_refused);
@@ -73,7 +73,7 @@ TEST_CASE("TCP stream: a failed connect says whom it did not reach and why") {
     }
     SECTION("the port is none") {
         net.client =
-            make_client_stream(net.strand, "localhost", "no-such-service", {}, net.dialing);
+            make_client_stream(net.strand, {"localhost", "no-such-service", {}}, net.dialing);
         net.client->async_connect(net.on_connect(net.connected));
         net.drain();
         CHECK(net.connected.ec == errc::invalid_config);
@@ -100,7 +100,7 @@ TEST_CASE("TCP stream: handlers run on the executor and never inside the call") 
     });
     REQUIRE(net.run_until([&] { return calls == 3; }));
     const auto refused =
-        make_client_stream(net.strand, "127.0.0.1", closed_port(), {}, net.dialing);
+        make_client_stream(net.strand, {"127.0.0.1", closed_port(), {}}, net.dialing);
     refused->async_connect([&](error_code, std::string) { check(); });
     REQUIRE(net.run_until([&] { return calls == 4; }));
 }

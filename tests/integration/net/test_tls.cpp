@@ -1,9 +1,13 @@
 #include "k8s_sd/detail/net/byte_stream.hpp"
 #include "k8s_sd/detail/net/tls.hpp"
+#include "k8s_sd/detail/net/tls_peer.hpp"
 #include "support/certificates.hpp"
+#include "support/contains.hpp"
 #include "support/loopback.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <ctime>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +15,7 @@ namespace k8s_sd::detail {
 namespace {
 
 using test::CertificateAuthority;
+using test::contains;
 using test::Identity;
 using test::Loopback;
 using test::Outcome;
@@ -35,11 +40,17 @@ struct Handshake : Loopback {
 };
 
 /// The text of the failed handshake with this certificate under this name; "" when it succeeds.
-std::string rejection(const CertificateAuthority& ca, const Identity& server,
+std::string rejection(const std::string& ca, const Identity& server,
                       const std::string& server_name) {
-    const Handshake h(client_tls(trusting(ca.certificate()), server_name), server_context(server));
+    ClientTls tls = client_tls(trusting(ca), server_name);
+    tls.config = std::make_shared<TlsConfig>(trusting(ca));
+    const Handshake h(tls, server_context(server));
     CHECK(h.ok() == h.connected.text.empty());
     return h.connected.text;
+}
+std::string rejection(const CertificateAuthority& ca, const Identity& server,
+                      const std::string& server_name) {
+    return rejection(ca.certificate(), server, server_name);
 }
 
 TEST_CASE("TLS client: talks to a server with a certificate of the configured CA") {
@@ -69,24 +80,46 @@ TEST_CASE("TLS client: a server that ends without close_notify gives eof") {
 
 TEST_CASE("TLS client: explains a certificate of another CA") {
     const CertificateAuthority ca, other("another CA");
+    const std::string not_trusted = "certificate of 127.0.0.1 (CN=server) is not trusted: ";
     CHECK(rejection(ca, other.server({"127.0.0.1"}), "127.0.0.1") ==
-          "certificate of 127.0.0.1 is not trusted: unable to get local issuer certificate "
-          "(check the CA file)");
+          not_trusted + "it is signed by CN=another CA, which is not the one of the inline CA; is "
+                        "it the CA of this server?");
     Identity with_ca = other.server({"127.0.0.1"});
     with_ca.certificate += other.certificate();
     CHECK(rejection(ca, with_ca, "127.0.0.1") ==
-          "certificate of 127.0.0.1 is not trusted: self-signed certificate in certificate chain "
-          "(check the CA file)");
+          not_trusted + "its chain ends with CN=another CA, which is not the one of the inline "
+                        "CA; is it the CA of this server?");
+    CHECK(rejection(ca, CertificateAuthority::self_signed({"127.0.0.1"}), "127.0.0.1") ==
+          "certificate of 127.0.0.1 (CN=self) is not trusted: it is self-signed, and not the one "
+          "of the inline CA; is it the CA of this server?");
+    const auto two = ca.certificate() + CertificateAuthority("a third").certificate();
+    CHECK(rejection(two, other.server({"127.0.0.1"}), "127.0.0.1") ==
+          not_trusted + "it is signed by CN=another CA, which is none of the 2 of the inline CA; "
+                        "is it the CA of this server?");
+    CHECK(rejection("", other.server({"127.0.0.1"}), "127.0.0.1") ==
+          not_trusted + "it is signed by CN=another CA, which is none of the system's trust "
+                        "store; configure the CA that signs it (ca_file)");
+}
+
+TEST_CASE("TLS client: one of several authorities in a file is enough") {
+    const CertificateAuthority ca, other("another CA");
+    const std::string both = other.certificate() + "some words between\n" + ca.certificate();
+    CHECK(rejection(both, ca.server({"127.0.0.1"}), "127.0.0.1") == "");
+    CHECK(rejection(both, other.server({"127.0.0.1"}), "127.0.0.1") == "");
 }
 
 TEST_CASE("TLS client: verifies names and addresses, subject alternative names only") {
     const CertificateAuthority ca;
+    const std::string remedy =
+        "; is it the right server? Then set server_name (in a kubeconfig tls-server-name) to a "
+        "name of it";
     CHECK(rejection(ca, ca.server({"foo.example", "10.0.0.1", "::1"}), "127.0.0.1") ==
-          "certificate is for foo.example, 10.0.0.1, ::1, not for 127.0.0.1");
+          "certificate is for foo.example, 10.0.0.1, ::1, not for 127.0.0.1" + remedy);
     CHECK(rejection(ca, ca.server({"foo.example"}), "bar.example") ==
-          "certificate is for foo.example, not for bar.example");
+          "certificate is for foo.example, not for bar.example" + remedy);
     CHECK(rejection(ca, ca.server({}), "server") ==
-          "certificate is for no name at all, not for server");  // "server" is its common name
+          // "server" is its common name.
+          "certificate is for no name at all, not for server" + remedy);
     CHECK(rejection(ca, ca.server({"foo.example"}), "foo.example").empty());
     CHECK(rejection(ca, ca.server({"foo.example"}), "foo.example.").empty());
     CHECK(rejection(ca, ca.server({"::1"}), "::1").empty());
@@ -102,14 +135,53 @@ TEST_CASE("TLS client: names of a hostile certificate stay short and printable i
     const std::string text = rejection(ca, ca.server(names), "foo.example");
     INFO(text);
     CHECK(text.starts_with("certificate is for evil?name?[31m, aaa"));
-    CHECK(text.ends_with(", ..., not for foo.example"));
-    CHECK(text.size() < 600);
+    CHECK(contains(text, ", ..., not for foo.example; "));
+    CHECK(text.size() < 700);
 }
 
-TEST_CASE("TLS client: rejects an expired certificate") {
+TEST_CASE("TLS client: a hostile certificate of another CA stays short and printable in texts") {
     const CertificateAuthority ca;
-    CHECK(rejection(ca, ca.server({"127.0.0.1"}, -1), "127.0.0.1") ==
-          "certificate of 127.0.0.1 is not valid: certificate has expired");
+    for (const std::string& evil : {std::string(64, 'a'), std::string("foo\0.example", 12),
+                                    std::string("k8s_sd:\x1b[31m error:\r\nforged\xc2\x85")}) {
+        const CertificateAuthority other(evil);
+        const std::string text =
+            rejection(ca, other.server({"127.0.0.1"}, 1, -1, evil), "127.0.0.1");
+        INFO(text);
+        CHECK(contains(text, " is not trusted: "));
+        CHECK(text.size() < 500);
+        for (const char c : text) CHECK((c >= 0x20 && c < 0x7f));
+    }
+    // A name is not valid for what stands before a NUL in it.
+    CHECK_FALSE(
+        rejection(ca, ca.server({std::string("foo.example\0.evil", 17)}), "foo.example").empty());
+}
+
+TEST_CASE("TLS client: thousands of names in a certificate are no problem") {
+    const CertificateAuthority ca;
+    std::vector<std::string> names;
+    for (int i = 0; i < 3000; ++i) names.push_back("name-" + std::to_string(i) + ".example");
+    CHECK(rejection(ca, ca.server(names), "name-2999.example") == "");
+    CHECK(rejection(ca, ca.server(names), "other.example").size() < 400);
+    // A chain of more than 100 KiB is not read.
+    for (int i = 0; i < 3000; ++i) names.push_back(std::string(40, 'x') + std::to_string(i));
+    CHECK_FALSE(rejection(ca, ca.server(names), "name-2999.example").empty());
+}
+
+/// "2026-01-02", that many days from now.
+std::string day(int days) {
+    const std::time_t time = std::time(nullptr) + days * 24L * 60 * 60;
+    char text[16];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&time))};
+}
+
+TEST_CASE("TLS client: rejects a certificate that has expired or is not valid yet") {
+    const CertificateAuthority ca;
+    const std::string expired = rejection(ca, ca.server({"127.0.0.1"}, -3), "127.0.0.1");
+    CHECK(expired.starts_with("certificate of 127.0.0.1 (CN=server) expired " + day(-3)));
+    CHECK(contains(expired, " UTC; is this machine's clock right? It says " + day(0)));
+    const std::string future = rejection(ca, ca.server({"127.0.0.1"}, 9, 5), "127.0.0.1");
+    CHECK(future.starts_with("certificate of 127.0.0.1 (CN=server) is not valid before " + day(5)));
+    CHECK(contains(future, "; is this machine's clock right? It says " + day(0)));
 }
 
 TEST_CASE("TLS client: never takes a missing name as permission not to verify") {
@@ -158,39 +230,83 @@ TEST_CASE("TLS client: asks for HTTP/1.1 and names the server, but never an addr
     CHECK(hello_for("::1").server_name.empty());
 }
 
-TEST_CASE("TLS client: refuses TLS 1.1") {
-    const CertificateAuthority ca;
+/// A server of that version only.
+std::shared_ptr<asio::ssl::context> server_of(const CertificateAuthority& ca, int version) {
     const auto context = server_context(ca.server({"127.0.0.1"}));
     SSL_CTX_set_cipher_list(context->native_handle(), "ALL:@SECLEVEL=0");
-    SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_VERSION);
-    SSL_CTX_set_max_proto_version(context->native_handle(), TLS1_1_VERSION);
-    auto tls = client_tls(trusting(ca.certificate()));
-    SSL_CTX_set_cipher_list(tls.context->native_handle(), "ALL:@SECLEVEL=0");
-    const Handshake h(tls, context);
-    CHECK_FALSE(h.ok());
-    CHECK(h.connected.text.find("version") != std::string::npos);
+    SSL_CTX_set_min_proto_version(context->native_handle(), version);
+    SSL_CTX_set_max_proto_version(context->native_handle(), version);
+    return context;
+}
+
+TEST_CASE("TLS client: speaks the versions that are configured, and 1.2 at least") {
+    const CertificateAuthority ca;
+    const auto problem = [&](TlsVersion least, TlsVersion greatest, int server) {
+        TlsConfig config = trusting(ca.certificate());
+        config.min_version = least;
+        config.max_version = greatest;
+        auto tls = client_tls(config);
+        SSL_CTX_set_cipher_list(tls.context->native_handle(), "ALL:@SECLEVEL=0");
+        const Handshake h(tls, server_of(ca, server));
+        const std::string who = "127.0.0.1:" + h.port() + " does not speak TLS ";
+        if (!h.ok()) CHECK(h.connected.text.starts_with(who));
+        return h.ok() ? "" : h.connected.text.substr(who.size());
+    };
+    using enum TlsVersion;
+    const std::string limits = ", which min_version and max_version allow";
+    CHECK(problem(tls_1_2, tls_1_3, TLS1_1_VERSION) == "1.2 to 1.3" + limits);
+    CHECK(problem(tls_1_2, tls_1_3, TLS1_2_VERSION) == "");
+    CHECK(problem(tls_1_2, tls_1_3, TLS1_3_VERSION) == "");
+    CHECK(problem(tls_1_3, tls_1_3, TLS1_2_VERSION) == "1.3" + limits);
+    CHECK(problem(tls_1_3, tls_1_3, TLS1_3_VERSION) == "");
+    CHECK(problem(tls_1_2, tls_1_2, TLS1_3_VERSION) == "1.2" + limits);
+    CHECK(problem(tls_1_2, tls_1_2, TLS1_2_VERSION) == "");
 }
 
 TEST_CASE("TLS client: shows its certificate when the server demands one") {
     const CertificateAuthority ca, users("users");
     const auto context = server_context(ca.server({"127.0.0.1"}), users.certificate());
     TlsConfig config = trusting(ca.certificate());
-    SECTION("it has one") {
-        const Identity user = users.client("system:prometheus");
+    const auto show = [&config](const Identity& user) {
         config.cert = user.certificate;
         config.key = user.key;
+    };
+    /// What a server of TLS 1.3 thinks of it, the client learns with its first read.
+    const auto verdict = [&] {
+        Handshake h(client_tls(config), context);
+        char byte = 0;
+        const Outcome read = h.read(*h.client, asio::buffer(&byte, 1));
+        CHECK(*h.accepted.ec);
+        CHECK(h.accepted.text.starts_with("TLS handshake with the client failed: "));
+        return explain_tls_error(*read.ec, !config.cert.empty());
+    };
+    SECTION("it has one") {
+        show(users.client("system:prometheus"));
         Handshake h(client_tls(config), context);
         CHECK(h.ok());
         CHECK(h.transfer(*h.server, *h.client, "welcome") == "welcome");
     }
     SECTION("it has none") {
-        // TLS 1.3: the client learns it with its first read.
-        Handshake h(client_tls(config), context);
-        char byte = 0;
-        const Outcome read = h.read(*h.client, asio::buffer(&byte, 1));
-        CHECK(read.ec->message().find("certificate required") != std::string::npos);
-        CHECK(*h.accepted.ec);
-        CHECK(h.accepted.text.starts_with("TLS handshake with the client failed: "));
+        CHECK(verdict() == "demands a client certificate (cert_file and key_file): none was shown");
+    }
+    SECTION("it has expired") {
+        show(users.client("me", -1));
+        CHECK(verdict() == "does not accept the client certificate: it has expired");
+    }
+    SECTION("it is of another CA") {
+        show(CertificateAuthority("other").client("me"));
+        CHECK(verdict() == "does not accept the client certificate: the server does not know the "
+                           "CA that signed it");
+    }
+    SECTION("TLS 1.2 tells it in the handshake") {
+        config.max_version = TlsVersion::tls_1_2;
+        show(users.client("me", -1));
+        const Handshake h(client_tls(config), context);
+        CHECK(h.connected.text ==
+              "127.0.0.1:" + h.port() + " does not accept the client certificate: it has expired");
+        config.cert = config.key = "";
+        const Handshake none(client_tls(config), context);
+        CHECK(contains(none.connected.text, "refuses the handshake: a client certificate may be"));
     }
 }
 
@@ -206,7 +322,8 @@ TEST_CASE("TLS client: says so when the peer does not speak TLS or hangs up") {
         net.server->async_write(asio::buffer("HTTP/1.1 400 Bad Request\r\n\r\n", 28),
                                 net.on_io(written));
         REQUIRE(net.run_until([&] { return net.connected.done(); }));
-        CHECK(net.connected.text == "127.0.0.1:" + net.port() + " does not speak TLS");
+        CHECK(net.connected.text ==
+              "127.0.0.1:" + net.port() + " does not speak TLS; is it one of http://?");
     }
     SECTION("end of stream") {
         char hello[4096];

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/net/tls_contexts.hpp"
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
 #include "support/file_desk.hpp"
 #include "support/loopback.hpp"
 #include "support/manual_clock.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::CertificateAuthority;
+using test::contains;
 using test::FileDesk;
 using test::Identity;
 using test::Loopback;
@@ -138,6 +140,20 @@ TEST_CASE("TlsContexts: equal configurations share a context, different ones do 
     CHECK(contexts.get(a) != contexts.get(c));
 }
 
+TEST_CASE("TlsContexts: versions and trust make a difference") {
+    Contexts contexts;
+    TlsConfig config;
+    const auto first = contexts.get(config);
+    config.max_version = TlsVersion::tls_1_2;
+    const auto second = contexts.get(config);
+    CHECK(second != first);
+    config.max_version = TlsVersion::tls_1_3;
+    config.min_version = TlsVersion::tls_1_3;
+    const auto third = contexts.get(config);
+    CHECK(third != first);
+    CHECK(third != second);
+}
+
 TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
     Contexts contexts;
     TlsConfig config;
@@ -200,6 +216,47 @@ TEST_CASE(
           std::vector<std::string>{file + " holds no certificate" + serves,
                                    "cannot read " + file + ": No such file or directory" + serves,
                                    config.ca_file + ": usable again"});
+}
+
+TEST_CASE("TlsContexts: a certificate and its key rotate as a pair") {
+    const TemporaryDirectory directory;
+    const CertificateAuthority ca;
+    std::vector<std::string> log;
+    Logger logger;
+    logger.write = [&](LogLevel, std::string_view line) { log.emplace_back(line); };
+    Contexts contexts(logger);
+    const Identity before = ca.client("before"), after = ca.client("after");
+    TlsConfig config;
+    config.ca = ca.certificate();
+    config.cert_file = directory.write("tls.crt", before.certificate);
+    config.key_file = directory.write("tls.key", before.key);
+    const auto first = contexts.get(config);
+    REQUIRE(first);
+
+    // The certificate is new, and the key still old: the old pair goes on to serve.
+    directory.write("tls.crt", after.certificate);
+    for (int i = 0; i < 3; ++i) CHECK(contexts.get(config, 1s) == first);
+    REQUIRE(log.size() == 1);
+    CHECK(log[0] == "client certificate file " + config.cert_file + " and client key file " +
+                        config.key_file +
+                        " do not belong together: key values mismatch; going on with what was "
+                        "read before");
+
+    directory.write("tls.key", after.key);
+    const auto second = contexts.get(config, 1s);
+    CHECK(second != first);
+    CHECK(contexts.get(config, 1s) == second);
+    REQUIRE(log.size() == 2);
+    CHECK(contains(log[1], "usable again"));
+
+    // The other way round, and half a file.
+    directory.write("tls.key", before.key);
+    CHECK(contexts.get(config, 1s) == second);
+    directory.write("tls.crt", before.certificate.substr(0, 100));
+    CHECK(contexts.get(config, 1s) == second);
+    directory.write("tls.crt", before.certificate);
+    CHECK(contexts.get(config, 1s) != second);
+    CHECK(log.size() == 5);
 }
 
 TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was read before serves") {

@@ -111,6 +111,11 @@ class CommandLines(unittest.TestCase):
                 self.assertTrue(error.startswith(arguments[0] + ": "), error)
                 self.assertTrue(error.endswith(f" (did you mean {meant}?)"), error)
 
+    def test_help_has_sections_of_one_screen(self):
+        for program in PROGRAMS:
+            for section in run(program, "--help").stdout.split("\n\n"):
+                self.assertLessEqual(len(section.splitlines()), 24, section)
+
     def test_discover_names_every_role(self):
         text = " ".join(run("discover", "--help").stdout.split())
         self.assertIn("--role ROLE node, pod (default), service, endpoints, endpointslice or ingress ",

@@ -27,15 +27,12 @@ def silent_port():
 
 
 @contextlib.contextmanager
-def forbidding_port():
-    """Answers everything with 403."""
-    body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
-                       "reason": "Forbidden", "message": "pods is forbidden: no"}).encode()
-
+def answering_port(status, content_type, body):
+    """Answers everything like that."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.send_response(403)
-            self.send_header("Content-Type", "application/json")
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -47,6 +44,13 @@ def forbidding_port():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
+
+
+def refusing_port(status, reason):
+    """Answers everything as an API server that refuses it."""
+    body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status,
+                       "reason": reason, "message": "pods: no"}).encode()
+    return answering_port(status, "application/json", body)
 
 
 class NotSynced(unittest.TestCase):
@@ -81,9 +85,26 @@ class NotSynced(unittest.TestCase):
             self.assertIn("\n  pods: still listing, 0 objects so far (waits for list)\n",
                           self.unsynced(port))
 
-    def test_a_missing_permission_is_told(self):
-        with forbidding_port() as port:
-            self.assertRegex(self.unsynced(port), "\n  pods: .*forbidden")
+    def test_once_ends_where_waiting_does_not_help(self):
+        for status, reason in ((403, "Forbidden"), (401, "Unauthorized"), (400, "BadRequest")):
+            with self.subTest(status), refusing_port(status, reason) as port:
+                result = run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}")
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
+                self.assertRegex(result.stderr, f"\n  pods: .*: HTTP {status}: pods: no")
+
+    def test_without_once_a_missing_permission_may_still_come(self):
+        with refusing_port(403, "Forbidden") as port:
+            result = run("discover", "--timeout", "3", "--api-server", f"http://127.0.0.1:{port}")
+            self.assertIn("discover: not synced after 3 s:\n", result.stderr)
+
+    def test_a_web_page_is_not_quoted(self):
+        page = "<!DOCTYPE html><html><body>" + "Not found here. " * 100 + "</body></html>"
+        with answering_port(404, "text/html", page.encode()) as port:
+            result = run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertRegex(result.stderr, r"\n  pods: .*: HTTP 404: the answer is a web page \(HTML\); ")
+            self.assertNotIn("Not found here", result.stderr)
 
     def test_without_once_the_timeout_is_the_same(self):
         with closed_port() as port:

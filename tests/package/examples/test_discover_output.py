@@ -85,7 +85,7 @@ class Once(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"^Discovering targets of role service at http://127\.0\.0\.1"
                                         r":\d+ \(a simulated cluster\), namespaces: shop\.\n")
-        self.assertRegex(result.stdout, r"\d\d:\d\d:\d\d  \d+ targets of \d+ objects now:\n")
+        self.assertRegex(result.stdout, r"\d\d:\d\d:\d\d\.\d{3}  \d+ targets of \d+ objects now:\n")
         self.assertIn("\n  svc/shop/", result.stdout)
         self.assertNotIn("From now on", result.stdout)
 
@@ -139,10 +139,10 @@ class Changes(unittest.TestCase):
     def test_text_shows_cause_and_effect(self):
         with running("discover", "--sim") as program:
             program.line_with("^From now on: ")
-            program.line_with(r"^\d\d:\d\d:\d\d  # ")
-            program.line_with(r"^\d\d:\d\d:\d\d  \+ pod/[^ ]+ [0-9.:]+  phase=")
-            program.line_with(r"^\d\d:\d\d:\d\d  ~ pod/[^ ]+ \(\d+ targets?\)  .*pod_\w+: .+ -> ")
-            program.line_with(r"^\d\d:\d\d:\d\d  - pod/[^ ]+ [0-9.:]+$")
+            program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  # ")
+            program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  \+ pod/[^ ]+ [0-9.:]+  phase=")
+            program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  ~ pod/[^ ]+ \(\d+ targets?\)  .*pod_\w+: .+ -> ")
+            program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  - pod/[^ ]+ [0-9.:]+$")
 
     def test_another_process_is_discovered_over_tcp(self):
         with simulated_cluster() as url:

@@ -97,6 +97,16 @@ class Servers(unittest.TestCase):
                                                 option, "/none"))
             self.assertIn("Is a directory", self.unusable("discover", option, "/tmp"))
 
+    def test_once_does_not_wait_for_another_certificate(self):
+        with tls_gate("DNS:kube.test") as gate:
+            for options, message in (([], "is not trusted: "),
+                                     (["--ca-file", gate.file("ca.pem")],
+                                      "kube.test, not for 127.0.0.1")):
+                result = run("discover", "--once", "--api-server", gate.url, *options)
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertIn("discover: not synced and waiting does not help:", result.stderr)
+                self.assertIn(message, result.stderr)
+
     def test_all_of_them_explain_these_options_alike(self):
         def section(program):
             text = run(program, "--help").stdout

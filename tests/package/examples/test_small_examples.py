@@ -79,6 +79,16 @@ class SmallExamples(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Secret shop/queue-token: does not exist", result.stdout)
 
+    def test_own_tokens_are_used_one_after_the_other(self):
+        result = run("own_tokens")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(re.findall("(?m)^.*(?:token is|token was).*$", result.stdout),
+                         ["a token is needed"] + 2 * ["the last token was refused"])
+        self.assertRegex(result.stdout, "(?m)^node/a, seen with token 1$")
+        self.assertRegex(result.stdout, "(?m)^node/b1, seen with token 2$")
+        self.assertRegex(result.stdout, "(?m)^node/b2, seen with token 3$")
+
     def test_signals_end_them(self):
         for program in ("existing_app", "coroutine", "many_jobs", "watch_url", "object_cache"):
             with self.subTest(program), running(program) as instance:

@@ -348,6 +348,21 @@ TEST_CASE("ServerUrl: hostile and unfit addresses are errors that do not repeat 
     }
 }
 
+TEST_CASE("validate: a URL whose scheme is not complete is not taken for a host") {
+    for (const char* bad : {"https//kube:6443", "https:/kube", "https:kube:6443", "https:6443",
+                            "HTTPS//kube", "https:", "https//"}) {
+        INFO(bad);
+        CHECK(contains(problem(with_url(bad)),
+                       "the scheme is not complete (did you mean https://?)"));
+    }
+    CHECK(contains(problem(with_url("http:/kube")), "(did you mean http://?)"));
+    CHECK(contains(problem(with_url("http//kube")), "(did you mean http://?)"));
+    for (const char* good : {"https", "http/prefix", "https.test:6443", "httpsx//a", "http-x:1"}) {
+        INFO(good);
+        CHECK(problem(with_url(good)).empty());
+    }
+}
+
 TEST_CASE("ServerUrl: its parts are what a connection needs") {
     const auto url = detail::parse_server_url("HTTPS://[FD00::1]:06443/a/b//", false);
     CHECK(url.tls);

@@ -296,7 +296,14 @@ TEST_CASE("resolve: in a cluster the proxies of the environment are not used") {
     for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
         DiscoveryConfig config;
         config.dialect = dialect;
-        CHECK(resolve(config, {directory.path()}).scope.api_server.proxy == ProxyConfig{});
+        const auto proxy = [&] {
+            return resolve(config, {directory.path()}).scope.api_server.proxy;
+        };
+        CHECK(proxy() == ProxyConfig{});
+        config.api_server.proxy.from_environment = true;
+        CHECK(proxy() == ProxyConfig{});
+        config.api_server.proxy = {.url = "http://wanted"};
+        CHECK(proxy().url == "http://wanted");
     }
 }
 

@@ -210,6 +210,25 @@ TEST_CASE("an executor that runs no more keeps no place, however many wait") {
     executors.front().let_go();  // what came after its context had ended
 }
 
+TEST_CASE("install: comes too late after anything has used the context, and says so") {
+    const auto what = [](asio::io_context& context) {
+        try {
+            install(context, {});
+        } catch (const asio::service_already_exists& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    asio::io_context installed;
+    CHECK(what(installed).empty());
+    asio::io_context used;
+    metrics_of(used);
+    for (asio::io_context* context : {&installed, &used}) {
+        CHECK(what(*context).find("call k8s_sd::install() once, before the first Discoverer or "
+                                  "metrics_of()") != std::string::npos);
+    }
+}
+
 TEST_CASE("all clients of a server in one context share its traffic") {
     asio::io_context context;
     asio::io_context elsewhere;

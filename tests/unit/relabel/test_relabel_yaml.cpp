@@ -115,6 +115,8 @@ TEST_CASE("parse_relabel_configs: errors name file, line and key, and what is al
          "r.yaml:2: relabel_configs[0].target_label: ", "is there twice"},
         {"-\n  action: kepe\n", "r.yaml:2: relabel_configs[0].action: ",
          "there is no such action; allowed are replace, keep, drop, "},
+        {"- action: kepp", "r.yaml:1: relabel_configs[0].action: ", "(did you mean keep?)"},
+        {"- action: LabelMop", "r.yaml:1: relabel_configs[0].action: ", "(did you mean labelmap?)"},
         {"- action: [keep]", "r.yaml:1: relabel_configs[0].action: ", "must be a text"},
         {"- {action: graphite, match: a.*, labels: {}}",
          "r.yaml:1: relabel_configs[0].match: ", "graphite"},

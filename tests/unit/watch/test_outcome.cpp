@@ -67,6 +67,7 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::Moved&) const { return "moved"; }
         std::string operator()(const Machine::NoPlace&) const { return "no place"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
+        std::string operator()(const Machine::OtherServer&) const { return "other server"; }
         std::string operator()(const Machine::Slept&) const { return "slept"; }
     } const visitor;
     return std::visit(visitor, outcome);
@@ -288,6 +289,20 @@ TEST_CASE("judge: a 404 of an API that the server says it has is a failure as ot
         x.head.retry_after.reset();
         CHECK(words(judge(x, {})) == (asked == Asked::watch ? "failed" : "refused"));
         CHECK(judge(x, {}).failure.ec == errc::not_found);
+    }
+}
+
+TEST_CASE("judge: a web page is named and not quoted") {
+    for (const char* page :
+         {"<!DOCTYPE html><html>sesame</html>", " \n<HTML>sesame", "<?xml sesame?>", "<"}) {
+        for (const unsigned status : {401u, 403u, 404u, 500u, 503u}) {
+            const Verdict verdict = judge(exchange(Asked::list, status, page), {});
+            INFO(page << " " << status);
+            const std::string start =
+                "HTTP " + std::to_string(status) + ": the answer is a web page (HTML)";
+            CHECK(verdict.failure.message.starts_with(start));
+            CHECK(verdict.failure.message.find("sesame") == std::string::npos);
+        }
     }
 }
 

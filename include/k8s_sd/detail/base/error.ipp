@@ -41,6 +41,7 @@ const char* message_of(errc value) noexcept {
         case errc::too_many_watches:
             return "as many watches of this server are open as may be; polling instead";
         case errc::connector_failed: return "a connection cannot be made";
+        case errc::proxy_failed: return "the proxy does not connect to the server";
     }
     return "unknown error of k8s_sd";
 }

@@ -19,6 +19,19 @@ bool scheme_is_tls(std::string_view scheme) {
     return name == "https";
 }
 
+/// "https//host", "https:/host" and "https:host" would else be a host of that name, which gets the
+/// credentials, and over plain HTTP.
+void check_scheme_is_whole(std::string_view url) {
+    for (const std::string scheme : {"https", "http"}) {
+        const std::string_view start = url.substr(0, scheme.size());
+        const std::string_view rest = url.substr(start.size());
+        if (lower_case(start) != scheme || rest.starts_with("://")) continue;
+        if (rest.starts_with(':') || rest.starts_with("//")) {
+            fail("the scheme is not complete (did you mean " + scheme + "://?)");
+        }
+    }
+}
+
 void check_host(std::string_view host) {
     const auto allowed = [](char c) {
         return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
@@ -86,6 +99,7 @@ HostAndPort parse_host_and_port(std::string_view text) {
 
 ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
     check_url_characters(url);
+    check_scheme_is_whole(url);
     ServerUrl result;
     result.tls = tls_without_scheme;
     if (const std::size_t end = url.find("://"); end != std::string_view::npos) {

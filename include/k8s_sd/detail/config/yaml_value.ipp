@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/did_you_mean.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -86,21 +86,6 @@ std::vector<YAML::Node> load_documents(std::string_view text, const std::string&
     }
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
-}
-
 /// A key as it may stand in a message. What is no plain name may be half of a misspelt
 /// "token:secret", or made to forge log lines.
 std::string printable_key(const std::string& key) {
@@ -108,17 +93,6 @@ std::string printable_key(const std::string& key) {
         return is_alphanumeric(c) || std::string_view("_-./<").find(c) != std::string_view::npos;
     };
     return key.size() <= 48 && std::all_of(key.begin(), key.end(), plain) ? key : "?";
-}
-
-/// " (did you mean role?)" or nothing.
-std::string suggestion(const std::string& key, std::span<const std::string_view> allowed) {
-    constexpr std::size_t longest_key = 64;  // bounds the work for hostile keys
-    if (key.size() > longest_key) return {};
-    const auto distance = [&](std::string_view a) { return edit_distance(lower_case(key), a); };
-    const auto nearest = std::min_element(
-        allowed.begin(), allowed.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
-    if (nearest == allowed.end() || distance(*nearest) > 2 || key.size() < 3) return {};
-    return " (did you mean " + std::string(*nearest) + "?)";
 }
 
 template <class Number, class... Options>
@@ -294,7 +268,7 @@ void YamlValue::allow_only(std::span<const std::string_view> keys,
                            std::span<const std::string_view> shown) const {
     for (const auto& [key, value] : entries()) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        value.fail("unknown key; allowed are " + join(shown) + suggestion(key, keys));
+        value.fail("unknown key; allowed are " + join(shown) + did_you_mean(key, keys));
     }
 }
 

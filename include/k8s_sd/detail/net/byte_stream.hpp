@@ -31,6 +31,16 @@ struct ClientTls {
     std::string server_name;                      ///< for SNI and verification: name or IP literal
     std::shared_ptr<TlsContexts> contexts{};
     std::shared_ptr<const TlsConfig> config{};
+    TrustStore trust = TrustStore::configured;
+};
+
+/// The way of a client to a server.
+struct ClientRoute {
+    std::string host;                            ///< name or IP literal without brackets
+    std::string port;                            ///< number
+    std::optional<ClientTls> tls;                ///< empty: plain TCP
+    std::shared_ptr<const ProxyTarget> proxy{};  ///< null: the direct way
+    std::optional<ClientTls> proxy_tls{};        ///< to a proxy of https
 };
 
 /// What else a client needs to connect.
@@ -39,13 +49,8 @@ struct Dialing {
     std::shared_ptr<Resolver> resolver;
 };
 
-/// \param host  name or IP literal without brackets; a literal needs no name lookup
-/// \param port  number
-/// \param tls   empty: plain TCP
-/// The addresses of a name race, see AddressRace. There is no deadline: the caller closes the
-/// stream.
-std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor, std::string host,
-                                               std::string port, std::optional<ClientTls> tls,
-                                               Dialing);
+/// The addresses of a name race, see AddressRace; a literal needs no name lookup. There is no
+/// deadline: the caller closes the stream.
+std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor, ClientRoute, Dialing);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/net/connect_targets.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <memory>
@@ -11,6 +12,7 @@ namespace {
 std::shared_ptr<ConnectTarget> cleansed_target() {
     return {new ConnectTarget, [](ConnectTarget* target) {
                 if (target->tls) cleanse(target->tls->key.data(), target->tls->key.size());
+                if (target->proxy) cleanse_secrets(*target->proxy);
                 std::default_delete<ConnectTarget>()(target);
             }};
 }
@@ -18,11 +20,12 @@ std::shared_ptr<ConnectTarget> cleansed_target() {
 }  // namespace
 
 HttpConnection::Target make_connect_target(const ServerUrl& url, const TlsConfig& tls,
-                                           const ProxyConfig&) {
+                                           const ProxyConfig& proxy) {
     const auto target = cleansed_target();
     target->host = url.host;
     target->port = url.port;
     if (url.tls) target->tls = tls;
+    target->proxy = proxy_target(proxy, tls);
     return target;
 }
 

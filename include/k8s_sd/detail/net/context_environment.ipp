@@ -20,6 +20,15 @@ Environment with_defaults(Environment environment) {
     return environment;
 }
 
+/// Asio's own text speaks of services, which no host has heard of.
+class InstalledTooLate final : public asio::service_already_exists {
+ public:
+    const char* what() const noexcept override {
+        return "this execution context has an environment already: call k8s_sd::install() once, "
+               "before the first Discoverer or metrics_of()";
+    }
+};
+
 asio::execution_context::id ContextEnvironment::id;
 
 ContextEnvironment::ContextEnvironment(asio::execution_context& context, Environment environment)
@@ -57,7 +66,11 @@ void ContextEnvironment::shutdown() {
 }  // namespace detail
 
 void install(asio::execution_context& context, Environment environment) {
-    asio::make_service<detail::ContextEnvironment>(context, std::move(environment));
+    try {
+        asio::make_service<detail::ContextEnvironment>(context, std::move(environment));
+    } catch (const asio::service_already_exists&) {
+        throw detail::InstalledTooLate();
+    }
 }
 
 std::shared_ptr<Metrics> metrics_of(asio::execution_context& context) {

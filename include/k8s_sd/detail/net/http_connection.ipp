@@ -1,6 +1,8 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
+#include "k8s_sd/detail/net/tls_peer.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -310,8 +312,22 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             return finish(errc::truncated_response,
                           "the connection ended in the middle of the response");
         }
-        if (ec == asio::error::eof) return finish(ec, "the server closed the connection");
-        finish(ec, "the connection broke: " + ec.message());
+        finish(ec, explain_end(ec));
+    }
+    /// Of a connection that did not live until the answer was complete.
+    std::string explain_end(const error_code& ec) const {
+        const std::optional<TlsConfig>& tls = target_->tls;
+        const bool through_proxy = target_->proxy.has_value();
+        const std::string way =
+            through_proxy ? " (through the proxy " + to_string(*target_->proxy) + ")" : "";
+        if (ec == asio::error::eof) {
+            return "the server closed the connection" + way +
+                   (tls || exchange_->received ? "" : "; does it want https://?");
+        }
+        const bool identified = tls && !(tls->cert.empty() && tls->cert_file.empty());
+        const std::string why = explain_tls_error(ec, identified);
+        if (!why.empty()) return "the server " + why;
+        return "the connection broke" + way + ": " + ec.message();
     }
 
     void finish(error_code ec, std::string why) {
@@ -351,7 +367,11 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         // Nothing could be read while the host kept the executor busy; what is there counts.
         if (now - due_ > very_late) return look_again(now + very_late);
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(allowed()).count();
-        finish(limit_error_, limit_error_.message() + " (" + std::to_string(seconds) + " s)");
+        std::string text = limit_error_.message() + " (" + std::to_string(seconds) + " s)";
+        const std::string waits_for =
+            limit_error_ == errc::connect_timeout && stream_ ? stream_->waits_for() : "";
+        if (!waits_for.empty()) text += "; it waits for " + waits_for;
+        finish(limit_error_, std::move(text));
     }
 
     asio::any_io_executor executor_;

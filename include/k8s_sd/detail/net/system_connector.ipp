@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/net/byte_stream.hpp"
+#include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/tls_contexts.hpp"
 #include "k8s_sd/environment.hpp"
 
@@ -26,16 +27,26 @@ class SystemConnector final : public Connector {
 
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
                                             const ConnectTarget& target) override {
-        std::optional<detail::ClientTls> tls;
+        detail::ClientRoute route{target.host, target.port, {}};
         if (target.tls) {
             const std::string& name = target.tls->server_name;
-            tls = {nullptr, name.empty() ? target.host : name, contexts_, copy_of(*target.tls)};
+            route.tls = client_tls(*target.tls, name.empty() ? target.host : name);
         }
-        return detail::make_client_stream(std::move(executor), target.host, target.port,
-                                          std::move(tls), dialing_);
+        if (target.proxy) {
+            route.proxy = detail::cleansed_copy(*target.proxy);
+            if (target.proxy->protocol == ProxyTarget::Protocol::https) {
+                route.proxy_tls = client_tls(target.proxy->tls, target.proxy->host);
+                route.proxy_tls->trust = detail::TrustStore::and_system;
+            }
+        }
+        return detail::make_client_stream(std::move(executor), std::move(route), dialing_);
     }
 
  private:
+    detail::ClientTls client_tls(const TlsConfig& config, const std::string& name) const {
+        return {nullptr, name, contexts_, copy_of(config)};
+    }
+
     const detail::Dialing dialing_;
     const std::shared_ptr<detail::TlsContexts> contexts_;
 };

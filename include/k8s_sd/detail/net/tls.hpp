@@ -29,12 +29,22 @@ struct ForTlsFiles {
 /// Paths; empty where nothing has to be read.
 ForTlsFiles<std::string> files_of(const TlsConfig&);
 
-/// The client's side: TLS 1.2 or later, ALPN "http/1.1", trust and identity as configured.
-/// `server_name` does not matter here.
+/// Whose certificates are trusted.
+enum class TrustStore : bool {
+    configured,  ///< those of the configuration; without any, those of the system
+    and_system   ///< those of the system as well: a proxy is seldom of the cluster's authority
+};
+
+/// For messages: "CA file /etc/ca.crt".
+std::string describe_trust(const TlsConfig&, TrustStore);
+
+/// The client's side: the configured versions of TLS, ALPN "http/1.1", trust and identity as
+/// configured. `server_name` does not matter here.
 /// \param contents  of the files that the configuration names
 /// \throws TlsError; an empty or broken CA never means the system's trust store
 std::shared_ptr<asio::ssl::context> make_client_context(
-    const TlsConfig&, const ForTlsFiles<FileContent>& contents = {});
+    const TlsConfig&, const ForTlsFiles<FileContent>& contents = {},
+    TrustStore = TrustStore::configured);
 
 using Sha256 = std::array<unsigned char, 32>;
 /// Differs when the parts do, also when only the boundaries between them do.

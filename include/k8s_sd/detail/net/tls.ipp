@@ -91,11 +91,13 @@ Key private_key(const Pem& pem) {
     return key;
 }
 
-void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content) {
-    if (config.ca.empty() && config.ca_file.empty()) {
+void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content,
+           TrustStore trusted) {
+    const bool is_configured = !config.ca.empty() || !config.ca_file.empty();
+    if (!is_configured || trusted == TrustStore::and_system) {
         require(SSL_CTX_set_default_verify_paths(context) == 1, "no system trust store");
-        return;
     }
+    if (!is_configured) return;
     const Pem pem = load("CA", config.ca, config.ca_file, content);
     X509_STORE* store = SSL_CTX_get_cert_store(context);
     for (const Certificate& certificate : certificates(pem)) {
@@ -125,7 +127,18 @@ void identify(SSL_CTX* context, const TlsConfig& config, const ForTlsFiles<FileC
     require(SSL_CTX_use_PrivateKey(context, key.get()) == 1, "cannot use " + key_pem.name);
 }
 
+int version_number(TlsVersion version) noexcept {
+    return version == TlsVersion::tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
+}
+
 }  // namespace
+
+std::string describe_trust(const TlsConfig& config, TrustStore trusted) {
+    static constexpr const char* system = "the system's trust store";
+    if (config.ca.empty() && config.ca_file.empty()) return system;
+    const std::string own = config.ca_file.empty() ? "the inline CA" : "CA file " + config.ca_file;
+    return trusted == TrustStore::configured ? own : own + " and " + system;
+}
 
 ForTlsFiles<std::string> files_of(const TlsConfig& config) {
     ForTlsFiles<std::string> files{config.ca_file, config.cert_file, config.key_file};
@@ -134,15 +147,17 @@ ForTlsFiles<std::string> files_of(const TlsConfig& config) {
 }
 
 std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
-                                                        const ForTlsFiles<FileContent>& contents) {
+                                                        const ForTlsFiles<FileContent>& contents,
+                                                        TrustStore trusted) {
     auto result = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
     SSL_CTX* const context = result->native_handle();
-    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_min_proto_version(context, version_number(config.min_version));
+    SSL_CTX_set_max_proto_version(context, version_number(config.max_version));
     static constexpr unsigned char alpn[] = "\x08http/1.1";
     SSL_CTX_set_alpn_protos(context, alpn, sizeof alpn - 1);
     result->set_verify_mode(config.insecure_skip_verify ? asio::ssl::verify_none
                                                         : asio::ssl::verify_peer);
-    if (!config.insecure_skip_verify) trust(context, config, contents.ca);
+    if (!config.insecure_skip_verify) trust(context, config, contents.ca, trusted);
     identify(context, config, contents);
     return result;
 }

@@ -52,7 +52,7 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
     /// \return who reads; expired if nobody does
     std::weak_ptr<TlsFilesReader> async_get(const asio::any_io_executor& strand,
                                             const std::shared_ptr<const TlsConfig>&,
-                                            Handler handler);
+                                            Handler handler, TrustStore = TrustStore::configured);
 
  private:
     struct Entry {
@@ -64,12 +64,12 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
     };
 
     /// The cache must not keep copies of inline keys.
-    static Sha256 key_of(const TlsConfig&);
-    static void renew(Entry&, const TlsConfig&, const ForTlsFiles<FileContent>&);
+    static Sha256 key_of(const TlsConfig&, TrustStore);
+    static void renew(Entry&, const TlsConfig&, TrustStore, const ForTlsFiles<FileContent>&);
 
-    Context known(const TlsConfig&);
-    Context renewed(const TlsConfig&, const ForTlsFiles<FileContent>&);
-    void finish(const TlsConfig&, const ForTlsFiles<FileContent>&, const Handler&);
+    Context known(const TlsConfig&, TrustStore);
+    Context renewed(const TlsConfig&, TrustStore, const ForTlsFiles<FileContent>&);
+    void finish(const TlsConfig&, TrustStore, const ForTlsFiles<FileContent>&, const Handler&);
 
     const std::shared_ptr<Clock> clock_;
     const std::shared_ptr<FileCalls> calls_;

@@ -54,28 +54,29 @@ TlsContexts::TlsContexts(std::shared_ptr<Clock> clock, std::shared_ptr<FileCalls
 
 std::weak_ptr<TlsFilesReader> TlsContexts::async_get(const asio::any_io_executor& strand,
                                                      const std::shared_ptr<const TlsConfig>& config,
-                                                     Handler handler) {
-    if (const Context context = known(*config)) {
+                                                     Handler handler, TrustStore trust) {
+    if (const Context context = known(*config, trust)) {
         handler(context, {});
         return {};
     }
     if (tls_file_names(*config).empty()) {
-        finish(*config, {}, handler);
+        finish(*config, trust, {}, handler);
         return {};
     }
     const auto reader = std::make_shared<TlsFilesReader>(strand, clock_, calls_);
-    reader->async_read(files_of(*config),
-                       [self = shared_from_this(), config, handler = std::move(handler)](
-                           const auto& contents) { self->finish(*config, contents, handler); });
+    reader->async_read(files_of(*config), [self = shared_from_this(), config, trust,
+                                           handler = std::move(handler)](const auto& contents) {
+        self->finish(*config, trust, contents, handler);
+    });
     return reader;
 }
 
-void TlsContexts::finish(const TlsConfig& config, const ForTlsFiles<FileContent>& contents,
-                         const Handler& handler) {
+void TlsContexts::finish(const TlsConfig& config, TrustStore trust,
+                         const ForTlsFiles<FileContent>& contents, const Handler& handler) {
     Context context;
     std::string problem;
     try {
-        context = renewed(config, contents);
+        context = renewed(config, trust, contents);
     } catch (const std::exception& error) {
         problem = error.what();
     }
@@ -83,10 +84,10 @@ void TlsContexts::finish(const TlsConfig& config, const ForTlsFiles<FileContent>
 }
 
 /// The context that serves without a look at the files; null if they are to be looked at.
-TlsContexts::Context TlsContexts::known(const TlsConfig& config) {
+TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trust) {
     constexpr Duration look_interval = std::chrono::seconds(1);
     constexpr Duration keep_unused = std::chrono::hours(1);
-    const Sha256 key = key_of(config);
+    const Sha256 key = key_of(config, trust);
     const TimePoint now = clock_->now();
     const std::lock_guard lock(mutex_);
     std::erase_if(entries_, [&](const auto& e) { return now - e.second.used_at > keep_unused; });
@@ -99,9 +100,9 @@ TlsContexts::Context TlsContexts::known(const TlsConfig& config) {
     return nullptr;
 }
 
-TlsContexts::Context TlsContexts::renewed(const TlsConfig& config,
+TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore trust,
                                           const ForTlsFiles<FileContent>& contents) {
-    const Sha256 key = key_of(config);
+    const Sha256 key = key_of(config, trust);
     const TimePoint now = clock_->now();
     std::string before, after;
     Context context;
@@ -110,13 +111,13 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config,
         auto position = entries_.find(key);
         if (position == entries_.end()) {
             Entry entry{{}, {}, now, now, {}};
-            renew(entry, config, contents);
+            renew(entry, config, trust, contents);
             position = entries_.emplace(key, std::move(entry)).first;
         }
         Entry& entry = position->second;
         before = std::exchange(entry.problem, {});
         try {
-            renew(entry, config, contents);
+            renew(entry, config, trust, contents);
         } catch (const std::exception& error) {
             entry.problem = error.what();
         }
@@ -129,18 +130,21 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config,
     return context;
 }
 
-void TlsContexts::renew(Entry& entry, const TlsConfig& config,
+void TlsContexts::renew(Entry& entry, const TlsConfig& config, TrustStore trust,
                         const ForTlsFiles<FileContent>& contents) {
     const Sha256 digest =
         sha256({view(contents.ca.bytes), view(contents.cert.bytes), view(contents.key.bytes)});
     if (entry.context && entry.contents == digest) return;
-    entry.context = make_client_context(config, contents);
+    entry.context = make_client_context(config, contents, trust);
     entry.contents = digest;
 }
 
-Sha256 TlsContexts::key_of(const TlsConfig& config) {
+Sha256 TlsContexts::key_of(const TlsConfig& config, TrustStore trust) {
+    const auto version = [](TlsVersion v) { return v == TlsVersion::tls_1_2 ? "2" : "3"; };
     return sha256({config.ca, config.ca_file, config.cert, config.cert_file, config.key,
-                   config.key_file, config.insecure_skip_verify ? "1" : "0"});
+                   config.key_file, config.insecure_skip_verify ? "1" : "0",
+                   version(config.min_version), version(config.max_version),
+                   trust == TrustStore::configured ? "0" : "1"});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/error.hpp"
+
 #include <openssl/ssl.h>
 #include <string>
 
@@ -11,7 +13,26 @@ namespace k8s_sd::inline v0::detail {
 /// \return whether `name` can be verified at all
 bool expect_peer(SSL*, std::string name);
 
-/// Why OpenSSL rejects the current certificate of `context`: a sentence for people.
-std::string explain_rejection(X509_STORE_CTX* context, const std::string& name);
+/// For messages.
+struct ExpectedPeer {
+    std::string name;   ///< that its certificate must be for
+    std::string trust;  ///< what certificates are trusted, as of describe_trust()
+    bool is_proxy = false;
+};
+
+/// Why OpenSSL rejects the current certificate of `context`, what the certificate says, and what
+/// to do: a sentence for people, without control characters and at most about a kilobyte long.
+std::string explain_rejection(X509_STORE_CTX* context, const ExpectedPeer&);
+
+/// That a client speaks, such as "1.3" or "1.2 to 1.3".
+std::string versions_of(const SSL*);
+
+/// What an error of OpenSSL says about the peer, and what to do: the rest of a sentence that begins
+/// with its name. In TLS 1.3 the verdict about a client's certificate comes with the first read.
+/// \param shows_certificate  whether the client has one
+/// \param versions  that the client speaks; empty: unknown
+/// \return empty if the error says nothing about it
+std::string explain_tls_error(const error_code&, bool shows_certificate,
+                              const std::string& versions = {});
 
 }  // namespace k8s_sd::inline v0::detail

@@ -2,8 +2,11 @@
 #include "k8s_sd/detail/net/tls_peer.hpp"
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -63,16 +66,92 @@ std::string names_text(const X509* certificate) {
     return result.empty() ? "no name at all" : result;
 }
 
-bool is_about_trust(int error) {
-    switch (error) {
-        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-        case X509_V_ERR_CERT_UNTRUSTED: return true;
-        default: return false;
+std::string entry_text(const X509_NAME* name, int nid) {
+    const int index = X509_NAME_get_index_by_NID(name, nid, -1);
+    if (index < 0) return {};
+    const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index));
+    return peer_text(bytes_of(value));
+}
+
+/// "CN=name", or what else there is.
+std::string name_text(const X509_NAME* name) {
+    if (const std::string common = entry_text(name, NID_commonName); !common.empty()) {
+        return "CN=" + common;
     }
+    const std::string organisation = entry_text(name, NID_organizationName);
+    return organisation.empty() ? "without a name" : "O=" + organisation;
+}
+
+/// "2026-01-02 03:04 UTC"
+std::string time_text(const std::tm& time) {
+    char text[32];
+    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &time);
+    return {text, size};
+}
+
+std::string time_text(const ASN1_TIME* time) {
+    std::tm parts{};
+    if (!time || ASN1_TIME_to_tm(time, &parts) != 1) return "a time that cannot be read";
+    return time_text(parts);
+}
+
+std::string ask_for_clock() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    return "is this machine's clock right? It says " + time_text(parts);
+}
+
+/// "none of the 2 certificates of CA file x"
+std::string none_of(X509_STORE_CTX* context, const ExpectedPeer& expected) {
+    const std::string trust =
+        expected.trust.empty() ? std::string("the trusted certificates") : expected.trust;
+    int count = 0;
+    const auto* objects = X509_STORE_get0_objects(X509_STORE_CTX_get0_store(context));
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
+        if (X509_OBJECT_get_type(sk_X509_OBJECT_value(objects, i)) == X509_LU_X509) ++count;
+    }
+    // A store of many files is read as it is needed.
+    if (count == 0 || trust.find("system") != std::string::npos) return "none of " + trust;
+    return count == 1 ? "not the one of " + trust
+                      : "none of the " + std::to_string(count) + " of " + trust;
+}
+
+std::string name_remedy(const ExpectedPeer& expected) {
+    return expected.is_proxy ? "; put a name of it into the proxy's URL"
+                             : "; is it the right server? Then set server_name (in a kubeconfig "
+                               "tls-server-name) to a name of it";
+}
+
+std::string trust_remedy(const ExpectedPeer& expected) {
+    return expected.trust.find("CA") == std::string::npos
+               ? "; configure the CA that signs it (ca_file)"
+               : "; is it the CA of this server?";
+}
+
+std::string certificate_of(const X509* certificate, const ExpectedPeer& expected) {
+    return "certificate of " + (expected.is_proxy ? "the proxy " + expected.name : expected.name) +
+           " (" + name_text(X509_get_subject_name(certificate)) + ")";
+}
+
+/// Of a certificate that leads to no trusted one.
+std::string explain_distrust(X509_STORE_CTX* context, const X509* certificate,
+                             const ExpectedPeer& expected) {
+    const int depth = X509_STORE_CTX_get_error_depth(context);
+    const auto* chain = X509_STORE_CTX_get0_chain(context);
+    const X509* leaf = sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : certificate;
+    const std::string issuer = name_text(X509_get_issuer_name(certificate));
+    const std::string who = certificate_of(leaf, expected) + " is not trusted: ";
+    const std::string trusted = none_of(context, expected) + trust_remedy(expected);
+    switch (X509_STORE_CTX_get_error(context)) {
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+            return who + "it is self-signed, and " + trusted;
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            return who + "its chain ends with " + issuer + ", which is " + trusted;
+        default: break;
+    }
+    return who + (depth > 0 ? "its chain ends with one signed by " : "it is signed by ") + issuer +
+           ", which is " + trusted;
 }
 
 bool expect_address(X509_VERIFY_PARAM* param, const ip::address& address) {
@@ -98,19 +177,71 @@ bool expect_peer(SSL* ssl, std::string name) {
            X509_VERIFY_PARAM_set1_host(param, name.data(), name.size()) == 1;
 }
 
-std::string explain_rejection(X509_STORE_CTX* context, const std::string& name) {
+std::string explain_rejection(X509_STORE_CTX* context, const ExpectedPeer& expected) {
     const int error = X509_STORE_CTX_get_error(context);
     const X509* const certificate = X509_STORE_CTX_get_current_cert(context);
-    const bool wrong_name =
-        error == X509_V_ERR_HOSTNAME_MISMATCH || error == X509_V_ERR_IP_ADDRESS_MISMATCH;
-    if (wrong_name && certificate) {
-        return "certificate is for " + names_text(certificate) + ", not for " + name;
-    }
     const std::string reason = X509_verify_cert_error_string(error);
-    if (is_about_trust(error)) {
-        return "certificate of " + name + " is not trusted: " + reason + " (check the CA file)";
+    if (!certificate) return "certificate of " + expected.name + " is not valid: " + reason;
+    switch (error) {
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+        case X509_V_ERR_IP_ADDRESS_MISMATCH:
+            return "certificate is for " + names_text(certificate) + ", not for " +
+                   (expected.is_proxy ? "the proxy " : "") + expected.name + name_remedy(expected);
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            return certificate_of(certificate, expected) + " expired " +
+                   time_text(X509_get0_notAfter(certificate)) + "; " + ask_for_clock();
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            return certificate_of(certificate, expected) + " is not valid before " +
+                   time_text(X509_get0_notBefore(certificate)) + "; " + ask_for_clock();
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_CERT_UNTRUSTED: return explain_distrust(context, certificate, expected);
+        default: return certificate_of(certificate, expected) + " is not valid: " + reason;
     }
-    return "certificate of " + name + " is not valid: " + reason;
+}
+
+std::string versions_of(const SSL* session) {
+    const auto text = [](long version) { return version == TLS1_3_VERSION ? "1.3" : "1.2"; };
+    auto* const ssl = const_cast<SSL*>(session);  // the macros of OpenSSL know no const
+    const long least = SSL_get_min_proto_version(ssl);
+    const long greatest = SSL_get_max_proto_version(ssl);
+    return least == greatest ? text(least) : std::string(text(least)) + " to " + text(greatest);
+}
+
+std::string explain_tls_error(const error_code& ec, bool shows_certificate,
+                              const std::string& versions) {
+    if (ec.category() != boost::asio::error::get_ssl_category()) return {};
+    const auto verdict = [&](const std::string& why) {
+        return shows_certificate ? "does not accept the client certificate: " + why
+                                 : "demands a client certificate (cert_file and key_file): " + why;
+    };
+    switch (ERR_GET_REASON(static_cast<unsigned long>(ec.value()))) {
+        case SSL_R_WRONG_VERSION_NUMBER:
+        case SSL_R_HTTP_REQUEST: return "does not speak TLS; is it one of http://?";
+        case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+        case SSL_R_UNSUPPORTED_PROTOCOL:
+            return "does not speak TLS " + (versions.empty() ? "1.2 or later" : versions) +
+                   ", which min_version and max_version allow";
+        case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return verdict("none was shown");
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE: return verdict("it is bad");
+        case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: return verdict("it is of a wrong kind");
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return verdict("it was revoked");
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return verdict("it has expired");
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN: return verdict("it cannot be checked");
+        case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+            return verdict("the server does not know the CA that signed it");
+        case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return verdict("access denied");
+        case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+            // Before TLS 1.3 a missing client certificate is told like that.
+            return "refuses the handshake: a client certificate may be missing, or there is no "
+                   "cipher that both know";
+        case SSL_R_TLSV1_UNRECOGNIZED_NAME:
+            return "does not know the name it is asked for; set server_name";
+        default: return {};
+    }
 }
 
 }  // namespace k8s_sd::inline v0::detail

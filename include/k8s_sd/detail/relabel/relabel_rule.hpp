@@ -15,8 +15,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// By name in any case; nullopt if there is none.
 std::optional<RelabelAction> action_from_string(std::string_view name);
-/// "a, b, c"
-std::string action_names();
+std::vector<std::string_view> action_names();
 
 /// Whether an action must not be given this field at all, not even with its default.
 bool refuses_regex(RelabelAction) noexcept;

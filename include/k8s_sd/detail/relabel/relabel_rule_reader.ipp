@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/did_you_mean.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
@@ -65,7 +66,11 @@ class RuleReader {
         is_about_metrics_ = name == "keep_metrics" || name == "drop_metrics";
         const auto action =
             detail::action_from_string(is_about_metrics_ ? name.substr(0, 4) : name);
-        if (!action) value.fail("there is no such action; allowed are " + detail::action_names());
+        if (!action) {
+            const std::vector<std::string_view> names = detail::action_names();
+            value.fail("there is no such action; allowed are " + detail::join(names) +
+                       detail::did_you_mean(name, names));
+        }
         rule_.action = *action;
     }
 

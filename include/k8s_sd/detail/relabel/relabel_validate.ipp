@@ -199,11 +199,11 @@ std::optional<RelabelAction> action_from_string(std::string_view name) {
     return rule->action;
 }
 
-std::string action_names() {
+std::vector<std::string_view> action_names() {
     std::vector<std::string_view> names(action_rules.size());
     std::transform(action_rules.begin(), action_rules.end(), names.begin(),
                    [](const ActionRule& rule) { return rule.name; });
-    return join(names);
+    return names;
 }
 
 bool refuses_regex(RelabelAction action) noexcept { return rule_of(action).refused & regex; }

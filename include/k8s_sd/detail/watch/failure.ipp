@@ -81,7 +81,8 @@ Metrics::Counter& failure_counter(Metrics::PerKind& metrics, error_code ec) {
     const bool ours = ec.category() == category();
     const bool timeout = ec == errc::connect_timeout || ec == errc::response_timeout ||
                          ec == errc::idle_timeout || ec == errc::truncated_response ||
-                         ec == errc::short_watches || ec == errc::connector_failed;
+                         ec == errc::short_watches || ec == errc::connector_failed ||
+                         ec == errc::proxy_failed;
     return !ours || timeout ? metrics.network_errors : metrics.other_errors;
 }
 

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/net/unreachable.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
@@ -17,12 +18,16 @@ constexpr std::size_t error_text_limit = 16 * 1024;
 // A server that asks for more is mistaken, or not to be trusted.
 constexpr Duration longest_retry_after = std::chrono::hours(1);
 
+/// What a web server, a load balancer or a portal answers. It says nothing to a log.
+bool is_markup(std::string_view body) noexcept { return trim(body).starts_with('<'); }
+
 /// The Status in the body, or what can be said without one. The HTTP status is the one that
 /// counts.
 ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     std::optional<ServerStatus> status;
     if (head.content_type == "application/json") status = read_json_status(body);
-    if (!status) status.emplace().message = body;
+    if (!status)
+        status.emplace().message = is_markup(body) ? "the answer is a web page (HTML)" : body;
     if (!head.content_encoding.empty())
         status->message = "(compressed with " + head.content_encoding + ")";
     status->code = head.status;

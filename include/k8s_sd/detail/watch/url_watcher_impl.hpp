@@ -76,6 +76,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report(const Verdict&);
     void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
+    bool is_of_other_server();
     void finish_list(const std::string& version);
     void recover();
 
@@ -109,6 +110,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     Exchange exchange_;              ///< the one under way
     std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
+    std::uint64_t server_ = 0;       ///< the revision of the server that it was sent to
     std::optional<TimePoint> head_at_;
     std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
     TimePoint batch_at_{};                  ///< when the bytes came that are being read

@@ -208,7 +208,7 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     head_at_.reset();
     too_many_ = false;
     wait(Waiting::credentials);
-    api_.credentials.async_get([weak = weak_from_this(), request = std::move(request),
+    api_.async_get_credentials([weak = weak_from_this(), request = std::move(request),
                                 waiting](const RequestCredentials& credentials) {
         if (const auto self = weak.lock()) self->on_credentials(credentials, request, waiting);
     });
@@ -219,6 +219,10 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     if (stopped_) return;
     if (credentials.ec) {
         return conclude({WatchMachine::Failed{}, {credentials.ec, credentials.problem}, true});
+    }
+    if (is_of_other_server()) {
+        watch_place_.reset();
+        return perform(machine_.next(WatchMachine::OtherServer{}, now()));
     }
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
@@ -233,6 +237,12 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                                const auto self = shared_from_this();
                                on_end(ec, std::move(why));
                            });
+}
+
+/// Whether the request builds on what another server has said.
+bool URLWatcherImpl::is_of_other_server() {
+    if (std::exchange(server_, api_.server_revision) == api_.server_revision) return false;
+    return exchange_.has_position || exchange_.purpose == Purpose::probe;
 }
 
 // --- the answer as it arrives -------------------------------------------------------------------
@@ -425,7 +435,7 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
     wait(Waiting::credentials);
     list_place_.reset();
-    api_.credentials.async_refresh(credentials_, [weak = weak_from_this(), verdict](bool changed) {
+    api_.async_refresh_credentials(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
         if (!changed || self->has_just_retried()) return self->conclude(verdict);
@@ -480,6 +490,7 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     if (failed && (failed->cause == WatchMachine::Cause::unreachable ||
                    failed->cause == WatchMachine::Cause::network)) {
         api_.traffic->on_failure();
+        api_.on_unreachable();
     }
 }
 

@@ -1,0 +1,109 @@
+// A host that gets its tokens by ways of its own, here from a vault that takes a moment: a
+// TokenSource. The server takes each token for a while only; the watch goes on with the next one.
+//
+//     own_tokens      a simulated cluster, until three tokens were used
+
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/token_source.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+/// Where tokens are made. The server knows the last one only.
+class Vault {
+ public:
+    Vault(asio::io_context& io, k8s_sd::sim::ApiServer& server) : timer_(io), server_(server) {}
+
+    void async_make_token(std::function<void(std::string)> done) {
+        timer_.expires_after(100ms);
+        timer_.async_wait([this, done = std::move(done)](boost::system::error_code ec) {
+            if (ec) return;
+            const std::string token = "token-" + std::to_string(++made_);
+            server_.set_token(token);
+            done(token);
+        });
+    }
+    int made() const noexcept { return made_; }
+
+ private:
+    asio::steady_timer timer_;
+    k8s_sd::sim::ApiServer& server_;
+    int made_ = 0;
+};
+
+/// What discovery asks for tokens. The library calls it for all watches once, shortly before a
+/// token expires or after the server has refused it, with pauses when there is trouble. It may
+/// answer on any thread.
+class VaultTokens final : public k8s_sd::TokenSource {
+ public:
+    explicit VaultTokens(Vault& vault) : vault_(vault) {}
+
+    void async_get_token(bool refused, Handler handler) override {
+        std::cout << (refused ? "the last token was refused" : "a token is needed") << std::endl;
+        vault_.async_make_token([handler = std::move(handler)](const std::string& token) {
+            // A problem would be handler(error, "what is wrong", {}).
+            handler({}, {}, {.value = token, .expiry = std::chrono::system_clock::now() + 1h});
+        });
+    }
+
+ private:
+    Vault& vault_;
+};
+
+}  // namespace
+
+int main() {
+    asio::io_context io;
+    k8s_sd::sim::ApiServer server(io.get_executor());
+    server.apply(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})");
+    server.apply(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status":
+                     {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}})");
+    server.listen();
+
+    Vault vault(io, server);
+    k8s_sd::DiscoveryConfig config;
+    config.role = k8s_sd::Role::node;
+    config.api_server.url = server.url();
+    config.api_server.auth.token_source = std::make_shared<VaultTokens>(vault);
+
+    int changes = 0;
+    k8s_sd::Discoverer discoverer(io.get_executor(), config, [&](const auto& diff) {
+        for (const auto& change : diff.updated) {
+            std::cout << change.group->source() << ", seen with token " << vault.made()
+                      << std::endl;
+        }
+        ++changes;
+    });
+    discoverer.async_run([](boost::system::error_code ec) {
+        std::cout << "discovery ended: " << ec.message() << std::endl;
+    });
+
+    // The server refuses the token from now and then on, and ends the watch; then a node changes.
+    asio::steady_timer timer(io);
+    std::function<void()> revoke = [&] {
+        timer.expires_after(2s);
+        timer.async_wait([&](boost::system::error_code) {
+            if (vault.made() >= 3) return discoverer.cancel();
+            server.set_token("revoked");
+            server.end_watches();
+            server.apply(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "b)" +
+                         std::to_string(vault.made()) + R"("}, "status": {"addresses":
+                         [{"type": "InternalIP", "address": "10.0.0.2"}]}})");
+            revoke();
+        });
+    };
+    revoke();
+    io.run();
+    std::cout << changes << " diffs" << std::endl;
+}

@@ -1,0 +1,42 @@
+#include "support/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <string_view>
+
+namespace support {
+
+namespace {
+
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+bool can_show_colours() {
+    return variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb";
+}
+
+}  // namespace
+
+const Choices<Colours>& colour_choices() {
+    static const Choices<Colours> all{
+        {"auto", Colours::automatic}, {"always", Colours::always}, {"never", Colours::never}};
+    return all;
+}
+
+Terminal::Terminal(int descriptor, Colours colours)
+    : descriptor_(descriptor),
+      terminal_(::isatty(descriptor) == 1),
+      colours_(colours == Colours::always ||
+               (colours == Colours::automatic && terminal_ && can_show_colours())) {}
+
+std::size_t Terminal::width() const noexcept {
+    winsize size{};
+    // A window of no size is one that nobody has told the size of.
+    if (!terminal_ || ::ioctl(descriptor_, TIOCGWINSZ, &size) != 0) return 0;
+    return size.ws_col;
+}
+
+}  // namespace support

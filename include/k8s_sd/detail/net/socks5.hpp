@@ -1,0 +1,35 @@
+#pragma once
+
+#include "k8s_sd/detail/net/proxy_dialog.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// SOCKS5: RFC 1928, with user and password as of RFC 1929. A name goes to the proxy as it is, an
+/// IP literal as an address.
+class Socks5 final : public ProxyDialog {
+ public:
+    /// \param host  of the server; name or IP literal without brackets
+    Socks5(const ProxyTarget&, const std::string& host, const std::string& port);
+    void feed(std::string_view bytes) override;
+
+ private:
+    /// The message that is expected. \return its size; zero if more bytes must tell
+    std::size_t read_message(std::string_view bytes);
+    std::size_t read_method(std::string_view bytes);
+    std::size_t read_verdict(std::string_view bytes);
+    std::size_t read_reply(std::string_view bytes);
+    void refuse(unsigned code);
+
+    const std::string server_;  ///< host and port
+    CleansedBytes login_;       ///< the message with the credentials; empty: none
+    CleansedBytes request_;
+    enum class Expected : std::uint8_t { method, verdict, reply };
+    Expected expected_ = Expected::method;
+    std::string received_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,53 @@
+// What a program prints as credentials: reads it, and looks at every message for parts of it that
+// may be secret.
+//
+//   build/fuzz/tests/fuzz/k8s_sd_fuzz_exec_credential -max_total_time=60 CORPUS
+
+#include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/rfc3339.hpp"
+#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/net/exec_credential.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace k8s_sd::detail;
+
+void require(bool condition) {
+    if (!condition) std::abort();
+}
+
+void check(const IssuedCredentials& issued) {
+    const bool failed = !issued.problem.empty();
+    require(failed == (issued.token.empty() && !issued.identity));
+    require(is_utf8(issued.problem) && issued.problem.size() < 1000);
+    require(std::none_of(issued.problem.begin(), issued.problem.end(), is_control));
+    require(std::none_of(issued.token.begin(), issued.token.end(),
+                         [](char c) { return is_control(c) && c != '\t'; }));
+    if (issued.identity)
+        require(!issued.identity->certificate.empty() && !issued.identity->key.empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view output(reinterpret_cast<const char*>(data), size);
+    for (const char* version :
+         {"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}) {
+        check(read_exec_credential(output, version));
+    }
+    (void)read_rfc3339(output);
+    require(redact_tokens(output).size() <= output.size() + 10);
+    ExecCluster cluster;
+    cluster.server = cluster.extension = output;
+    (void)make_exec_info(std::string(output), &cluster);
+    return 0;
+}

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "k8s_sd/environment.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// Programs that end when the test says so. For one thread.
+class ProgramDesk final : public ProgramRunner {
+ public:
+    std::shared_ptr<void> async_run(Program program, Handler handler) override {
+        programs.push_back(std::move(program));
+        handlers.push_back(std::move(handler));
+        const auto alive = std::make_shared<int>(0);
+        alive_.push_back(alive);
+        return alive;
+    }
+    /// The last one ends.
+    void end(Result result) {
+        const Handler handler = handlers.back();
+        handler(std::move(result));
+    }
+    void print(std::string output) {
+        Result result;
+        result.output = std::move(output);
+        end(std::move(result));
+    }
+    /// An ExecCredential with this status.
+    void issue(const std::string& status) {
+        print(
+            R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
+            status + "}");
+    }
+    /// Whether the last one is wanted still.
+    bool wanted() const { return !alive_.back().expired(); }
+    std::size_t runs() const { return programs.size(); }
+
+    std::vector<Program> programs;
+    std::vector<Handler> handlers;
+
+ private:
+    std::vector<std::weak_ptr<void>> alive_;
+};
+
+}  // namespace k8s_sd::test

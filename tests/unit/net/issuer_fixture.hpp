@@ -1,0 +1,82 @@
+#pragma once
+
+#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/credential_sources.hpp"
+#include "k8s_sd/detail/net/credentials.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "support/file_desk.hpp"
+#include "support/manual_clock.hpp"
+#include "support/program_desk.hpp"
+#include "support/settle.hpp"
+#include "support/text_server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// Clients of one server, each with its credentials, as their watches see them.
+struct Issuers {
+    explicit Issuers(ApiServerConfig server) : config(std::move(server)) { add_client(); }
+    Issuers(const Issuers&) = delete;
+    Issuers& operator=(const Issuers&) = delete;
+
+    void add_client() {
+        Environment environment;
+        environment.clock = clock;
+        environment.connector = service;
+        environment.file_calls = files;
+        environment.programs = programs;
+        environment.logger.write = [this](LogLevel, std::string_view line) {
+            log.emplace_back(line);
+        };
+        environment = detail::with_defaults(std::move(environment));
+        clients.push_back(std::make_unique<detail::Credentials>(
+            detail::make_credential_source(config, context.get_executor(), environment), clock));
+    }
+    /// The value of the header, or "error: ", or "" while there is no answer.
+    std::string get(std::size_t client = 0) {
+        told = std::make_shared<std::string>();
+        clients[client]->async_get([this, here = told](const detail::RequestCredentials& answer) {
+            *here =
+                answer.ec ? "error: " + answer.problem : std::string(detail::view(answer.value));
+            problem = answer.problem;
+            headers = detail::view(answer.headers);
+            identity = answer.identity;
+            revision = answer.revision;
+        });
+        settle();
+        return *told;
+    }
+    /// After a 401; whether there are others; none while there is no answer.
+    std::shared_ptr<std::optional<bool>> refuse(std::size_t client = 0) {
+        auto changed = std::make_shared<std::optional<bool>>();
+        clients[client]->async_refresh(revision, [changed](bool is) { *changed = is; });
+        settle();
+        return changed;
+    }
+    void settle() { test::settle(context); }
+    void advance(Duration time) {
+        clock->advance(time);
+        settle();
+    }
+
+    boost::asio::io_context context;
+    ApiServerConfig config;
+    std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
+    std::shared_ptr<ProgramDesk> programs = std::make_shared<ProgramDesk>();
+    std::shared_ptr<TextServer> service = std::make_shared<TextServer>();
+    std::vector<std::string> log;
+    std::shared_ptr<std::string> told;  ///< to the last who asked
+    std::string problem, headers;
+    std::shared_ptr<const detail::ClientIdentity> identity;
+    std::uint64_t revision = 0;
+    std::vector<std::unique_ptr<detail::Credentials>> clients;
+};
+
+}  // namespace k8s_sd::test

@@ -1,0 +1,118 @@
+#include "k8s_sd/detail/net/exec_credential.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "support/contains.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/json/parse.hpp>
+#include <string>
+
+namespace k8s_sd::detail {
+namespace {
+
+const std::string v1 = "client.authentication.k8s.io/v1";
+const std::string v1beta1 = "client.authentication.k8s.io/v1beta1";
+
+std::string credential(const std::string& status, const std::string& api_version = v1) {
+    return R"({"kind":"ExecCredential","apiVersion":")" + api_version + R"(","status":)" + status +
+           "}\n";
+}
+
+IssuedCredentials read(const std::string& status) {
+    return read_exec_credential(credential(status), v1);
+}
+
+TEST_CASE("ExecCredential: the program is told that nobody is there, and of the server if wanted") {
+    CHECK(boost::json::parse(make_exec_info(v1, nullptr)) == boost::json::parse(R"({
+        "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+        "spec": {"interactive": false}})"));
+    ExecCluster cluster;
+    cluster.server = "https://cluster:6443";
+    CHECK(boost::json::parse(make_exec_info(v1beta1, &cluster)) == boost::json::parse(R"({
+        "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "spec": {"interactive": false,
+                 "cluster": {"server": "https://cluster:6443", "config": null}}})"));
+    cluster.tls_server_name = "name";
+    cluster.insecure_skip_tls_verify = true;
+    cluster.ca = "PEM";
+    cluster.proxy_url = "http://proxy:3128";
+    cluster.extension = R"({"audience": ["a", "b"]})";
+    CHECK(boost::json::parse(make_exec_info(v1, &cluster)).at("spec").at("cluster") ==
+          boost::json::parse(R"({
+        "server": "https://cluster:6443", "tls-server-name": "name",
+        "insecure-skip-tls-verify": true, "certificate-authority-data": "UEVN",
+        "proxy-url": "http://proxy:3128", "config": {"audience": ["a", "b"]}})"));
+}
+
+TEST_CASE("ExecCredential: a token, a certificate with its key, or both") {
+    const auto token = read(R"({"token": "t0ken"})");
+    CHECK(token.problem.empty());
+    CHECK(view(token.token) == "t0ken");
+    CHECK_FALSE(token.identity);
+    CHECK_FALSE(token.expiry);
+
+    const auto both = read(R"({"token": "t0ken", "clientCertificateData": "C",
+        "clientKeyData": "K", "expirationTimestamp": "1970-01-01T00:01:00Z"})");
+    CHECK(both.problem.empty());
+    REQUIRE(both.identity);
+    CHECK(view(both.identity->certificate) == "C");
+    CHECK(view(both.identity->key) == "K");
+    CHECK(both.expiry == std::chrono::sys_seconds(std::chrono::seconds(60)));
+
+    const auto beta = read_exec_credential(credential(R"({"token": "t"})", v1beta1), v1beta1);
+    CHECK(view(beta.token) == "t");
+    // Unknown and null members are no matter.
+    CHECK(read(R"({"token": "t", "clientKeyData": null, "later": {}})").problem.empty());
+}
+
+TEST_CASE("ExecCredential: an answer that will not do says what is wrong with it") {
+    const auto problem = [](const std::string& output) {
+        const IssuedCredentials issued = read_exec_credential(output, v1);
+        CHECK(issued.token.empty());
+        return issued.problem;
+    };
+    CHECK(problem("") == "it printed nothing");
+    CHECK(problem(" \n") == "it printed nothing");
+    CHECK(problem("<html>").starts_with("what it printed is not JSON: "));
+    CHECK(problem(credential(R"({"token": "s3cret"})").substr(0, 90))
+              .starts_with("what it printed is not JSON: "));
+    CHECK(problem(credential(R"({"token": "s3cret"})") + "{}")
+              .starts_with("what it printed is not JSON: "));
+    CHECK(problem(std::string(100'000, '[')).starts_with("what it printed is not JSON: "));
+    CHECK(problem("[]") == "what it printed is no object of JSON");
+    CHECK(problem(R"({"kind": "Pod"})") ==
+          "it printed an object of kind \"Pod\" instead of ExecCredential");
+    CHECK(problem(R"({"token": "s3cret"})") ==
+          "it printed an object of kind \"\" instead of ExecCredential");
+    CHECK(problem(credential(R"({"token": "s3cret"})", v1beta1)) ==
+          "it was asked for apiVersion \"client.authentication.k8s.io/v1\" and printed "
+          "\"client.authentication.k8s.io/v1beta1\"; set that as apiVersion of the exec user, or "
+          "update the program");
+    CHECK(problem(R"({"kind":"ExecCredential","apiVersion":")" + v1 + R"("})") ==
+          "what it printed has no status, so no credentials");
+    CHECK(problem(credential("[]")) == "what it printed has no status, so no credentials");
+    CHECK(problem(credential("{}")) == "it printed neither a token nor a client certificate");
+    CHECK(problem(credential(R"({"token": 1})")) == "status.token is not a text");
+    CHECK(problem(credential(R"({"clientCertificateData": "C"})")) ==
+          "it printed a client certificate without key, or the reverse");
+    CHECK(problem(credential(R"({"token": "t", "clientKeyData": "s3cret"})")) ==
+          "it printed a client certificate without key, or the reverse");
+    CHECK(problem(credential(R"({"token": "s3cret\r\nX-Evil: 1"})")) ==
+          "the token contains a line break or another control character");
+    CHECK(problem(credential(R"({"token": "t", "expirationTimestamp": "tomorrow"})")) ==
+          "status.expirationTimestamp is no time of RFC 3339: \"tomorrow\"");
+}
+
+TEST_CASE("ExecCredential: no message repeats what may be a token") {
+    const std::string secret = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEyMyJ9";
+    for (const std::string& output :
+         {R"({"kind": ")" + secret + "\"}",
+          R"({"kind": "ExecCredential", "apiVersion": ")" + secret + "\"}",
+          credential(R"({"token": "t", "expirationTimestamp": ")" + secret + "\"}"), secret}) {
+        const IssuedCredentials issued = read_exec_credential(output, v1);
+        CHECK_FALSE(issued.problem.empty());
+        CHECK_FALSE(test::contains(issued.problem, secret.substr(0, 12)));
+    }
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail
