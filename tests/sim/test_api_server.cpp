@@ -398,7 +398,8 @@ TEST_CASE("ApiServer: a resource is served in the versions that are set, and dis
     CHECK(status(group + "/v1/namespaces/default/endpointslices/s") == 404);
     CHECK(status(group + "/v1beta1/namespaces/default/endpointslices") == 200);
     CHECK(client.object().at("apiVersion") == "discovery.k8s.io/v1beta1");
-    const json::value& endpoint = client.object().at("items").at(0).at("endpoints").at(0);
+    const json::object list = client.object();
+    const json::value& endpoint = list.at("items").at(0).at("endpoints").at(0);
     CHECK(endpoint.at("topology").at("a") == "b");
     CHECK_FALSE(endpoint.as_object().contains("deprecatedTopology"));
     CHECK(status(group) == 200);

@@ -228,7 +228,7 @@ TEST_CASE("Access check: each permission that is missing is named, with the rule
         CHECK(contains(c.failed()[0], "watch "));
     } else {
         CHECK(c.failed().size() == 6);
-        CHECK(c.words()[6] == "ok list nodes");
+        CHECK(c.words()[8] == "ok list nodes");
     }
     CHECK_FALSE(c.all_fine);
     CHECK(c.ended == error_code());

@@ -217,11 +217,10 @@ TEST_CASE("Bad input: a permission that is missing") {
     Trouble t;
     t.run();
     t.server.deny("pods");
-    t.check_trouble(
-        errc::forbidden,
-        "missing is the permission to watch pods in all namespaces; grant it with a rule of a "
-        "ClusterRole: {apiGroups: [\"\"], resources: [\"pods\"]",
-        &Metrics::PerKind::forbidden);
+    t.check_trouble(errc::forbidden,
+                    " pods in all namespaces; grant it with a rule of a ClusterRole: {apiGroups: "
+                    "[\"\"], resources: [\"pods\"]",
+                    &Metrics::PerKind::forbidden);
     t.server.allow("pods");
     t.check_recovery();
 }

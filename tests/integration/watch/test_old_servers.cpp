@@ -193,7 +193,7 @@ TEST_CASE("Old servers: all watches of a client ask once") {
     sim.advance(1h);
     std::size_t asked = 0;
     for (const auto& record : sim.server.requests())
-        asked += record.request.target == "/apis/discovery.k8s.io" ? 1 : 0;
+        asked += record.request.target == "/apis/discovery.k8s.io" ? 1U : 0U;
     CHECK(asked >= 10);
     CHECK(asked <= 20);
     for (const auto& watcher : watchers) CHECK(watcher->synced());

@@ -355,6 +355,17 @@ TEST_CASE("WatchMachine: a page that fails three times gives way to a list in on
     CHECK(s.failed(cause) == "list");
 }
 
+TEST_CASE("WatchMachine: a page that is not there says nothing about the API, whose first one is") {
+    Subject s;
+    CHECK(s.page("token") == "list continue=token limit=500");
+    for (int i = 0; i < 2; ++i) {
+        CHECK(s.next(Machine::Failed{{}, Cause::absent}) == "sleep");
+        CHECK(s.delay() < 5s);
+        CHECK(s.slept() == "list continue=token limit=500");
+    }
+    CHECK(s.failed(Cause::absent) == "list");
+}
+
 TEST_CASE("WatchMachine: a rejected or repeated token makes it list everything in one piece") {
     const bool rejected = GENERATE(true, false);
     Subject s;

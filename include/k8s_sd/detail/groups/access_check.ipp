@@ -168,7 +168,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
            &AccessCheck::look_up);
     }
 
-    bool has_proxy() const { return !scope_.api_server.proxy.url.empty(); }
+    bool has_proxy() const { return target_->proxy.has_value(); }
 
     void look_up() {
         begin("name lookup");
@@ -244,9 +244,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     }
     void on_secure(error_code ec, const std::string& problem) {
         if (ec) return fail(ec, problem.empty() ? ec.message() : problem, &AccessCheck::end);
-        const bool unchecked = target_->tls && target_->tls->insecure_skip_verify;
-        ok(unchecked ? "whoever answers is trusted (insecure_skip_verify)"
-                     : "the server is the one that was meant",
+        if (!target_->tls) return ok("connected through the proxy", &AccessCheck::authenticate);
+        ok(target_->tls->insecure_skip_verify ? "whoever answers is trusted (insecure_skip_verify)"
+                                              : "the server is the one that was meant",
            &AccessCheck::authenticate);
     }
 

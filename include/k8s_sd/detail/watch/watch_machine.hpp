@@ -374,7 +374,8 @@ class WatchMachine {
     }
 
     Step on(const Failed& failure) {
-        if (failure.cause == Cause::absent) return on_absence();
+        // The first page of a list shows that the API is there.
+        if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
         if (says_something_about_form(failure.cause)) plan_.on_failure(resource_version_);
@@ -384,7 +385,8 @@ class WatchMachine {
     /// Where a list is not allowed, another form of it is not, either. A token may be what is not.
     bool says_something_about_form(Cause cause) const {
         if (cause == Cause::cut || cause == Cause::server) return true;
-        return plan_.in_chain() && (cause == Cause::network || cause == Cause::refused);
+        return plan_.in_chain() &&
+               (cause == Cause::network || cause == Cause::refused || cause == Cause::absent);
     }
 
     /// An API that comes back may have lost everything: its lists tell what was missed. A single
@@ -461,7 +463,7 @@ class WatchMachine {
     int rejected_watches_ = 0;
     int refused_watches_ = 0;
     int failed_probes_ = 0;
-    int absences_ = 0;  // of the API, since a watch worked
+    int absences_ = 0;         // of the API, since a watch worked
     bool owes_probe_ = false;  // a watch was opened although no probe got through
     bool confirming_ = false;
     bool repeated_at_once_ = false;
