@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
+#include "k8s_sd/detail/config/complete_server.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"
 #include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"

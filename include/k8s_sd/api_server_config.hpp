@@ -133,11 +133,14 @@ struct ImpersonationConfig {
     auto operator<=>(const ImpersonationConfig&) const = default;
 };
 
-/// The kubeconfig that an ApiServerConfig was read from. It is read again at least every 60 s and
-/// after a 401 answer, and what has changed serves from the next request on.
+/// The kubeconfig that an ApiServerConfig was read from. It is read again every 60 s, before a
+/// request, and after a 401 answer, and what has changed serves from the next request on.
 struct KubeconfigOrigin {
     std::vector<std::string> files{};  ///< empty: it was read from none
-    std::string context{};             ///< empty: the current one
+    /// Also if it was the current one: who runs does not move to another cluster with kubectl.
+    std::string context{};
+    ImpersonationConfig impersonate{};  ///< of the configuration: it wins over the kubeconfig's
+    ProxyConfig proxy{};                ///< the same
     auto operator<=>(const KubeconfigOrigin&) const = default;
 };
 

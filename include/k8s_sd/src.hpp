@@ -24,6 +24,7 @@
 
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
+#include "k8s_sd/detail/config/complete_server.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"
 #include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"
@@ -66,6 +67,7 @@
 #include "k8s_sd/detail/net/host_token_issuer.ipp"
 #include "k8s_sd/detail/net/http_connect.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
+#include "k8s_sd/detail/net/kubeconfig_reload.ipp"
 #include "k8s_sd/detail/net/late_answers.ipp"
 #include "k8s_sd/detail/net/lookups.ipp"
 #include "k8s_sd/detail/net/oauth2_issuer.ipp"

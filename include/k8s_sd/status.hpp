@@ -27,15 +27,16 @@ enum class ListReason : std::uint8_t {
     failing_watch,      ///< watches fail, and lists do not
     polling,            ///< the server lets this client list, but not watch
     shrunken,           ///< the last list lost more than half of what was known
+    other_server,       ///< the kubeconfig names another server, or another CA, than before
 };
-inline constexpr std::size_t list_reason_count = 11;  ///< number of values of ListReason
+inline constexpr std::size_t list_reason_count = 12;  ///< number of values of ListReason
 
 /// The name of the enumerator.
 constexpr std::string_view to_string(ListReason reason) noexcept {
     constexpr std::string_view names[list_reason_count] = {
         "first",         "expired",   "version_too_large", "version_went_back",
         "rejected",      "malformed", "short_watches",     "silence",
-        "failing_watch", "polling",   "shrunken"};
+        "failing_watch", "polling",   "shrunken",          "other_server"};
     return names[static_cast<std::size_t>(reason)];
 }
 

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import scenario
 from scenario import SCENARIOS, Failed, Skipped, World
 
-TOPICS = ("streams", "versions", "decoding", "overload", "connecting", "permissions", "privacy",
-          "proxies", "status", "random_servers")
+TOPICS = ("streams", "versions", "decoding", "overload", "connecting", "kubeconfigs",
+          "permissions", "privacy", "proxies", "status", "random_servers")
 PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
 MOST_AGAIN = 30  # so many failures are no noise
 

@@ -1,13 +1,11 @@
 #include "differential/promtool.hpp"
 
+#include "differential/command.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
-#include <sys/wait.h>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -35,24 +33,6 @@ std::string configuration(const std::string& rules, const std::vector<LabelMap>&
     return json::serialize(json::object{{"scrape_configs", json::array{job}}});
 }
 
-struct Output {
-    std::string text;
-    bool success = false;
-};
-
-Output run(const std::string& command) {
-    const auto close = [](std::FILE* pipe) { return pclose(pipe); };
-    std::unique_ptr<std::FILE, decltype(close)> pipe(popen(command.c_str(), "re"), close);
-    if (!pipe) throw std::runtime_error("cannot run " + command);
-    Output output;
-    char buffer[4096];
-    while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get())) {
-        output.text.append(buffer, n);
-    }
-    output.success = pclose(pipe.release()) == 0;
-    return output;
-}
-
 LabelMap read_labels(const json::value& object) {
     LabelMap labels;
     for (const auto& [name, value] : object.as_object()) labels.emplace(name, value.as_string());
@@ -78,7 +58,7 @@ std::vector<Target> read_targets(const json::array& results, const std::vector<L
 
 }  // namespace
 
-bool Promtool::is_installed() { return run("command -v promtool").success; }
+bool Promtool::is_installed() { return run_command("command -v promtool").success; }
 
 std::optional<std::vector<Target>> Promtool::relabel(const std::string& rules,
                                                      const std::vector<LabelMap>& targets) {
@@ -86,9 +66,9 @@ std::optional<std::vector<Target>> Promtool::relabel(const std::string& rules,
     const std::string file = directory.write("p.json", configuration(rules, targets));
     // It always takes as long as it may; on a busy machine a short time is not enough.
     for (const char* timeout : {"100ms", "1s", "10s"}) {
-        const Output output =
-            run("promtool check service-discovery --timeout=" + std::string(timeout) + " '" + file +
-                "' j 2>/dev/null");
+        const CommandOutput output =
+            run_command("promtool check service-discovery --timeout=" + std::string(timeout) +
+                        " '" + file + "' j 2>/dev/null");
         if (!output.success) return std::nullopt;
         const json::value results = json::parse(output.text);
         if (!results.is_array() || results.as_array().size() != targets.size()) continue;

@@ -2,8 +2,7 @@
 // and the size of the pieces in which the rest arrives. As URL of a proxy and as a list of hosts
 // that are reached directly, the same bytes must do no harm either.
 //
-//   build/fuzz/tests/fuzz/k8s_sd_fuzz_proxy_response -max_total_time=60 \
-//       tests/fuzz/corpus/proxy_response
+//   build/fuzz/tests/fuzz/k8s_sd_fuzz_proxy_response tests/fuzz/corpus/proxy_response
 
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"

@@ -29,7 +29,8 @@ class TestProxy {
         std::string username = {}, password{};  ///< that SOCKS5 demands
     };
 
-    explicit TestProxy(asio::io_context& io, Options options = {})
+    explicit TestProxy(asio::io_context& io) : TestProxy(io, Options()) {}
+    TestProxy(asio::io_context& io, Options options)
         : io_(io), options_(std::move(options)) {
         accept();
     }

@@ -92,7 +92,7 @@ TEST_CASE("Old servers: v1 is used again as soon as there is one") {
     CHECK(s.count("/apis/discovery.k8s.io/v1/") >= 2);
     const Texts log = s.take_log();
     CHECK(std::count_if(log.begin(), log.end(), [](const auto& line) {
-              return contains(line, "has the present version");
+              return contains(line, "no older one any more");
           }) == 1);
 }
 
@@ -231,6 +231,22 @@ TEST_CASE("Old servers: discovery that lies, hangs or is endless does no harm") 
     s.server.set_intercept({});
     s.advance(11min);
     CHECK(s.probe.names() == Names{"a"});
+    CHECK_FALSE(s.probe.status().error);
+}
+
+TEST_CASE("Old servers: a new server that says nothing of its versions is found as well") {
+    OldServer s({"v1beta1"});
+    s.probe.start();
+    s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.path != "/apis/discovery.k8s.io") return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "no");
+    });
+    s.advance(1h);
+    CHECK_FALSE(s.probe.status().error);
+    s.serve({"v1"});
+    s.put("b");
+    s.advance(5min);
+    CHECK(s.probe.names() == Names{"a", "b"});
     CHECK_FALSE(s.probe.status().error);
 }
 

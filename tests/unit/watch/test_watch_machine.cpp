@@ -189,6 +189,44 @@ TEST_CASE("WatchMachine: after a broken connection it asks for the server's vers
     }
 }
 
+TEST_CASE("WatchMachine: another server is listed at once, whatever its version is") {
+    const auto change = [](Subject& s) { return s.next(Machine::OtherServer{}); };
+    Subject s = watching("500");
+    CHECK(change(s) == "list limit=500");
+    CHECK(s.reason() == ListReason::other_server);
+    CHECK(s.machine.resource_version() == "");
+    CHECK(s.failed() == "list limit=500");
+    CHECK(s.reason() == ListReason::other_server);
+    CHECK(s.listed("3") == "watch 3");
+
+    Subject probing = watching("500");
+    probing.ended(1min, "501", false);
+    CHECK(probing.slept() == "probe");
+    CHECK(change(probing) == "list limit=500");
+    CHECK(probing.listed("9") == "watch 9");
+    CHECK(probing.ended(1min) == "sleep");
+    CHECK(probing.slept() == "watch 9");
+
+    Subject paging;
+    CHECK(paging.page("t") == "list continue=t limit=500");
+    CHECK(change(paging) == "list limit=500");
+    CHECK(paging.listed("4") == "watch 4");
+}
+
+TEST_CASE("WatchMachine: a server that changes all the time is listed ever more seldom") {
+    Subject s = watching("500");
+    CHECK(s.next(Machine::OtherServer{}) == "list limit=500");
+    s.listed("1");
+    Duration last{};
+    for (int i = 0; i < 5; ++i) {
+        CHECK(s.next(Machine::OtherServer{}) == "sleep");
+        CHECK(s.delay() > last);
+        last = s.delay() / 2;
+        CHECK(s.slept() == "list limit=500");
+        s.listed("1");
+    }
+}
+
 TEST_CASE("WatchMachine: a server whose version went back is listed at once") {
     Subject s = watching("500");
     s.ended(1min, "501", false);

@@ -1,25 +1,30 @@
+#include "k8s_sd/detail/config/complete_server.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
 #include "k8s_sd/detail/config/kubeconfig_entries.hpp"
 #include "k8s_sd/detail/config/kubeconfig_user.hpp"
+#include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+/// socks5h, which others take, is not one of kubectl's.
 std::string read_proxy(const YamlValue& value) {
-    std::string url = read_line(value);
+    std::string url = value.string();
     if (url.empty()) return url;
-    const std::string lower = lower_case(url);
-    for (const std::string_view scheme : {"http://", "https://", "socks5://"}) {
-        if (lower.starts_with(scheme) && lower.size() > scheme.size()) return url;
+    try {
+        parse_proxy_url(url, "");
+    } catch (const ConfigError& e) {
+        value.fail(e.problem());
     }
-    value.fail("must be http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT");
+    if (lower_case(url).starts_with("socks5h"))
+        value.fail("must begin with http://, https:// or socks5://");
+    return url;
 }
 
 /// disable-compression asks for what is done anyway: no answer is compressed.
@@ -91,7 +96,8 @@ std::vector<std::string> split_path_list(std::string_view list) {
     return result;
 }
 
-ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std::string& context) {
+ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std::string& context,
+                                const ApiServerConfig& own) {
     MergedKubeconfig config;
     KubeconfigOrigin origin;
     for (const KubeconfigFile& file : files) {
@@ -99,12 +105,17 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std
         origin.files.push_back(file.path);
     }
     origin.context = choose_context(config, context, join(origin.files));
+    origin.impersonate = own.impersonate;
+    origin.proxy = own.proxy;
     ApiServerConfig server = select_context(config, origin.context);
+    // kubectl uses the proxies of the environment, too.
+    server = complete_server(std::move(server), own, EnvironmentProxies::by_default, "kubeconfig");
     server.kubeconfig = std::move(origin);
     return server;
 }
 
-ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context) {
+ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
+                                const ApiServerConfig& own) {
     const std::vector<std::string> paths = split_path_list(path);
     std::vector<std::string> contents;
     std::vector<KubeconfigFile> files;
@@ -117,7 +128,7 @@ ApiServerConfig load_kubeconfig(const std::string& path, const std::string& cont
     if (files.empty()) {
         throw ConfigError("kubeconfig", "none of these files exists: " + join(paths));
     }
-    return read_kubeconfig(files, context);
+    return read_kubeconfig(files, context, own);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -3,15 +3,13 @@
 #include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/kubernetes_names.hpp"
 #include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/complete_server.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
-#include "k8s_sd/detail/config/proxy_choice.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -47,73 +45,19 @@ ApiServerConfig in_cluster_server(const InClusterFiles& files) {
     return server;
 }
 
-std::string canonical_url(const ApiServerConfig& server, const std::string& where) {
-    try {
-        return to_string(detail::parse_server_url(server.url, server.tls != TlsConfig{}));
-    } catch (const ConfigError& e) {
-        throw ConfigError(where, e.problem());
-    }
-}
-
-/// What a configuration may say of any server, however that is found.
-void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
-    found.headers = own.headers;
-    if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
-    if (own.proxy != ProxyConfig{}) found.proxy = own.proxy;
-}
-
-detail::ProxiedServer proxied(const detail::ServerUrl& url) {
-    return {url.tls, url.host, url.port};
-}
-
-/// What a URL of a token service has behind its path does not matter here.
-detail::ProxiedServer proxied_token_service(const std::string& token_url) {
-    try {
-        const std::string_view url = token_url;
-        return proxied(detail::parse_server_url(url.substr(0, url.find_first_of("?#")), false));
-    } catch (const ConfigError& e) {
-        throw ConfigError("api_server.auth.oauth2.token_url", e.problem());
-    }
-}
-
-/// Decides about the proxies, once: the environment is not looked at again.
-void resolve_proxies(ApiServerConfig& server) {
-    const auto variables = [](const char* name) -> const char* { return std::getenv(name); };
-    server.proxy = detail::choose_proxy(std::move(server.proxy),
-                                        proxied(detail::parse_server_url(server.url, false)),
-                                        variables, "api_server.proxy");
-    if (!server.auth.oauth2) return;
-    ProxyConfig& proxy = server.auth.oauth2->proxy;
-    if (proxy == ProxyConfig{}) return;
-    proxy =
-        detail::choose_proxy(std::move(proxy), proxied_token_service(server.auth.oauth2->token_url),
-                             variables, "api_server.auth.oauth2.proxy");
-}
-
 ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFiles& files) {
-    ApiServerConfig server;
-    const char* where = "api_server.url";
-    bool in_cluster = false;
-    bool environment_is_default = false;
+    using enum detail::EnvironmentProxies;
+    const ApiServerConfig& own = config.api_server;
     if (!config.kubeconfig_file.empty()) {
-        where = "kubeconfig_file";
-        server = detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context);
-        environment_is_default = true;  // as for kubectl, in any dialect
-    } else if (config.api_server.url.empty()) {
-        in_cluster = true;
-        where = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT";
-        server = in_cluster_server(files);
-    } else {
-        server = config.api_server;
-        environment_is_default = detail::rules_of(config.dialect).uses_proxies_of_environment;
+        return detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context, own);
     }
-    add_own_options(server, config.api_server);
-    server.url = canonical_url(server, where);
-    if (server.proxy.url.empty() && environment_is_default) server.proxy.from_environment = true;
-    // The address is one of the cluster, which no proxy outside of it can reach.
-    if (in_cluster) server.proxy.from_environment = false;
-    resolve_proxies(server);
-    return server;
+    if (own.url.empty()) {
+        // The address is one of the cluster, which no proxy outside of it can reach.
+        return detail::complete_server(in_cluster_server(files), own, never,
+                                       "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT");
+    }
+    const bool usual = detail::rules_of(config.dialect).uses_proxies_of_environment;
+    return detail::complete_server(own, own, usual ? by_default : if_asked_for, "api_server.url");
 }
 
 /// As client-go finds it.

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
+#include "k8s_sd/detail/net/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/net/served_versions.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
@@ -28,6 +29,14 @@ class ApiClientImpl {
                   Environment environment, std::unique_ptr<CredentialSource> source = nullptr,
                   std::shared_ptr<ServerTraffic> traffic = nullptr);
 
+    /// The credentials of the next request. May change everything else here before: to what the
+    /// kubeconfig says now.
+    void async_get_credentials(Credentials::GetHandler);
+    /// See Credentials::async_refresh(). The kubeconfig may have other ones.
+    void async_refresh_credentials(std::uint64_t refused, Credentials::RefreshHandler);
+    /// The server was not reached: it may have moved.
+    void on_unreachable() noexcept;
+
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
     HttpRequest make_request(std::string_view path, const RequestCredentials&) const;
@@ -48,10 +57,15 @@ class ApiClientImpl {
     const asio::any_io_executor executor;
     const Environment environment;
     const std::shared_ptr<ServerTraffic> traffic;
+    std::uint64_t server_revision = 0;  ///< another one: it may be another cluster
     Credentials credentials;
     ServedVersions served_versions{*this};
 
  private:
+    void set_target(const ApiServerConfig&);
+    void set_server(const ApiServerConfig&);
+    void on_change(const ApiServerConfig& before, const ApiServerConfig& now);
+
     ServerUrl url_;
     std::string base_;
     std::string header_;                    ///< the part that is the same in every request
@@ -60,6 +74,7 @@ class ApiClientImpl {
     std::shared_ptr<const ClientIdentity> identity_;
     std::vector<CleansedBytes> secrets_;
     std::uint64_t seeds_ = 0;
+    std::unique_ptr<KubeconfigReload> reload_;  ///< null: there is no kubeconfig
 };
 
 /// A client that shares its traffic with all others of that server in the execution context.

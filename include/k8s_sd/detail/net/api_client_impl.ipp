@@ -8,6 +8,8 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -33,10 +35,20 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
                   : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
       credentials(source ? std::move(source)
                          : make_credential_source(server, executor, environment),
-                  environment.clock),
-      url_(url_of(server)),
-      base_(to_string(url_)),
-      target_(make_connect_target(url_, server.tls, server.proxy)) {
+                  environment.clock) {
+    set_server(server);
+    set_target(server);
+    if (server.kubeconfig.files.empty()) return;
+    reload_ = std::make_unique<KubeconfigReload>(
+        server, executor, environment.clock, environment.file_calls, environment.logger,
+        [this](const ApiServerConfig& before, const ApiServerConfig& now) {
+            on_change(before, now);
+        });
+}
+
+void ApiClientImpl::set_server(const ApiServerConfig& server) {
+    url_ = url_of(server);
+    base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
               "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n" +
@@ -44,10 +56,45 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
     for (const HttpHeader& header : server.headers) {
         if (header.value.size() >= least_secret_value) add_secret(header.value);
     }
+}
+
+void ApiClientImpl::set_target(const ApiServerConfig& server) {
+    target_ = make_connect_target(url_, server.tls, server.proxy);
+    identity_ = nullptr;  // its target leads to the old place
+    if (!target_->proxy) return;
     // Over plain http, a proxy can answer in place of the server.
-    if (target_->proxy) {
-        for (const CleansedBytes& secret : secrets_of(*target_->proxy)) add_secret(view(secret));
+    for (const CleansedBytes& secret : secrets_of(*target_->proxy)) add_secret(view(secret));
+}
+
+/// What is open goes on: only a new target is a reason for a new connection.
+void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConfig& now) {
+    set_server(now);
+    if (std::tie(now.url, now.tls, now.proxy) != std::tie(before.url, before.tls, before.proxy)) {
+        set_target(now);
     }
+    if (std::tie(now.url, now.tls.ca, now.tls.ca_file) !=
+        std::tie(before.url, before.tls.ca, before.tls.ca_file)) {
+        ++server_revision;
+        served_versions.forget();
+    }
+    credentials.replace_source(make_credential_source(now, executor, environment));
+}
+
+void ApiClientImpl::async_get_credentials(Credentials::GetHandler handler) {
+    if (!reload_) return credentials.async_get(std::move(handler));
+    reload_->async_look([this, handler = std::move(handler)] { credentials.async_get(handler); });
+}
+
+void ApiClientImpl::async_refresh_credentials(std::uint64_t refused,
+                                              Credentials::RefreshHandler handler) {
+    if (!reload_) return credentials.async_refresh(refused, std::move(handler));
+    reload_->async_look_at_once([this, refused, handler = std::move(handler)] {
+        credentials.async_refresh(refused, handler);
+    });
+}
+
+void ApiClientImpl::on_unreachable() noexcept {
+    if (reload_) reload_->doubt();
 }
 
 HttpRequest ApiClientImpl::make_request(std::string_view path,
@@ -77,7 +124,12 @@ std::string ApiClientImpl::redact(std::string text) const {
     return detail::redact(credentials.redact(std::move(text)), secrets_);
 }
 
-void ApiClientImpl::add_secret(std::string_view secret) { append(secrets_.emplace_back(), secret); }
+void ApiClientImpl::add_secret(std::string_view secret) {
+    const auto known = [&](const CleansedBytes& other) { return view(other) == secret; };
+    if (std::none_of(secrets_.begin(), secrets_.end(), known)) {
+        append(secrets_.emplace_back(), secret);
+    }
+}
 
 std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
     return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock);

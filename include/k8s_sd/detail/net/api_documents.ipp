@@ -39,7 +39,8 @@ std::optional<std::vector<std::string>> read_group_versions(std::string_view jso
         if (versions.size() == most_versions) break;
         if (!item.is_object()) continue;
         std::string version = document_text(item.get_object(), "version");
-        if (version.size() <= longest_version_name) versions.push_back(std::move(version));
+        if (!version.empty() && version.size() <= longest_version_name)
+            versions.push_back(std::move(version));
     }
     return versions;
 }

@@ -29,18 +29,22 @@ class Credentials {
     /// After a 401 answer to a request with the value of the revision `refused`. The source is not
     /// asked if another request has brought a new value already.
     void async_refresh(std::uint64_t refused, RefreshHandler);
+    /// From now on another source; who waits is answered by that one.
+    void replace_source(std::unique_ptr<CredentialSource>);
     /// A foreign text without echoes of the present values or those before; see detail::redact().
     std::string redact(std::string text) const;
 
  private:
     bool usable() const noexcept;
     void ask(CredentialSource::Refused, GetHandler);
+    void ask_source(CredentialSource::Refused);
     void on_answer(RequestCredentials);
 
     std::unique_ptr<CredentialSource> source_;
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<const RequestCredentials> current_;  ///< null before the first answer
     std::vector<GetHandler> waiting_;                    ///< not empty: the source is being asked
+    bool outdated_ = false;                              ///< the present ones: of another source
     /// Values that were sent, whether or not they still serve.
     struct Sent {
         void add(const CleansedBytes&);

@@ -12,8 +12,8 @@ Credentials::Credentials(std::unique_ptr<CredentialSource> source, std::shared_p
     : source_(std::move(source)), clock_(std::move(clock)) {}
 
 void Credentials::async_get(GetHandler handler) {
-    const bool fresh =
-        usable() && (!current_->expiry || clock_->now() < *current_->expiry) && waiting_.empty();
+    const bool fresh = usable() && !outdated_ && waiting_.empty() &&
+                       (!current_->expiry || clock_->now() < *current_->expiry);
     if (!fresh) return ask(nullptr, std::move(handler));
     const auto answer = current_;  // the handler may bring about a new one
     handler(*answer);
@@ -21,7 +21,7 @@ void Credentials::async_get(GetHandler handler) {
 
 void Credentials::async_refresh(std::uint64_t refused, RefreshHandler handler) {
     if (usable() && current_->revision != refused) return handler(true);
-    ask(usable() ? current_ : nullptr,
+    ask(usable() && !outdated_ ? current_ : nullptr,
         [refused, handler = std::move(handler)](const RequestCredentials& answer) {
             handler(!answer.ec && answer.revision != refused);
         });
@@ -41,7 +41,16 @@ bool Credentials::usable() const noexcept { return current_ && !current_->ec; }
 
 void Credentials::ask(CredentialSource::Refused refused, GetHandler handler) {
     waiting_.push_back(std::move(handler));
-    if (waiting_.size() > 1) return;
+    if (waiting_.size() == 1) ask_source(std::move(refused));
+}
+
+void Credentials::replace_source(std::unique_ptr<CredentialSource> source) {
+    source_ = std::move(source);
+    outdated_ = true;
+    if (!waiting_.empty()) ask_source(nullptr);
+}
+
+void Credentials::ask_source(CredentialSource::Refused refused) {
     const auto answered = std::make_shared<bool>(false);  // then the exception is a handler's
     RequestCredentials none;
     none.ec = errc::credentials_unavailable;
@@ -72,6 +81,7 @@ void Credentials::on_answer(RequestCredentials answer) {
         answer.ec = errc::credentials_unavailable;
         answer.problem = "the credentials contain a line break or another control character";
     }
+    outdated_ = false;
     const bool same = current_ && are_same(*current_, answer);
     values_.add(answer.value);
     headers_.add(answer.headers);

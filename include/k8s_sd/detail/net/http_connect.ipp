@@ -122,7 +122,8 @@ void HttpConnect::feed(std::string_view bytes) {
     const std::string_view all = view(received_);
     static constexpr std::string_view start = "HTTP/1.";
     if (!start.starts_with(all.substr(0, start.size()))) {
-        const std::string quoted = quoted_part(all, 40);
+        // What begins with a control character is no text.
+        const std::string quoted = is_control(all[0]) ? std::string() : quoted_part(all, 40);
         return fail("does not speak HTTP; is it of another kind (https://, socks5://)?" +
                     (quoted.empty() ? "" : " It says " + in_quotes(quoted)));
     }

@@ -29,6 +29,8 @@ class ServedVersions {
     /// The handler is called from this call or later, but not after the destruction; it may
     /// destroy this object.
     void async_get(std::string_view group, Handler);
+    /// The server may be another one: the next who asks is not told what was known.
+    void forget();
 
  private:
     struct Group {

@@ -28,6 +28,10 @@ void ServedVersions::async_get(std::string_view name, Handler handler) {
     if (!asking) ask(std::string(name), group);
 }
 
+void ServedVersions::forget() {
+    for (auto& [name, group] : groups_) group.asked_at.reset();
+}
+
 void ServedVersions::ask(const std::string& name, Group& group) {
     const TimePoint now = api_.environment.clock->now();
     // Questions in a row make the pauses grow.

@@ -31,7 +31,7 @@ void ShortGet::start(std::string_view path, Until until, Duration timeout, Handl
             std::chrono::duration_cast<std::chrono::seconds>(self->timeout_).count();
         self->finish(errc::response_timeout, "no answer within " + std::to_string(seconds) + " s");
     });
-    api_.credentials.async_get([weak = weak_from_this(), path = std::string(path),
+    api_.async_get_credentials([weak = weak_from_this(), path = std::string(path),
                                 question = ++questions_](const RequestCredentials& credentials) {
         const auto self = weak.lock();
         if (self && self->handler_ && self->questions_ == question) self->send(credentials, path);

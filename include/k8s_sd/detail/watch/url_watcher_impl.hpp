@@ -66,7 +66,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool is_one_too_many(EventType, const model::ObjectMeta&);
 
     void on_end(error_code ec, std::string why);
-    void ask_for_versions(std::function<void(bool served, bool moved)> then);
+    void ask_for_versions(bool lost, std::function<void(bool served, bool moved)> then);
+    void move_to(std::string_view api_version);
     void decide(ExchangeEnd);
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
@@ -75,6 +76,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report(const Verdict&);
     void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
+    bool is_of_other_server();
     void finish_list(const std::string& version);
     void recover();
 
@@ -108,6 +110,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     Exchange exchange_;              ///< the one under way
     std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
+    std::uint64_t server_ = 0;       ///< the revision of the server that it was sent to
     std::optional<TimePoint> head_at_;
     std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
     TimePoint batch_at_{};                  ///< when the bytes came that are being read

@@ -135,7 +135,7 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     list_place_.reset();
     watch_place_.reset();
     if (api_version_.empty()) return open_watch(watch);
-    ask_for_versions([this, watch](bool, bool moved) {
+    ask_for_versions(false, [this, watch](bool, bool moved) {
         if (!moved) open_watch(watch);
     });
 }
@@ -208,7 +208,7 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     head_at_.reset();
     too_many_ = false;
     wait(Waiting::credentials);
-    api_.credentials.async_get([weak = weak_from_this(), request = std::move(request),
+    api_.async_get_credentials([weak = weak_from_this(), request = std::move(request),
                                 waiting](const RequestCredentials& credentials) {
         if (const auto self = weak.lock()) self->on_credentials(credentials, request, waiting);
     });
@@ -219,6 +219,10 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     if (stopped_) return;
     if (credentials.ec) {
         return conclude({WatchMachine::Failed{}, {credentials.ec, credentials.problem}, true});
+    }
+    if (is_of_other_server()) {
+        watch_place_.reset();
+        return perform(machine_.next(WatchMachine::OtherServer{}, now()));
     }
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
@@ -233,6 +237,12 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                                const auto self = shared_from_this();
                                on_end(ec, std::move(why));
                            });
+}
+
+/// Whether the request builds on what another server has said.
+bool URLWatcherImpl::is_of_other_server() {
+    if (std::exchange(server_, api_.server_revision) == api_.server_revision) return false;
+    return exchange_.has_position || exchange_.purpose == Purpose::probe;
 }
 
 // --- the answer as it arrives -------------------------------------------------------------------
@@ -364,19 +374,21 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
     if (exchange_.head.status != 404 || schema_of(query_.kind).older_version.empty())
         return decide(std::move(end));
-    ask_for_versions([this, end = std::move(end)](bool served, bool moved) {
+    ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
         exchange_.served = served;
         if (!moved) decide(end);
     });
 }
 
-/// `served`: the server says that it has the API in the version that is watched. `moved`: only in
-/// another one, or in the present one again, which is what is listed now.
-void URLWatcherImpl::ask_for_versions(std::function<void(bool served, bool moved)> then) {
+/// \param lost  the version that is watched is not there
+/// `served`: the server says that it has one. `moved`: it has another one than is watched, which is
+/// listed now. So is the present one where an older one is lost and the server does not say.
+void URLWatcherImpl::ask_for_versions(bool lost,
+                                      std::function<void(bool served, bool moved)> then) {
     const Resource& resource = resource_of(query_.kind);
     const std::string_view older = schema_of(query_.kind).older_version;
     api_.served_versions.async_get(
-        resource.group, [weak = weak_from_this(), older, present = resource.version,
+        resource.group, [weak = weak_from_this(), older, present = resource.version, lost,
                          then = std::move(then)](const ServedVersions::Versions& versions) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
@@ -384,17 +396,20 @@ void URLWatcherImpl::ask_for_versions(std::function<void(bool served, bool moved
                 return versions &&
                        std::find(versions->begin(), versions->end(), version) != versions->end();
             };
-            const bool known = has(present) || has(older);
-            const std::string_view best = has(present) ? std::string_view() : older;
-            const bool moved = known && best != self->api_version_;
-            if (moved) {
-                self->api_version_ = best;
-                self->report_.begin_api_version(best);
-                self->perform(self->machine_.next(WatchMachine::Moved{}, self->now()));
-            }
-            then(known, moved);
+            const bool served = has(present) || has(older);
+            const bool only_older = has(older) && !has(present);
+            const std::string_view best = only_older ? older : std::string_view();
+            const bool moved = best != self->api_version_ && (served || lost);
+            if (moved) self->move_to(best);
+            then(served, moved);
             if (!self->stopped_) self->observer_.on_status();
         });
+}
+
+void URLWatcherImpl::move_to(std::string_view api_version) {
+    api_version_ = api_version;
+    report_.begin_api_version(api_version);
+    perform(machine_.next(WatchMachine::Moved{}, now()));
 }
 
 void URLWatcherImpl::decide(ExchangeEnd end) {
@@ -420,7 +435,7 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
     wait(Waiting::credentials);
     list_place_.reset();
-    api_.credentials.async_refresh(credentials_, [weak = weak_from_this(), verdict](bool changed) {
+    api_.async_refresh_credentials(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
         if (!changed || self->has_just_retried()) return self->conclude(verdict);
@@ -475,6 +490,7 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     if (failed && (failed->cause == WatchMachine::Cause::unreachable ||
                    failed->cause == WatchMachine::Cause::network)) {
         api_.traffic->on_failure();
+        api_.on_unreachable();
     }
 }
 

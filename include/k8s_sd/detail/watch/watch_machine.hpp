@@ -83,10 +83,12 @@ class WatchMachine {
     struct NoPlace {};
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
+    /// Not sent: the server is not the one any more that the position belongs to.
+    struct OtherServer {};
     struct Slept {};
     using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
                                  Expired, VersionTooLarge, Rejected, BadPages, Failed, Moved,
-                                 NoPlace, NewCredentials, Slept>;
+                                 NoPlace, NewCredentials, OtherServer, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : options_(options),
@@ -406,6 +408,14 @@ class WatchMachine {
     }
 
     Step on(const NewCredentials&) { return resume(); }
+    /// It may be the same cluster under another name; but versions of another one look alike, and
+    /// a watch from there would keep what is not there.
+    Step on(const OtherServer&) {
+        begin_anew();
+        resource_version_.clear();
+        owes_probe_ = false;
+        return relist(ListReason::other_server);
+    }
     Step on(const Slept&) { return resume(); }
 
     /// Goes on with what is to be done.

@@ -46,7 +46,7 @@ void WatchReport::begin_poll(Duration interval) {
 void WatchReport::begin_api_version(std::string_view version) {
     api_version_ = version;
     log(LogLevel::warning, version.empty()
-                               ? "the server has the present version of this API now"
+                               ? "this is the version to ask for, and no older one any more"
                                : "the server is old: it has this API in " + api_version_ +
                                      " only, which serves until there is a newer one");
 }

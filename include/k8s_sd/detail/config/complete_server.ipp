@@ -1,0 +1,67 @@
+#include "k8s_sd/detail/config/complete_server.hpp"
+#include "k8s_sd/detail/config/proxy_choice.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+std::string canonical_url(const ApiServerConfig& server, const std::string& where) {
+    try {
+        return to_string(parse_server_url(server.url, server.tls != TlsConfig{}));
+    } catch (const ConfigError& e) {
+        throw ConfigError(where, e.problem());
+    }
+}
+
+/// What a configuration may say of any server, however that is found.
+void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
+    found.headers = own.headers;
+    if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
+    if (own.proxy != ProxyConfig{}) found.proxy = own.proxy;
+}
+
+ProxiedServer proxied(const ServerUrl& url) { return {url.tls, url.host, url.port}; }
+
+/// What a URL of a token service has behind its path does not matter here.
+ProxiedServer proxied_token_service(const std::string& token_url) {
+    try {
+        const std::string_view url = token_url;
+        return proxied(parse_server_url(url.substr(0, url.find_first_of("?#")), false));
+    } catch (const ConfigError& e) {
+        throw ConfigError("api_server.auth.oauth2.token_url", e.problem());
+    }
+}
+
+/// Decides about the proxies.
+void resolve_proxies(ApiServerConfig& server) {
+    const auto variables = [](const char* name) -> const char* { return std::getenv(name); };
+    server.proxy =
+        choose_proxy(std::move(server.proxy), proxied(parse_server_url(server.url, false)),
+                     variables, "api_server.proxy");
+    if (!server.auth.oauth2) return;
+    ProxyConfig& proxy = server.auth.oauth2->proxy;
+    if (proxy == ProxyConfig{}) return;
+    proxy = choose_proxy(std::move(proxy), proxied_token_service(server.auth.oauth2->token_url),
+                         variables, "api_server.auth.oauth2.proxy");
+}
+
+}  // namespace
+
+ApiServerConfig complete_server(ApiServerConfig server, const ApiServerConfig& own,
+                                EnvironmentProxies when, const std::string& where) {
+    add_own_options(server, own);
+    server.url = canonical_url(server, where);
+    bool& from_environment = server.proxy.from_environment;
+    if (when == EnvironmentProxies::never) from_environment = false;
+    if (when == EnvironmentProxies::by_default) from_environment |= server.proxy.url.empty();
+    resolve_proxies(server);
+    return server;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,116 @@
+#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/net/kubeconfig_reload.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration between_looks = std::chrono::seconds(60);
+constexpr Duration between_looks_in_doubt = std::chrono::seconds(5);
+
+}  // namespace
+
+KubeconfigReload::KubeconfigReload(ApiServerConfig present, const asio::any_io_executor& strand,
+                                   std::shared_ptr<Clock> clock, std::shared_ptr<FileCalls> calls,
+                                   Logger logger, ChangeHandler changed)
+    : present_(std::move(present)),
+      clock_(std::move(clock)),
+      logger_(std::move(logger)),
+      changed_(std::move(changed)),
+      reader_(strand, clock_, std::move(calls)),
+      looked_at_(clock_->now()),
+      due_(looked_at_ + between_looks) {}
+
+void KubeconfigReload::async_look(LookHandler handler) {
+    if (waiting_.empty() && clock_->now() < due_) return handler();
+    async_look_at_once(std::move(handler));
+}
+
+void KubeconfigReload::async_look_at_once(LookHandler handler) {
+    waiting_.push_back(std::move(handler));
+    if (waiting_.size() > 1) return;
+    contents_.clear();
+    read_next();
+}
+
+void KubeconfigReload::doubt() noexcept {
+    due_ = std::min(due_, looked_at_ + between_looks_in_doubt);
+}
+
+void KubeconfigReload::read_next() {
+    const std::string& path = present_.kubeconfig.files[contents_.size()];
+    reader_.async_read(path, [this, &path](const FileContent& content) {
+        if (!content.problem.empty()) return finish(path + ": " + content.problem);
+        contents_.push_back(content.bytes);
+        contents_.size() < present_.kubeconfig.files.size() ? read_next() : finish({});
+    });
+}
+
+void KubeconfigReload::finish(const std::string& read_problem) {
+    looked_at_ = clock_->now();
+    due_ = looked_at_ + between_looks;
+    if (read_problem.empty()) evaluate();
+    contents_.clear();
+    report(read_problem.empty() ? parse_problem_ : read_problem);
+    const std::weak_ptr<bool> alive = alive_;
+    for (const LookHandler& handler : std::exchange(waiting_, {})) {
+        if (!alive.expired()) handler();
+    }
+}
+
+void KubeconfigReload::evaluate() {
+    KeyedHash hash(hash_key());
+    for (const CleansedBytes& content : contents_) hash.add(view(content));
+    if (std::exchange(parsed_, hash.finish()) == parsed_) return;
+    try {
+        parse_problem_.clear();
+        ApiServerConfig next = parse();
+        if (next != present_) take(std::move(next));
+    } catch (const ConfigError& error) {
+        parse_problem_ = error.what();
+    }
+}
+
+ApiServerConfig KubeconfigReload::parse() const {
+    const KubeconfigOrigin& origin = present_.kubeconfig;
+    std::vector<KubeconfigFile> files;
+    for (const CleansedBytes& content : contents_) {
+        files.push_back({origin.files[files.size()], view(content)});
+    }
+    ApiServerConfig own;
+    own.headers = present_.headers;
+    own.impersonate = origin.impersonate;
+    own.proxy = origin.proxy;
+    return read_kubeconfig(files, origin.context, own);
+}
+
+void KubeconfigReload::take(ApiServerConfig next) {
+    const ApiServerConfig before = std::exchange(present_, std::move(next));
+    const bool moved = before.url != present_.url;
+    logger_.log(LogLevel::info,
+                name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
+    changed_(before, present_);
+}
+
+/// What is wrong is said once, and again only if something else is.
+void KubeconfigReload::report(const std::string& problem) {
+    if (reported_ == problem) return;
+    reported_ = problem;
+    logger_.log(LogLevel::warning,
+                name() + (problem.empty() ? "usable again"
+                                          : problem + "; going on with what was read before"));
+}
+
+std::string KubeconfigReload::name() const {
+    return "kubeconfig " + join(present_.kubeconfig.files) + ": ";
+}
+
+}  // namespace k8s_sd::inline v0::detail

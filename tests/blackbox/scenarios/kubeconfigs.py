@@ -1,0 +1,99 @@
+"""A kubeconfig that changes while the program runs."""
+
+import json
+
+from api_server import ApiServer
+from certificates import Authority
+from scenario import scenario, status
+
+OLD, NEW = "old-token-of-the-kubeconfig", "new-token-of-the-kubeconfig"
+
+
+class Kubeconfig:
+    """A kubeconfig of a server that takes one token at a time."""
+
+    def __init__(self, w):
+        self.w, self.valid = w, OLD
+        self.authority = Authority(w.folder)
+        w.serve(tls=self.authority.server())
+        self.guard(w.server)
+        self.write(w.server.url, OLD)
+        w.start("--kubeconfig", w.file("kubeconfig", self.text), "--log-level", "info", url="",
+                token=None)
+
+    def guard(self, server):
+        server.on("all", status(401, "Unauthorized", "Unauthorized"),
+                  when=lambda r: r.headers.get("authorization") != "Bearer " + self.valid)
+
+    def write(self, url, token):
+        self.text = json.dumps({
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {
+                "server": url, "certificate-authority": self.authority.certificate}}],
+            "users": [{"name": "u", "user": {"token": token}}]})
+        self.w.file("kubeconfig", self.text)
+
+
+@scenario(factor=20)
+def a_new_token(w):
+    """The old token is refused, and the kubeconfig has a new one: used at once, no list."""
+    kubeconfig = Kubeconfig(w)
+    kubeconfig.write(w.server.url, NEW)
+    kubeconfig.valid = NEW
+    w.server.end_watches()
+    w.change()
+    w.settles(8)
+    w.at_most(1, "list page")
+
+
+@scenario(factor=60)
+def a_new_token_in_time(w):
+    """A new token is used within 70 s, before the old one is refused; the open watch goes on."""
+    kubeconfig = Kubeconfig(w)
+    kubeconfig.write(w.server.url, NEW)
+    w.sleep(70)
+    w.at_most(1, "watch")
+    kubeconfig.valid = NEW
+    w.server.end_watches()
+    w.change()
+    w.settles(8)
+    w.at_most(1, "list page")
+    w.check(w.server.asked("watch")[-1].headers["authorization"] == "Bearer " + NEW,
+            "the old token is used")
+
+
+@scenario(factor=20)
+def the_server_has_moved(w):
+    """The server comes back at another port, and the kubeconfig says so: found within a minute."""
+    kubeconfig = Kubeconfig(w)
+    w.server.go_away()
+    w.sleep(5)
+    other = ApiServer(w.cluster, w.factor, tls=kubeconfig.authority.server())
+    kubeconfig.guard(other)
+    kubeconfig.write(other.url, OLD)
+    w.change()
+    w.settles(60)
+    w.told("kubeconfig .*has changed; the server is " + other.url, at_most=1)
+    w.check(other.count("list") >= 1, "what the old server said was relied upon")
+    other.stop()
+
+
+@scenario(factor=20)
+def a_broken_kubeconfig(w):
+    """The file is half written for a while: told once, nothing is lost, and told when it is good."""
+    kubeconfig = Kubeconfig(w)
+    w.file("kubeconfig", kubeconfig.text[:-40])
+    for _ in range(3):
+        w.sleep(61)
+        w.server.end_watches()
+        w.change()
+        w.settles(8)
+    w.told("going on with what was read before", at_most=1)
+    kubeconfig.write(w.server.url, OLD)
+    w.sleep(61)
+    w.server.end_watches()
+    w.change()
+    w.settles(8)
+    w.told("kubeconfig .*usable again", at_most=1)
+    w.at_most(1, "list page")

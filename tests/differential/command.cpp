@@ -1,0 +1,22 @@
+#include "differential/command.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+namespace k8s_sd::test {
+
+CommandOutput run_command(const std::string& command) {
+    const auto close = [](std::FILE* pipe) { return pclose(pipe); };
+    std::unique_ptr<std::FILE, decltype(close)> pipe(popen(command.c_str(), "re"), close);
+    if (!pipe) throw std::runtime_error("cannot run " + command);
+    CommandOutput output;
+    char buffer[4096];
+    while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get())) {
+        output.text.append(buffer, n);
+    }
+    output.success = pclose(pipe.release()) == 0;
+    return output;
+}
+
+}  // namespace k8s_sd::test

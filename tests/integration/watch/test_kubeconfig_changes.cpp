@@ -1,0 +1,211 @@
+#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
+#include "support/objects.hpp"
+#include "support/watch_probe.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+using Names = std::set<std::string>;
+
+/// Leads to servers by their names.
+class Router final : public Connector {
+ public:
+    std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
+                                            const ConnectTarget& target) override {
+        targets.push_back(target.host);
+        return servers.at(target.host)->make_stream(std::move(executor), target);
+    }
+
+    std::map<std::string, std::shared_ptr<Connector>> servers;
+    Lines targets;  ///< of the connections so far
+};
+
+/// Made before the simulation, which needs it.
+struct WithRouter {
+    std::shared_ptr<Router> router = std::make_shared<Router>();
+};
+
+/// Two clusters, and a watch that a kubeconfig leads to the first.
+struct TwoClusters : WithRouter, Simulation {
+    TwoClusters()
+        : Simulation({}, {}, {},
+                     [this](std::shared_ptr<Connector> first) {
+                         router->servers["first"] = std::move(first);
+                         return router;
+                     }),
+          second(context.get_executor(), {.clock = clock}) {
+        router->servers["second"] = second.connector();
+        server.set_token("one");
+        second.set_token("one");
+        server.apply(pod({.name = "a"}));
+        second.apply(pod({.name = "z"}));
+        write("https://first", "one");
+        watch.emplace(*this, WatchQuery{}, WatchOptions{},
+                      detail::load_kubeconfig(directory.path("kc"), ""));
+        watch->start();
+        take_requests();
+    }
+    void write(const std::string& url, const std::string& token, const std::string& cluster = "") {
+        directory.write("kc", "clusters: [{name: k, cluster: {server: '" + url + "'" + cluster +
+                                  "}}]\nusers: [{name: u, user: {token: " + token +
+                                  "}}]\ncontexts: [{name: c, context: {cluster: k, user: "
+                                  "u}}]\ncurrent-context: c\n");
+    }
+    Lines requests_of_second() {
+        Lines texts;
+        for (const auto& record : second.requests())
+            texts.push_back(record.request.is_watch() ? "WATCH" : "LIST");
+        second.clear_requests();
+        return texts;
+    }
+    std::size_t lists(ListReason reason) const {
+        return watch->status().lists[static_cast<std::size_t>(reason)];
+    }
+
+    TemporaryDirectory directory;
+    sim::ApiServer second;
+    std::optional<WatchProbe> watch;
+};
+
+}  // namespace
+
+TEST_CASE("A changed kubeconfig: a new token is taken up at once when the old one is refused") {
+    TwoClusters sim;
+    sim.write("https://first", "two");
+    sim.server.set_token("two");
+    sim.server.end_watches();
+    sim.advance(5s);
+    CHECK(sim.take_requests().size() == 2);  // one was refused
+    sim.server.apply(pod({.name = "b"}));
+    sim.settle();
+    CHECK(sim.watch->names() == Names{"a", "b"});
+    CHECK_FALSE(sim.watch->status().error);
+    CHECK(sim.lists(ListReason::first) == 1);
+    CHECK(sim.take_log().empty());
+}
+
+TEST_CASE("A changed kubeconfig: an open watch goes on, the next request has the new token") {
+    TwoClusters sim;
+    sim.write("https://first", "two");
+    sim.advance(61s);
+    sim.server.apply(pod({.name = "b"}));
+    sim.settle();
+    CHECK(sim.watch->names() == Names{"a", "b"});
+    CHECK(sim.take_requests().empty());
+
+    sim.server.set_token("two");
+    sim.server.end_watches();
+    sim.advance(1s);
+    CHECK(sim.take_requests().size() == 1);  // none was refused
+    sim.server.apply(pod({.name = "c"}));
+    sim.settle();
+    CHECK(sim.watch->names() == Names{"a", "b", "c"});
+}
+
+TEST_CASE("A changed kubeconfig: another server is listed, and the old one is not left early") {
+    TwoClusters sim;
+    sim.write("https://second", "one");
+    sim.advance(61s);
+    sim.server.apply(pod({.name = "b"}));
+    sim.settle();
+    CHECK(sim.watch->names() == Names{"a", "b"});
+    CHECK(sim.requests_of_second().empty());
+
+    sim.watch->take_changes();
+    sim.server.end_watches();
+    sim.advance(5s);
+    CHECK(sim.watch->names() == Names{"z"});
+    CHECK(sim.take_requests().empty());
+    // All that was known is gone: a second list confirms it.
+    CHECK(sim.requests_of_second() == Lines{"LIST", "LIST", "WATCH"});
+    CHECK(sim.lists(ListReason::shrunken) == 1);
+    sim.second.set_token("two");
+    sim.second.end_watches();
+    sim.advance(1s);
+    CHECK(contains(sim.watch->status().message, "https://second/api/v1/pods"));
+}
+
+TEST_CASE("A changed kubeconfig: a server that has moved is found while the old one is away") {
+    TwoClusters sim;
+    sim.server.accept_connections(false);
+    sim.server.disconnect_all();
+    sim.advance(10s);
+    CHECK(sim.watch->status().error);
+    sim.second.apply(pod({.name = "a"}));
+    sim.write("https://second", "two");
+    sim.second.set_token("two");
+    sim.advance(30s);
+    CHECK(sim.watch->names() == Names{"a", "z"});
+    CHECK_FALSE(sim.watch->status().error);
+    CHECK(sim.lists(ListReason::other_server) == 1);
+}
+
+TEST_CASE("A changed kubeconfig: another CA at the same place may be another cluster") {
+    TwoClusters sim;
+    sim.write("https://first", "one", ", certificate-authority-data: Y2E=");
+    sim.advance(61s);
+    sim.server.end_watches();
+    sim.advance(1s);
+    CHECK(sim.take_requests() == Lines{"LIST /api/v1/pods?limit=500", "WATCH /api/v1/pods from 2"});
+    CHECK(sim.watch->take_changes() == "+a");
+    CHECK(sim.lists(ListReason::other_server) == 1);
+}
+
+TEST_CASE("A changed kubeconfig: a file that is gone or broken disturbs nobody") {
+    TwoClusters sim;
+    for (const char* content : {"", "users: [", "sesame"}) {
+        sim.directory.write("kc", content);
+        sim.advance(61s);
+        sim.server.end_watches();
+        sim.advance(1s);
+        sim.server.apply(pod({.name = "b"}));
+        sim.settle();
+        CHECK(sim.watch->names() == Names{"a", "b"});
+        CHECK(sim.take_requests().size() == 1);
+        const Lines log = sim.take_log();
+        REQUIRE(log.size() == 1);
+        CHECK(contains(log.front(), "; going on with what was read before"));
+        CHECK_FALSE(contains(log.front(), "sesame"));
+    }
+    std::filesystem::remove(sim.directory.path("kc"));
+    sim.server.end_watches();
+    sim.advance(61s);
+    CHECK_FALSE(sim.watch->status().error);
+    sim.write("https://first", "one");
+    sim.server.end_watches();
+    sim.advance(61s);
+    CHECK(sim.lists(ListReason::first) == 1);
+    CHECK_FALSE(sim.watch->status().error);
+}
+
+TEST_CASE("A changed kubeconfig: a file that hangs delays one request by 10 s") {
+    TwoClusters sim;
+    sim.advance(61s);
+    sim.files->hangs = true;
+    sim.server.end_watches();
+    sim.advance(9s);
+    CHECK(sim.take_requests().empty());
+    sim.advance(2s);
+    CHECK(sim.take_requests().size() == 1);
+    sim.server.end_watches();
+    sim.advance(1s);
+    CHECK(sim.take_requests().size() == 1);
+    CHECK_FALSE(sim.watch->status().error);
+}
