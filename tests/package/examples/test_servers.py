@@ -4,7 +4,7 @@ import os
 import unittest
 
 from harness import FOLDER, run
-from tls_gate import tls_gate
+from tls_gate import connect_proxy, tls_gate
 
 # How each program ends once it has seen something, and what it says then.
 PROGRAMS = {
@@ -60,6 +60,12 @@ class Servers(unittest.TestCase):
     def test_a_kubeconfig_with_a_context(self):
         with tls_gate() as gate:
             self.see_something(gate, ["--kubeconfig", gate.kubeconfig(), "--context", "gate"])
+
+    def test_a_proxy(self):
+        with tls_gate() as gate, connect_proxy() as proxy:
+            self.see_something(gate, ["--api-server", gate.url, "--ca-file", gate.file("ca.pem"),
+                                      "--token-file", gate.file("token"), "--proxy", proxy.url])
+            self.assertGreaterEqual(proxy.connects, len(self.programs))
 
     def test_a_context_of_the_kubeconfig_that_is_found(self):
         with tls_gate() as gate:

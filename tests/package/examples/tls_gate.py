@@ -4,6 +4,7 @@ certificate."""
 import contextlib
 import os
 import pathlib
+import select
 import socket
 import ssl
 import sys
@@ -73,15 +74,53 @@ contexts:
                 return client.sendall(_REFUSAL)
             with socket.create_connection(("127.0.0.1", self.upstream)) as server:
                 server.sendall(head)
-                threading.Thread(target=_pump, args=(client, server), daemon=True).start()
-                _pump(server, client)
+                _relay(client, server)
 
 
-def _pump(source, sink):
-    with contextlib.suppress(OSError, ValueError):
-        while data := source.recv(65536):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_RDWR)
+class Proxy:
+    """An HTTP proxy that knows CONNECT only, and counts."""
+
+    def __init__(self):
+        self.connects = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, client):
+        with contextlib.suppress(OSError), client:
+            method, authority, _ = client.recv(65536).decode().split("\r\n")[0].split()
+            host, _, port = authority.rpartition(":")
+            assert method == "CONNECT"
+            with socket.create_connection((host, int(port))) as server:
+                self.connects += 1
+                client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                _relay(client, server)
+
+
+@contextlib.contextmanager
+def connect_proxy():
+    proxy = Proxy()
+    try:
+        yield proxy
+    finally:
+        proxy.listener.close()
+
+
+def _relay(client, server):
+    """Until one of them ends. In one thread: a TLS connection is not for two."""
+    while True:
+        waiting = getattr(client, "pending", int)()
+        for source in [client] if waiting else select.select([client, server], [], [])[0]:
+            data = source.recv(65536)
+            if not data:
+                return
+            (server if source is client else client).sendall(data)
 
 
 @contextlib.contextmanager
