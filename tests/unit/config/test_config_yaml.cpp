@@ -91,7 +91,7 @@ TEST_CASE("parse_sd_config: the role is one of six, lower case, and vmagent has 
     CHECK(problem("# nothing\n", V) == "sd.yaml:1: role: is missing; " + allowed);
     CHECK(problem("role: ''") == "sd.yaml:1: role: is missing; " + allowed);
     CHECK(problem("\nrole: foo", V) == "sd.yaml:2: role: there is no such role; " + allowed);
-    CHECK(problem("role: Pod").starts_with("sd.yaml:1: role: there is no such role"));
+    CHECK(problem("role: Pod").ends_with(", ingress (did you mean pod?)"));
     CHECK(problem("role: [pod]") == "sd.yaml:1: role: must be a text");
     CHECK(problem("role: endpointslices").starts_with("sd.yaml:1: role: there is no such role"));
     CHECK(parse("role: endpointslices", V).role == Role::endpointslice);

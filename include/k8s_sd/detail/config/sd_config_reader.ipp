@@ -1,5 +1,6 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/did_you_mean.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
@@ -183,7 +184,8 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
     }
     if (const std::optional<Role> role = role_from_string(name)) return *role;
     const std::string problem = name.empty() ? "is missing" : "there is no such role";
-    throw ConfigError("role", problem + "; allowed are " + detail::join(role_names));
+    throw ConfigError("role", problem + "; allowed are " + detail::join(role_names) +
+                                  detail::did_you_mean(name, role_names));
 }
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
