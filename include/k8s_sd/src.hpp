@@ -90,6 +90,7 @@
 #include "k8s_sd/detail/net/tls.ipp"
 #include "k8s_sd/detail/net/tls_contexts.ipp"
 #include "k8s_sd/detail/net/tls_peer.ipp"
+#include "k8s_sd/detail/net/unreachable.ipp"
 
 // codec
 #include "k8s_sd/detail/codec/json_decoder.ipp"

@@ -136,10 +136,11 @@ struct Fixture : Wire {
         return result;
     }
     void get(Answer& answer) {
-        connection.async_get(target, request(), answer, [&answer](error_code ec, std::string text) {
-            answer.ec = ec;
-            answer.text = std::move(text);
-        });
+        connection.async_send(target, request(), answer,
+                              [&answer](error_code ec, std::string text) {
+                                  answer.ec = ec;
+                                  answer.text = std::move(text);
+                              });
     }
     void push(std::string_view bytes) {
         connector->last->push(bytes);
@@ -401,11 +402,11 @@ TEST_CASE("HttpConnection: an exception of the connector is a failure like other
     const auto connector = std::make_shared<ThrowingConnector>(f);
     HttpConnection connection(f.io.get_executor(), connector, f.clock);
     const auto get = [&](Answer& answer) {
-        connection.async_get(std::make_shared<ConnectTarget>(), f.request(), answer,
-                             [&answer](error_code ec, std::string text) {
-                                 answer.ec = ec;
-                                 answer.text = std::move(text);
-                             });
+        connection.async_send(std::make_shared<ConnectTarget>(), f.request(), answer,
+                              [&answer](error_code ec, std::string text) {
+                                  answer.ec = ec;
+                                  answer.text = std::move(text);
+                              });
         CHECK_FALSE(answer.ec);  // never from within the call
         f.settle();
     };

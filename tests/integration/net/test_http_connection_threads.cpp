@@ -95,14 +95,14 @@ struct Client final : ResponseSink, std::enable_shared_from_this<Client> {
         request.secret_body = true;
         received = 0;
         expected = true;
-        connection.async_get(target, std::move(request), *this,
-                             [weak = weak_from_this()](error_code ec, const std::string&) {
-                                 const auto self = weak.lock();
-                                 if (!self) return;
-                                 if (!self->expected) ++self->wrong;
-                                 ++(ec ? self->failures : self->complete);
-                                 if (--self->left > 0) self->get();
-                             });
+        connection.async_send(target, std::move(request), *this,
+                              [weak = weak_from_this()](error_code ec, const std::string&) {
+                                  const auto self = weak.lock();
+                                  if (!self) return;
+                                  if (!self->expected) ++self->wrong;
+                                  ++(ec ? self->failures : self->complete);
+                                  if (--self->left > 0) self->get();
+                              });
     }
     void on_head(const ResponseHead& head) override {
         if (head.status != 200) ++wrong;

@@ -375,7 +375,7 @@ std::string timeout_problem(Behind& net, const std::shared_ptr<const ConnectTarg
     request.connect_timeout = std::chrono::seconds(30);
     std::optional<std::string> problem;
     const int before = net.proxy.connections;
-    connection.async_get(to, request, sink, [&](error_code ec, const std::string& why) {
+    connection.async_send(to, request, sink, [&](error_code ec, const std::string& why) {
         CHECK(ec == errc::connect_timeout);
         problem = why;
     });

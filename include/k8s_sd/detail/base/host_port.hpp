@@ -1,10 +1,12 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
-/// How an IPv6 literal stands in a URL or before a port: in brackets.
+/// Hosts and ports as texts. An IPv6 literal stands in a URL or before a port in brackets.
 namespace k8s_sd::inline v0::detail {
 
 /// A host without a port is an IPv6 literal if it has a colon.
@@ -30,6 +32,15 @@ inline std::string join_host_port(std::string_view host, std::string_view port) 
 
 inline std::string join_host_port(std::string_view host, std::int64_t port) {
     return join_host_port(host, std::string_view(std::to_string(port)));
+}
+
+/// None for a text that is no decimal number, or too large.
+inline std::optional<std::uint16_t> port_number(std::string_view text) noexcept {
+    std::uint16_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, ec] = std::from_chars(text.data(), end, number);
+    if (ec != std::errc() || last != end) return std::nullopt;
+    return number;
 }
 
 }  // namespace k8s_sd::inline v0::detail

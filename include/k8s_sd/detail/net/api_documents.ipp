@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/net/api_documents.hpp"
+#include "k8s_sd/detail/net/json_text.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -20,25 +21,18 @@ std::optional<boost::json::object> read_json_object(std::string_view text) {
     return std::move(document.get_object());
 }
 
-/// Empty without such a member.
-std::string document_text(const boost::json::object& object, std::string_view name) {
-    const boost::json::value* value = object.if_contains({name.data(), name.size()});
-    if (!value || !value->is_string()) return {};
-    return {value->get_string().data(), value->get_string().size()};
-}
-
 }  // namespace
 
 std::optional<std::vector<std::string>> read_group_versions(std::string_view json) {
     const auto group = read_json_object(json);
-    if (!group || document_text(*group, "kind") != "APIGroup") return std::nullopt;
+    if (!group || json_text(*group, "kind") != "APIGroup") return std::nullopt;
     const boost::json::value* listed = group->if_contains("versions");
     if (!listed || !listed->is_array()) return std::nullopt;
     std::vector<std::string> versions;
     for (const boost::json::value& item : listed->get_array()) {
         if (versions.size() == most_versions) break;
         if (!item.is_object()) continue;
-        std::string version = document_text(item.get_object(), "version");
+        std::string version(json_text(item.get_object(), "version"));
         if (!version.empty() && version.size() <= longest_version_name)
             versions.push_back(std::move(version));
     }
@@ -48,7 +42,7 @@ std::optional<std::vector<std::string>> read_group_versions(std::string_view jso
 std::string read_server_version(std::string_view json) {
     const auto document = read_json_object(json);
     if (!document) return {};
-    const std::string version = document_text(*document, "gitVersion");
+    const std::string_view version = json_text(*document, "gitVersion");
     return version.size() <= longest_version_name ? printable(version) : std::string();
 }
 

@@ -1,7 +1,6 @@
 #include "k8s_sd/detail/net/byte_stream.hpp"
 #include "k8s_sd/detail/net/channel.hpp"
 #include "k8s_sd/detail/net/connect_op.hpp"
-#include "k8s_sd/detail/net/unreachable.hpp"
 
 #include <boost/asio/error.hpp>
 #include <optional>
@@ -90,13 +89,6 @@ std::unique_ptr<ByteStream> make_client_stream(asio::any_io_executor executor, C
                                                Dialing dialing) {
     return std::make_unique<ClientStream>(std::move(executor), std::move(route),
                                           std::move(dialing));
-}
-
-bool is_unreachable(const error_code& ec) noexcept {
-    return ec == errc::connect_timeout || ec == errc::proxy_failed ||
-           ec == asio::error::connection_refused || ec == asio::error::host_not_found ||
-           ec == asio::error::host_not_found_try_again || ec == asio::error::host_unreachable ||
-           ec == asio::error::network_unreachable;
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -10,7 +10,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <utility>
 
@@ -33,14 +32,6 @@ std::unique_ptr<ProxyDialog> make_dialog(const ClientRoute& route) {
         return std::make_unique<Socks5>(proxy, route.host, route.port);
     }
     return std::make_unique<HttpConnect>(proxy, route.host, route.port);
-}
-
-std::optional<std::uint16_t> port_number(const std::string& text) {
-    std::uint16_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-    return number;
 }
 
 }  // namespace

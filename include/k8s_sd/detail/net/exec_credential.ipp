@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/net/cleansed_json.hpp"
 #include "k8s_sd/detail/net/exec_credential.hpp"
+#include "k8s_sd/detail/net/json_text.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/tls.hpp"
@@ -34,17 +35,6 @@ boost::json::object exec_cluster_object(const ExecCluster& cluster) {
     return object;
 }
 
-/// A member that is a text; null where it is missing or something else.
-const boost::json::string* text_member(const boost::json::object& object, std::string_view name) {
-    const boost::json::value* value = object.if_contains(name);
-    return value ? value->if_string() : nullptr;
-}
-
-std::string_view text_or_nothing(const boost::json::object& object, std::string_view name) {
-    const boost::json::string* text = text_member(object, name);
-    return text ? std::string_view(text->data(), text->size()) : std::string_view();
-}
-
 /// For messages: a short word of the program, which may be anything.
 std::string exec_word(std::string_view text) {
     constexpr std::size_t longest = 80;
@@ -58,11 +48,11 @@ IssuedCredentials bad_exec_credential(std::string problem) {
 }
 
 std::string problem_of_type(const boost::json::object& object, std::string_view api_version) {
-    const std::string_view kind = text_or_nothing(object, "kind");
+    const std::string_view kind = json_text(object, "kind");
     if (kind != "ExecCredential") {
         return "it printed an object of kind " + exec_word(kind) + " instead of ExecCredential";
     }
-    const std::string_view came = text_or_nothing(object, "apiVersion");
+    const std::string_view came = json_text(object, "apiVersion");
     if (came == api_version) return {};
     return "it was asked for apiVersion " + in_quotes(api_version) + " and printed " +
            exec_word(came) + "; set that as apiVersion of the exec user, or update the program";
@@ -76,9 +66,9 @@ IssuedCredentials read_exec_status(const boost::json::object& status) {
             return bad_exec_credential("status." + std::string(name) + " is not a text");
     }
     IssuedCredentials issued;
-    const std::string_view token = text_or_nothing(status, "token");
-    const std::string_view certificate = text_or_nothing(status, "clientCertificateData");
-    const std::string_view key = text_or_nothing(status, "clientKeyData");
+    const std::string_view token = json_text(status, "token");
+    const std::string_view certificate = json_text(status, "clientCertificateData");
+    const std::string_view key = json_text(status, "clientKeyData");
     if (certificate.empty() != key.empty()) {
         return bad_exec_credential("it printed a client certificate without key, or the reverse");
     }
@@ -100,7 +90,7 @@ IssuedCredentials read_exec_status(const boost::json::object& status) {
         }
         issued.identity = std::make_shared<const ClientIdentity>(std::move(identity));
     }
-    const std::string_view expiry = text_or_nothing(status, "expirationTimestamp");
+    const std::string_view expiry = json_text(status, "expirationTimestamp");
     if (expiry.empty()) return issued;
     issued.expiry = read_rfc3339(expiry);
     if (issued.expiry) return issued;

@@ -15,11 +15,7 @@ constexpr std::string_view header_token_marks = "!#$&'*+^`|";
 
 void append_line(std::string& lines, const std::string& field, std::string_view name,
                  std::string_view value) {
-    const auto in_token = [](char c) {
-        return is_alphanumeric(c) || std::string_view("-_.~%").find(c) != std::string_view::npos ||
-               header_token_marks.find(c) != std::string_view::npos;
-    };
-    if (name.empty() || !std::all_of(name.begin(), name.end(), in_token)) {
+    if (!is_header_name(name)) {
         throw ConfigError(field, "the name of a header must not be empty, and has no blanks, "
                                  "control characters or any of ()<>@,;:\\\"/[]?={}");
     }

@@ -25,9 +25,7 @@ bool is_own_header(const HttpHeader& header, bool with_credentials) {
 }
 
 bool is_connect_header(const HttpHeader& header) {
-    const auto token = [](char c) { return c > 0x20 && c < 0x7f && c != ':'; };
-    return !header.name.empty() && std::all_of(header.name.begin(), header.name.end(), token) &&
-           is_header_text(header.value);
+    return is_header_name(header.name) && is_header_text(header.value);
 }
 
 /// What would let somebody else say something to the proxy; empty: nothing.

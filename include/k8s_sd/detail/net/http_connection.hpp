@@ -49,9 +49,8 @@ class HttpConnection {
     ~HttpConnection();
 
     /// Sends over the open connection if it was made for the same target object, else over a new
-    /// one. `sink` and `handler` are called until the
-    /// handler was, or until close().
-    void async_get(Target, HttpRequest, ResponseSink& sink, Handler handler);
+    /// one. `sink` and `handler` are called until the handler was, or until close().
+    void async_send(Target, HttpRequest, ResponseSink& sink, Handler handler);
     /// Changes the silence allowed in the exchange that is running.
     void set_idle_timeout(Duration);
     /// Drops the connection and forgets the exchange that is running: its handler is not called.

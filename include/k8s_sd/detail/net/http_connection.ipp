@@ -394,8 +394,8 @@ HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<C
 
 HttpConnection::~HttpConnection() { state_->close(); }
 
-void HttpConnection::async_get(Target target, HttpRequest request, ResponseSink& sink,
-                               Handler handler) {
+void HttpConnection::async_send(Target target, HttpRequest request, ResponseSink& sink,
+                                Handler handler) {
     state_->get(std::move(target), std::move(request), sink, std::move(handler));
 }
 

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/cleansed_json.hpp"
 #include "k8s_sd/detail/net/connect_targets.hpp"
+#include "k8s_sd/detail/net/json_text.hpp"
 #include "k8s_sd/detail/net/oauth2_issuer.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
@@ -46,12 +47,6 @@ TokenUrl parse_token_url(const std::string& url) {
         }
     }
     return result;
-}
-
-std::string_view json_text(const boost::json::object& object, std::string_view name) {
-    const boost::json::value* value = object.if_contains(name);
-    if (!value || !value->is_string()) return {};
-    return {value->get_string().data(), value->get_string().size()};
 }
 
 /// A number, or a number as text; nullopt where there is none, or an endless time.
@@ -118,7 +113,7 @@ void OAuth2Issuer::post(Style style) {
     response_.emplace(most_token_answer);
     // A service that is asked so seldom closes the connection in between.
     connection_.close();
-    connection_.async_get(
+    connection_.async_send(
         target_, std::move(request), *response_,
         [this, style](error_code ec, const std::string& why) { on_response(style, ec, why); });
 }

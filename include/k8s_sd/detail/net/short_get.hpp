@@ -15,8 +15,8 @@ namespace k8s_sd::inline v0::detail {
 class ApiClientImpl;
 struct RequestCredentials;
 
-/// One GET whose answer is short, or whose head is all that counts, with the credentials and over
-/// the connections of watches. Lives on the strand of its client, which must outlive it.
+/// One GET whose answer is short, or whose head is all that counts, with the credentials of watches
+/// and over a connection of its own. Lives on the strand of its client, which must outlive it.
 class ShortGet final : public std::enable_shared_from_this<ShortGet>, private ResponseSink {
  public:
     struct Answer {

@@ -44,7 +44,7 @@ void ShortGet::send(const RequestCredentials& credentials, const std::string& pa
     HttpRequest request = api_.make_request(path, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;
-    connection_->async_get(
+    connection_->async_send(
         api_.target_for(credentials), std::move(request), *this,
         [this](error_code ec, std::string problem) { finish(ec, std::move(problem)); });
 }

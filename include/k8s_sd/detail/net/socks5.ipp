@@ -5,10 +5,8 @@
 #include "k8s_sd/detail/net/socks5.hpp"
 
 #include <boost/asio/ip/address.hpp>
-#include <charconv>
 #include <initializer_list>
 #include <iterator>
-#include <optional>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -68,18 +66,10 @@ CleansedBytes connect_message(const std::string& host, std::uint16_t port) {
     return message;
 }
 
-std::optional<std::uint16_t> socks_port(const std::string& text) {
-    std::uint16_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [last, ec] = std::from_chars(text.data(), end, number);
-    if (ec != std::errc() || last != end) return std::nullopt;
-    return number;
-}
-
 /// What cannot be put into the messages; empty: nothing.
 std::string why_not_told(const ProxyTarget& proxy, const std::string& host,
                          const std::string& port) {
-    if (!socks_port(port)) return "is not asked: not a port number: " + in_quotes(printable(port));
+    if (!port_number(port)) return "is not asked: not a port number: " + in_quotes(printable(port));
     if (host.empty() || host.size() > longest_socks_text) {
         return "cannot be asked for a name that is empty or longer than 255 bytes";
     }
@@ -100,7 +90,7 @@ Socks5::Socks5(const ProxyTarget& proxy, const std::string& host, const std::str
     }
     const bool has_credentials = !proxy.username.empty();
     if (has_credentials) login_ = login_message(proxy);
-    request_ = connect_message(host, *socks_port(port));
+    request_ = connect_message(host, *port_number(port));
     CleansedBytes greeting;
     append_bytes(greeting, {socks_version, 1, no_login});
     if (has_credentials) {

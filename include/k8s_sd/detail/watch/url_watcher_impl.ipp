@@ -232,11 +232,11 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
     http.secret_body = query_.kind == Kind::secret;
-    connection_->async_get(api_.target_for(credentials), std::move(http), *this,
-                           [this](error_code ec, std::string why) {
-                               const auto self = shared_from_this();
-                               on_end(ec, std::move(why));
-                           });
+    connection_->async_send(api_.target_for(credentials), std::move(http), *this,
+                            [this](error_code ec, std::string why) {
+                                const auto self = shared_from_this();
+                                on_end(ec, std::move(why));
+                            });
 }
 
 /// Whether the request builds on what another server has said.
