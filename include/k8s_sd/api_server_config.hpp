@@ -77,9 +77,10 @@ struct ExecConfig {
     };
     /// "client.authentication.k8s.io/v1" or "client.authentication.k8s.io/v1beta1"
     std::string api_version{};
-    std::string command{};              ///< looked for in PATH if it has no slash
-    std::vector<std::string> args{};    ///< without the program's name
-    std::vector<Variable> env{};        ///< added to the environment of this process
+    std::string command{};            ///< looked for in PATH if it has no slash
+    std::vector<std::string> args{};  ///< without the program's name
+    /// Added to the environment of this process, which is copied at each run: see ProgramRunner.
+    std::vector<Variable> env{};
     std::string install_hint{};         ///< told where there is no such program
     bool provide_cluster_info = false;  ///< tells the program which server is meant
     std::string cluster_extension{};    ///< JSON for it, of the kubeconfig's cluster

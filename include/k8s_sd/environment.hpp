@@ -112,6 +112,10 @@ class K8S_SD_EXPORT FileCalls {
 };
 
 /// Runs programs that print credentials, such as the exec plugins of kubeconfigs. Thread-safe.
+/// async_run() is called on strands of the library, whenever credentials are needed: that of
+/// system_program_runner() reads the environment of the process then. A kubeconfig that is read
+/// again looks at the variables of proxies. So a host must not change its environment, as by
+/// setenv(), while anything of the library works.
 class K8S_SD_EXPORT ProgramRunner {
  public:
     /// A variable of a program's environment: name and value.
@@ -164,7 +168,8 @@ K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
 /// Child processes, each in a session of its own, without input, and with no descriptor of this
 /// process but two pipes. What a program has started in its session is killed when it ends. At most
 /// 8 run at a time in the process; each has a thread, which nobody waits for, as with
-/// system_resolver(). It needs no signal handler, and takes no child of the host.
+/// system_resolver(). One that has waited 30 s for its turn is not started. It needs no signal
+/// handler, and takes no child of the host.
 K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 

@@ -20,8 +20,8 @@ constexpr Duration longest_program_queue = std::chrono::seconds(30);
 /// One run of a program: the thread that calls run() waits for it, everybody may kill it.
 class ChildProcess {
  public:
-    /// Copies the environment of this process: by the caller, who knows whether another thread of
-    /// the host changes it.
+    /// Copies the environment of this process: on the strand of the caller, long after resolve().
+    /// No thread of the host may change it meanwhile.
     explicit ChildProcess(ProgramRunner::Program);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
