@@ -183,6 +183,7 @@ TEST_CASE("HttpConnect: what is no proxy of HTTP") {
         INFO(status);
         CHECK(contains(connect_problem("HTTP/1.1" + status + "\r\n\r\n"), "does not speak HTTP"));
     }
+    CHECK(contains(connect_problem("HTTP/1.\n\n"), "does not speak HTTP"));
 }
 
 TEST_CASE("HttpConnect: an answer without end is not kept") {
