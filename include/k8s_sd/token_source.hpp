@@ -26,10 +26,10 @@ class K8S_SD_EXPORT TokenSource {
     using Handler = std::function<void(error_code, std::string problem, Token)>;
 
     virtual ~TokenSource() = default;
-    /// Gets a token. Called on a strand of the library, which is that of no watch, once for all in an
-    /// execution context that wait for it. From several contexts, and where configurations differ
-    /// elsewhere, calls may come at the same time, each on another strand. Must not block. What it
-    /// throws is an answer: no token, and the text as problem.
+    /// Gets a token. Called on a strand of the library, once for all in an execution context that
+    /// wait for it. Contexts, and configurations that differ elsewhere, have strands of their own,
+    /// so calls may come at the same time. Must not block. What it throws is an answer: no token,
+    /// and the text as problem.
     /// \param refused  the server has refused the token before: one from a cache will not do
     virtual void async_get_token(bool refused, Handler) = 0;
 };
