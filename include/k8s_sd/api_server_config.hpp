@@ -134,8 +134,9 @@ struct ImpersonationConfig {
     auto operator<=>(const ImpersonationConfig&) const = default;
 };
 
-/// The kubeconfig that an ApiServerConfig was read from. It is read again every 60 s, before a
-/// request, and after a 401 answer, and what has changed serves from the next request on.
+/// The kubeconfig that an ApiServerConfig was read from. It is read again every 60 s while
+/// something is watched, and after a 401 answer. What has changed serves from the next request on,
+/// and if that is the server, its open watches end within 5 s.
 struct KubeconfigOrigin {
     std::vector<std::string> files{};  ///< empty: it was read from none
     /// Also if it was the current one: who runs does not move to another cluster with kubectl.

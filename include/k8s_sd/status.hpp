@@ -96,7 +96,7 @@ struct DiscovererStatus {
     error_code error;     ///< of the first watch below that has one
     std::string message;  ///< of that watch, see WatchStatus::message
     TimePoint since{};    ///< of that watch, see WatchStatus::since
-    std::vector<WatchStatus> watches;  ///< one for each kind and namespace
+    std::vector<WatchStatus> watches;  ///< one for each kind and namespace, or one for each kind
 };
 
 }  // namespace k8s_sd::inline v0

@@ -1,6 +1,9 @@
 #include "sim/api_server_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 using namespace k8s_sd::test;
 using Strings = std::vector<std::string>;
@@ -422,4 +425,26 @@ TEST_CASE("ApiServer: a resource is served in the versions that are set, and dis
     CHECK(status(group + "/v1/endpointslices") == 404);
     CHECK(f.server.count("endpointslices") == 1);
     CHECK_THROWS_AS(f.server.set_served("nothing", {}), std::invalid_argument);
+}
+
+TEST_CASE("ApiServer: the group of Ingresses has v1 without them, as it was before 1.19") {
+    Fixture f;
+    f.server.set_served("ingresses", {"v1beta1"});
+    auto client = f.client();
+    const auto names = [&](const std::string& version) {
+        client.get("/apis/networking.k8s.io/" + version);
+        const json::object list = client.object();
+        std::set<std::string> found;
+        for (const json::value& resource : list.at("resources").as_array())
+            found.insert(std::string(resource.at("name").as_string()));
+        return found;
+    };
+    CHECK(names("v1") == std::set<std::string>{"networkpolicies"});
+    CHECK(names("v1beta1") == std::set<std::string>{"ingresses"});
+    client.get("/apis/networking.k8s.io");
+    CHECK(client.object().at("preferredVersion").at("version") == "v1");
+    client.get("/apis/networking.k8s.io/v1/ingresses");
+    CHECK(client.status() == 404);
+    client.get("/apis/networking.k8s.io/v1/networkpolicies");
+    CHECK(client.status() == 200);
 }

@@ -18,10 +18,11 @@ class WatchProbe final : private WatchObserver {
  public:
     explicit WatchProbe(Simulation& simulation, WatchQuery query = {}, WatchOptions options = {},
                         ApiServerConfig server = {})
-        : simulation_(simulation) {
-        if (server.url.empty()) server.url = simulation.server.url();
-        client_ = std::make_shared<ApiClient>(simulation.context.get_executor(), server,
-                                              simulation.environment());
+        : WatchProbe(simulation, client_of(simulation, std::move(server)), std::move(query),
+                     options) {}
+    WatchProbe(Simulation& simulation, std::shared_ptr<ApiClient> client, WatchQuery query,
+               WatchOptions options = {})
+        : simulation_(simulation), client_(std::move(client)) {
         watcher_.emplace(client_, std::move(query), options, static_cast<WatchObserver&>(*this));
     }
     WatchProbe(const WatchProbe&) = delete;
@@ -54,6 +55,11 @@ class WatchProbe final : private WatchObserver {
     std::function<void()> after_change, after_synced, after_batch, after_status;
 
  private:
+    static std::shared_ptr<ApiClient> client_of(Simulation& simulation, ApiServerConfig server) {
+        if (server.url.empty()) server.url = simulation.server.url();
+        return std::make_shared<ApiClient>(simulation.context.get_executor(), server,
+                                           simulation.environment());
+    }
     void on_change(const ObjectChange& change) override {
         if (!changes_.empty()) changes_ += ' ';
         if (!change.before) {

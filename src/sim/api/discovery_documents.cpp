@@ -40,6 +40,7 @@ json::object group(std::string_view name, const ServedIn& served_in) {
         }
     }
     if (versions.empty()) return {};
+    std::sort(versions.begin(), versions.end());  // v1 before v1beta1
     json::array entries;
     for (const std::string& version : versions) {
         entries.push_back(

@@ -57,8 +57,9 @@ constexpr std::array<Extras, 11> extras{{
     {Kind::configmap, "cm", {}, ""},
 }};
 
-/// What clusters have besides: the workloads of the shop.
-constexpr std::array<ResourceType, 4> workloads{{
+/// What clusters have besides: the workloads of the shop, and what their API groups are older for
+/// than for what the library watches.
+constexpr std::array<ResourceType, 5> others{{
     {"Deployment", "apps", "v1", "deployments", "deployment", "deploy", true, {}, template_zero},
     {"StatefulSet",
      "apps",
@@ -80,6 +81,15 @@ constexpr std::array<ResourceType, 4> workloads{{
      true,
      {},
      R"(,"spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{}}},"status":{})"},
+    {"NetworkPolicy",
+     "networking.k8s.io",
+     "v1",
+     "networkpolicies",
+     "networkpolicy",
+     "netpol",
+     true,
+     {},
+     R"(,"spec":{"podSelector":{}})"},
 }};
 
 std::string lower_case(std::string_view text) {
@@ -88,7 +98,7 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-/// Every kind that the library watches, and the workloads.
+/// Every kind that the library watches, and the others.
 std::vector<ResourceType> make_table() {
     static std::array<std::string, kind_count> singulars;
     std::vector<ResourceType> table;
@@ -104,7 +114,7 @@ std::vector<ResourceType> make_table() {
         type.fields = e.fields;
         type.zero_value = e.zero_value;
     }
-    table.insert(table.end(), workloads.begin(), workloads.end());
+    table.insert(table.end(), others.begin(), others.end());
     return table;
 }
 

@@ -274,6 +274,18 @@ TEST_CASE("Access check: the older version of an API is found as watches find it
     CHECK(contains(c.lines.back().text, "no such API"));
 }
 
+TEST_CASE("Access check: one unlucky 404 is no reason to look for an older version") {
+    Check c;
+    c.config.role = Role::ingress;
+    c.server.set_served("ingresses", {"v1", "v1beta1"});
+    c.server.fail_next(sim::Response::failure(404, "NotFound", "no such path"), 1,
+                       "/apis/networking.k8s.io/v1/");
+    c.start();
+    CHECK_FALSE(c.all_fine);
+    CHECK(c.failed().size() == 1);
+    CHECK_FALSE(contains(c.lines.back().text, "v1beta1"));
+}
+
 TEST_CASE("Access check: a server that hangs costs one step") {
     Check c;
     const std::string where = GENERATE("/version", "/api/v1/pods");

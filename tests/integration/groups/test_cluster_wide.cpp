@@ -93,6 +93,24 @@ TEST_CASE("Cluster-wide: one watch replaces those of many namespaces") {
     CHECK(host->complaints.empty());
 }
 
+TEST_CASE("Cluster-wide: bad objects of other namespaces are no matter, those of ours are told") {
+    Namespaces n;
+    const auto host = n.host(n.config());
+    const auto send_bad = [&](const std::string& ns) {
+        n.server.send_to_watches(
+            "pods", R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{)"
+                    R"("name":"web","namespace":")" +
+                        ns + R"(","resourceVersion":"50"},"spec":7}})" + "\n");
+        n.settle();
+    };
+    send_bad("other");
+    CHECK(n.pods().bad_objects == 0);
+    CHECK(n.take_log().empty());
+    send_bad("b");
+    CHECK(n.pods().bad_objects == 1);
+    CHECK(n.take_log().size() == 1);
+}
+
 TEST_CASE("Cluster-wide: objects of other namespaces are neither kept nor counted") {
     Namespaces n;
     const auto host = n.host(n.config());

@@ -1,10 +1,13 @@
 #include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -44,8 +47,8 @@ struct WithRouter {
 
 /// Two clusters, and a watch that a kubeconfig leads to the first.
 struct TwoClusters : WithRouter, Simulation {
-    TwoClusters()
-        : Simulation({}, {}, {},
+    explicit TwoClusters(const ServerLimits& limits = {})
+        : Simulation({}, {}, limits,
                      [this](std::shared_ptr<Connector> first) {
                          router->servers["first"] = std::move(first);
                          return router;
@@ -57,8 +60,10 @@ struct TwoClusters : WithRouter, Simulation {
         server.apply(pod({.name = "a"}));
         second.apply(pod({.name = "z"}));
         write("https://first", "one");
-        watch.emplace(*this, WatchQuery{}, WatchOptions{},
-                      detail::load_kubeconfig(directory.path("kc"), ""));
+        client = detail::make_shared_client(context.get_executor(),
+                                            detail::load_kubeconfig(directory.path("kc"), ""),
+                                            environment());
+        watch.emplace(*this, client, WatchQuery{});
         watch->start();
         take_requests();
     }
@@ -75,12 +80,16 @@ struct TwoClusters : WithRouter, Simulation {
         second.clear_requests();
         return texts;
     }
+    std::shared_ptr<detail::ServerTraffic> traffic_of(const std::string& url) {
+        return detail::ContextEnvironment::of(context.get_executor()).traffic_of({.url = url});
+    }
     std::size_t lists(ListReason reason) const {
         return watch->status().lists[static_cast<std::size_t>(reason)];
     }
 
     TemporaryDirectory directory;
     sim::ApiServer second;
+    std::shared_ptr<ApiClient> client;
     std::optional<WatchProbe> watch;
 };
 
@@ -119,27 +128,121 @@ TEST_CASE("A changed kubeconfig: an open watch goes on, the next request has the
     CHECK(sim.watch->names() == Names{"a", "b", "c"});
 }
 
-TEST_CASE("A changed kubeconfig: another server is listed, and the old one is not left early") {
+TEST_CASE("A changed kubeconfig: another server is listed within 65 s, and the old one is left") {
     TwoClusters sim;
     sim.write("https://second", "one");
-    sim.advance(61s);
+    sim.advance(59s);
     sim.server.apply(pod({.name = "b"}));
     sim.settle();
     CHECK(sim.watch->names() == Names{"a", "b"});
     CHECK(sim.requests_of_second().empty());
 
     sim.watch->take_changes();
-    sim.server.end_watches();
-    sim.advance(5s);
+    sim.advance(6s);
+    CHECK(sim.server.open_watches() == 0);
+    sim.advance(2s);
     CHECK(sim.watch->names() == Names{"z"});
     CHECK(sim.take_requests().empty());
     // All that was known is gone: a second list confirms it.
     CHECK(sim.requests_of_second() == Lines{"LIST", "LIST", "WATCH"});
     CHECK(sim.lists(ListReason::shrunken) == 1);
+    CHECK_FALSE(sim.watch->status().error);
     sim.second.set_token("two");
     sim.second.end_watches();
     sim.advance(1s);
     CHECK(contains(sim.watch->status().message, "https://second/api/v1/pods"));
+}
+
+TEST_CASE("A changed kubeconfig: all watches leave the old server, within 5 s, one by one") {
+    TwoClusters sim;
+    std::vector<std::unique_ptr<WatchProbe>> others;
+    for (int i = 0; i < 30; ++i) {
+        others.push_back(std::make_unique<WatchProbe>(
+            sim, sim.client, WatchQuery{Kind::service, "n" + std::to_string(i), {}, {}}));
+        others.back()->start();
+    }
+    sim.write("https://second", "one");
+    sim.advance(60s);
+    std::size_t most = 0;
+    for (int i = 0; i < 10; ++i) {
+        const std::size_t open = sim.server.open_watches();
+        sim.advance(500ms);
+        most = std::max(most, open - sim.server.open_watches());
+    }
+    CHECK(sim.server.open_watches() == 0);
+    CHECK(most <= 12);
+    sim.advance(2s);
+    CHECK(sim.second.open_watches() == 31);
+    for (const auto& other : others) CHECK_FALSE(other->status().error);
+}
+
+TEST_CASE("A changed kubeconfig: who waits after a failure goes to the other server as soon") {
+    TwoClusters sim;
+    sim.server.set_served("pods", {});
+    sim.advance(1h);
+    CHECK(sim.watch->status().error == errc::not_found);
+    sim.write("https://second", "one");
+    sim.advance(67s);
+    CHECK(sim.watch->names() == Names{"z"});
+    CHECK_FALSE(sim.watch->status().error);
+}
+
+TEST_CASE("A changed kubeconfig: the old server need not answer what is asked") {
+    TwoClusters sim;
+    sim.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.is_watch()) return std::nullopt;
+        return sim::Response::never();
+    });
+    sim.server.compact();
+    sim.server.disconnect_all();
+    sim.advance(30s);
+    CHECK(sim.watch->status().waiting == Waiting::probe);
+    sim.write("https://second", "one");
+    sim.advance(37s);
+    CHECK(sim.watch->names() == Names{"z"});
+}
+
+TEST_CASE("A changed kubeconfig: a watch that begins after the move lists as any first one does") {
+    TwoClusters sim;
+    sim.write("https://second", "one");
+    sim.advance(67s);
+    sim.requests_of_second();
+    WatchOptions options;
+    options.first_list_from_cache = true;
+    WatchProbe late(sim, sim.client, {Kind::service, {}, {}, {}}, options);
+    late.start();
+    CHECK(late.watcher().synced());
+    CHECK(late.status().lists[static_cast<std::size_t>(ListReason::first)] == 1);
+    CHECK(late.status().lists[static_cast<std::size_t>(ListReason::other_server)] == 0);
+    CHECK(contains(sim.second.requests().front().request.target, "resourceVersion=0"));
+}
+
+TEST_CASE("A changed kubeconfig: the limits are those of the server that is watched now") {
+    TwoClusters sim({.concurrent_lists = 1, .watches = 1});
+    CHECK_FALSE(sim.traffic_of("https://first")->try_watch_place());
+    auto place = sim.traffic_of("https://second")->try_watch_place();
+    CHECK(place);
+    sim.write("https://second", "one");
+    sim.advance(67s);
+    CHECK(sim.watch->names() == Names{"z"});
+    CHECK(sim.watch->status().error == errc::too_many_watches);
+    CHECK(sim.traffic_of("https://first")->try_watch_place());
+    CHECK(sim.traffic_of("https://first")->try_list_place());
+    place.reset();
+    sim.advance(70s);
+    CHECK(sim.second.open_watches() == 1);
+    CHECK_FALSE(sim.traffic_of("https://second")->try_watch_place());
+    CHECK(sim.traffic_of("https://second")->try_list_place());
+}
+
+TEST_CASE("A changed kubeconfig: nothing looks at it when nothing is watched") {
+    TwoClusters sim;
+    sim.advance(59s);
+    sim.watch->destroy();
+    const int asked = sim.files->asked;
+    sim.advance(10min);
+    CHECK(sim.files->asked == asked);
+    CHECK(sim.clock->next_expiry() == TimePoint::max());
 }
 
 TEST_CASE("A changed kubeconfig: a server that has moved is found while the old one is away") {
@@ -160,9 +263,7 @@ TEST_CASE("A changed kubeconfig: a server that has moved is found while the old 
 TEST_CASE("A changed kubeconfig: another CA at the same place may be another cluster") {
     TwoClusters sim;
     sim.write("https://first", "one", ", certificate-authority-data: Y2E=");
-    sim.advance(61s);
-    sim.server.end_watches();
-    sim.advance(1s);
+    sim.advance(65s);
     CHECK(sim.take_requests() == Lines{"LIST /api/v1/pods?limit=500", "WATCH /api/v1/pods from 2"});
     CHECK(sim.watch->take_changes() == "+a");
     CHECK(sim.lists(ListReason::other_server) == 1);
@@ -197,8 +298,8 @@ TEST_CASE("A changed kubeconfig: a file that is gone or broken disturbs nobody")
 
 TEST_CASE("A changed kubeconfig: a file that hangs delays one request by 10 s") {
     TwoClusters sim;
-    sim.advance(61s);
     sim.files->hangs = true;
+    sim.advance(60s);
     sim.server.end_watches();
     sim.advance(9s);
     CHECK(sim.take_requests().empty());

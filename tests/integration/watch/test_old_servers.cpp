@@ -47,6 +47,12 @@ struct OldServer : Simulation {
     const std::string plural;
 };
 
+/// What the server says of the slices' group.
+bool is_discovery(const sim::Request& request) {
+    return request.path.starts_with("/apis/discovery.k8s.io") &&
+           !request.path.ends_with("/endpointslices");
+}
+
 }  // namespace
 
 TEST_CASE("Old servers: what only v1beta1 has is found by discovery, at once") {
@@ -57,11 +63,13 @@ TEST_CASE("Old servers: what only v1beta1 has is found by discovery, at once") {
     CHECK(s.probe.names() == Names{"a"});
     CHECK_FALSE(s.probe.status().error);
     const Texts requests = s.take_requests();
-    REQUIRE(requests.size() == 4);
+    REQUIRE(requests.size() == 5);
     CHECK(requests[0] == "LIST " + group + "/v1/" + s.plural + "?limit=500");
-    CHECK(requests[1] == "LIST " + group);
-    CHECK(requests[2] == "LIST " + group + "/v1beta1/" + s.plural + "?limit=500");
-    CHECK(requests[3].starts_with("WATCH " + group + "/v1beta1/" + s.plural + " from "));
+    // That the group has v1 says nothing: the first v1 of Ingresses' group had no Ingresses.
+    CHECK(requests[1] == "LIST " + group + "/v1");
+    CHECK(requests[2] == "LIST " + group + "/v1beta1");
+    CHECK(requests[3] == "LIST " + group + "/v1beta1/" + s.plural + "?limit=500");
+    CHECK(requests[4].starts_with("WATCH " + group + "/v1beta1/" + s.plural + " from "));
     const Texts log = s.take_log();
     REQUIRE(log.size() == 1);
     CHECK(contains(log[0], group + "/v1beta1/"));
@@ -72,14 +80,16 @@ TEST_CASE("Old servers: what only v1beta1 has is found by discovery, at once") {
 }
 
 TEST_CASE("Old servers: v1 is used again as soon as there is one") {
-    OldServer s({"v1beta1"});
+    const Kind kind = GENERATE(Kind::endpointslice, Kind::ingress);
+    OldServer s({"v1beta1"}, kind);
+    const std::string present = "/apis/" + std::string(resource_of(kind).group) + "/v1/";
     s.probe.start();
     s.advance(20min);
-    CHECK(s.count("/apis/discovery.k8s.io/v1/") == 1);
+    CHECK(s.count(present) == 1);
     CHECK(s.count("/v1beta1/") >= 2);
     // Each time a watch is opened again it may be there.
     const std::size_t asked = s.server.requests().size();
-    CHECK(asked <= 12);
+    CHECK(asked <= 16);
     SECTION("beside the older one") { s.serve({"v1", "v1beta1"}); }
     SECTION("in its place") { s.serve({"v1"}); }
     s.put("b");
@@ -89,7 +99,7 @@ TEST_CASE("Old servers: v1 is used again as soon as there is one") {
     s.server.clear_requests();
     s.advance(20min);
     CHECK(s.count("v1beta1") == 0);
-    CHECK(s.count("/apis/discovery.k8s.io/v1/") >= 2);
+    CHECK(s.count(present) >= 2);
     const Texts log = s.take_log();
     CHECK(std::count_if(log.begin(), log.end(), [](const auto& line) {
               return contains(line, "no older one any more");
@@ -193,7 +203,7 @@ TEST_CASE("Old servers: all watches of a client ask once") {
     sim.advance(1h);
     std::size_t asked = 0;
     for (const auto& record : sim.server.requests())
-        asked += record.request.target == "/apis/discovery.k8s.io" ? 1U : 0U;
+        asked += record.request.target == "/apis/discovery.k8s.io/v1" ? 1U : 0U;
     CHECK(asked >= 10);
     CHECK(asked <= 20);
     for (const auto& watcher : watchers) CHECK(watcher->synced());
@@ -207,25 +217,29 @@ TEST_CASE("Old servers: discovery that lies, hangs or is endless does no harm") 
     OldServer s({"v1beta1"});
     int asked = 0;
     s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
-        if (request.path != "/apis/discovery.k8s.io") return std::nullopt;
+        if (!is_discovery(request)) return std::nullopt;
         ++asked;
         sim::Response response;
         switch (how) {
             case How::hangs: return sim::Response::never();
             case How::endless: response.body.assign(1 << 20, ' '); break;
             case How::forbidden: return sim::Response::failure(403, "Forbidden", "no");
-            case How::garbage: response.body = R"({"kind":"APIGroup","versions":[[[)"; break;
+            case How::garbage:
+                response.body = R"({"kind":"APIResourceList","resources":[[[)";
+                break;
             case How::page: response.content_type = "text/html", response.body = "<html>"; break;
-            case How::nothing: response.body = R"({"kind":"APIGroup","versions":[]})"; break;
+            case How::nothing:
+                response.body = R"({"kind":"APIResourceList","resources":[]})";
+                break;
             case How::changes:
-                response.body = R"({"kind":"APIGroup","versions":[{"version":")" +
-                                std::string(asked % 2 == 0 ? "v1" : "v1beta1") + "\"}]}";
+                response.body = R"({"kind":"APIResourceList","resources":[{"name":")" +
+                                std::string(asked % 3 == 0 ? "endpointslices" : "x") + "\"}]}";
         }
         return response;
     });
     s.probe.start();
     s.advance(1h);
-    CHECK(asked <= 30);
+    CHECK(asked <= 60);
     CHECK(s.server.requests().size() <= 120);
     if (how != How::changes) CHECK(s.probe.status().error == errc::not_found);
     s.server.set_intercept({});
@@ -238,7 +252,7 @@ TEST_CASE("Old servers: a new server that says nothing of its versions is found 
     OldServer s({"v1beta1"});
     s.probe.start();
     s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
-        if (request.path != "/apis/discovery.k8s.io") return std::nullopt;
+        if (!is_discovery(request)) return std::nullopt;
         return sim::Response::failure(403, "Forbidden", "no");
     });
     s.advance(1h);
@@ -250,11 +264,38 @@ TEST_CASE("Old servers: a new server that says nothing of its versions is found 
     CHECK_FALSE(s.probe.status().error);
 }
 
+TEST_CASE("Old servers: who asks in which version a list is keeps no other list waiting") {
+    Simulation s({}, {}, {.concurrent_lists = 1, .watches = 0});
+    s.server.set_served("endpointslices", {"v1beta1"});
+    s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        return is_discovery(request) ? std::optional(sim::Response::never()) : std::nullopt;
+    });
+    const auto client = std::make_shared<ApiClient>(
+        s.context.get_executor(), ApiServerConfig{.url = s.server.url()}, s.environment());
+    WatchProbe slices(s, client, {Kind::endpointslice, {}, {}, {}});
+    WatchProbe pods(s, client, {});
+    slices.start();
+    pods.start();
+    s.settle();
+    CHECK(pods.watcher().synced());
+}
+
+TEST_CASE("Old servers: a watch that asks before it is opened says what it waits for") {
+    OldServer s({"v1beta1"});
+    s.probe.start();
+    s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        return is_discovery(request) ? std::optional(sim::Response::never()) : std::nullopt;
+    });
+    s.advance(1min);
+    s.server.end_watches();
+    s.advance(1s);
+    CHECK(s.probe.status().waiting == Waiting::watch);
+}
+
 TEST_CASE("Old servers: a watcher that stops while discovery is asked hears no answer") {
     OldServer s({"v1beta1"});
     s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
-        if (request.path == "/apis/discovery.k8s.io") return sim::Response::never();
-        return std::nullopt;
+        return is_discovery(request) ? std::optional(sim::Response::never()) : std::nullopt;
     });
     s.probe.start();
     s.probe.destroy();

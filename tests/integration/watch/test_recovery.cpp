@@ -78,6 +78,26 @@ TEST_CASE("Recovery: news of a server that works makes nobody who fails for hims
     CHECK(failed <= 15);
 }
 
+TEST_CASE("Recovery: a request that was sent before it and fails after it is soon sent again") {
+    Simulation sim;
+    const auto client = std::make_shared<ApiClient>(
+        sim.context.get_executor(), ApiServerConfig{.url = sim.server.url()}, sim.environment());
+    WatchOptions patient;
+    patient.backoff_min = 30s;
+    WatchProbe hanging(sim, client, {}, patient);
+    WatchProbe failing(sim, client, {Kind::service, {}, {}, {}});
+    sim.server.fail_next(sim::Response::never(), 1, "/api/v1/pods");
+    sim.server.fail_next(sim::Response::failure(503, "ServiceUnavailable", "starting"), 1,
+                         "/api/v1/services");
+    hanging.start();
+    failing.start();
+    sim.advance(5s);
+    REQUIRE(failing.watcher().synced());
+    while (!hanging.status().error) sim.advance(100ms);
+    sim.advance(6s);
+    CHECK(hanging.watcher().synced());
+}
+
 TEST_CASE("Recovery: a server that was restored is listed after a probe, and that is told") {
     Simulation sim;
     for (int i = 0; i < 20; ++i) sim.server.apply(pod({.name = "p" + std::to_string(i)}));

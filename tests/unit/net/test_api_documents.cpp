@@ -2,43 +2,42 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
-#include <vector>
 
 using namespace k8s_sd::detail;
-using Versions = std::vector<std::string>;
 
-TEST_CASE("API documents: the versions of a group") {
-    CHECK(read_group_versions(
-              R"({"kind":"APIGroup","apiVersion":"v1","name":"discovery.k8s.io","versions":[)"
-              R"({"groupVersion":"discovery.k8s.io/v1","version":"v1"},)"
-              R"({"groupVersion":"discovery.k8s.io/v1beta1","version":"v1beta1"}],)"
-              R"("preferredVersion":{"groupVersion":"discovery.k8s.io/v1","version":"v1"}})"
-              "\n") == Versions{"v1", "v1beta1"});
-    CHECK(read_group_versions(R"({"kind":"APIGroup","versions":[]})") == Versions{});
+TEST_CASE("API documents: which resources a version of a group has") {
+    const std::string text =
+        R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"networking.k8s.io/v1",)"
+        R"("resources":[{"name":"ingresses/status","singularName":"","namespaced":true,)"
+        R"("kind":"Ingress","verbs":["get"]},{"name":"networkpolicies","singularName":"",)"
+        R"("namespaced":true,"kind":"NetworkPolicy","verbs":["get","list","watch"]}]})"
+        "\n";
+    CHECK(lists_resource(text, "networkpolicies") == true);
+    CHECK(lists_resource(text, "ingresses") == false);
+    CHECK(lists_resource(R"({"kind":"APIResourceList","resources":[]})", "ingresses") == false);
 }
 
-TEST_CASE("API documents: what is no group says nothing") {
+TEST_CASE("API documents: what is no list of resources says nothing") {
     for (const std::string& text :
          {std::string(), std::string("{"), std::string("[]"), std::string("null"),
           std::string("<html>"), std::string(R"({"kind":"Status","code":404})"),
-          std::string(R"({"kind":"APIGroup"})"),
-          std::string(R"({"kind":"APIGroup","versions":{}})"),
-          std::string(R"({"kind":5,"versions":[{"version":"v1"}]})"),
-          std::string(R"({"kind":"APIGroup","versions":[]} x)"), std::string(60'000, '['),
-          R"({"kind":"APIGroup","versions":)" + std::string(60'000, '['),
+          std::string(R"({"kind":"APIResourceList"})"),
+          std::string(R"({"kind":"APIResourceList","resources":{}})"),
+          std::string(R"({"kind":5,"resources":[{"name":"pods"}]})"),
+          std::string(R"({"kind":"APIGroup","resources":[{"name":"pods"}]})"),
+          std::string(R"({"kind":"APIResourceList","resources":[]} x)"), std::string(60'000, '['),
+          R"({"kind":"APIResourceList","resources":)" + std::string(60'000, '['),
           std::string(60'000, '\xff'), std::string("\0\0", 2)}) {
         CAPTURE(text.substr(0, 60));
-        CHECK_FALSE(read_group_versions(text));
+        CHECK_FALSE(lists_resource(text, "pods"));
     }
 }
 
-TEST_CASE("API documents: versions that cannot be ones are left out, and there is a limit") {
-    std::string text =
-        R"({"kind":"APIGroup","versions":[null,5,"v1",{},{"version":7},{"version":")" +
-        std::string(64, 'v') + R"("},{"version":"v1"})";
-    CHECK(read_group_versions(text + "]}") == Versions{"v1"});
-    for (int i = 0; i < 1000; ++i) text += R"(,{"version":"v2"})";
-    CHECK(read_group_versions(text + "]}")->size() == 100);
+TEST_CASE("API documents: entries that are no resources are passed over") {
+    const std::string text =
+        R"({"kind":"APIResourceList","resources":[null,5,"pods",{},{"name":7},{"name":["pods"]})";
+    CHECK(lists_resource(text + "]}", "pods") == false);
+    CHECK(lists_resource(text + R"(,{"name":"pods"}]})", "pods") == true);
 }
 
 TEST_CASE("API documents: the version of the server is one short line") {

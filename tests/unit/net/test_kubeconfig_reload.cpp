@@ -177,6 +177,52 @@ TEST_CASE("KubeconfigReload: while the server is not reached it looks every 5 s"
     CHECK(f.files->asked == 2);
 }
 
+TEST_CASE("KubeconfigReload: it looks every minute by itself while that is wanted") {
+    Fixture f;
+    f.clock->advance(10min);
+    f.settle();
+    CHECK(f.files->asked == 0);
+    CHECK(f.clock->next_expiry() == TimePoint::max());
+    f.reload->keep_looking();
+    f.reload->keep_looking();
+    f.settle();
+    CHECK(f.files->asked == 1);
+    f.directory.write("kc", text_of("two"));
+    f.clock->advance(59s);
+    f.settle();
+    CHECK(f.files->asked == 1);
+    f.look(0s);  // who asks in between is no reason to look more often
+    f.clock->advance(1s);
+    f.settle();
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+    f.clock->advance(60s);
+    f.settle();
+    CHECK(f.files->asked == 3);
+    f.reload->rest();
+    CHECK(f.clock->next_expiry() == TimePoint::max());
+    f.clock->advance(10min);
+    f.settle();
+    CHECK(f.files->asked == 3);
+}
+
+TEST_CASE("KubeconfigReload: a file that hangs is not looked at twice, and the looks go on") {
+    Fixture f;
+    f.reload->keep_looking();
+    f.files->hangs = true;
+    for (int i = 0; i < 70; ++i) {
+        f.clock->advance(1s);
+        f.settle();
+    }
+    CHECK(f.files->asked == 1);
+    CHECK(f.take_log().size() == 1);
+    f.files->answer();
+    f.settle();
+    f.directory.write("kc", text_of("two"));
+    f.clock->advance(60s);
+    f.settle();
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+}
+
 TEST_CASE("KubeconfigReload: another current context is for those who start later") {
     Fixture f;
     f.directory.write("kc", text_of("one", "https://h", "d"));

@@ -330,17 +330,16 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         if (answer.head.status != 404 || older.empty() || !question().api_version.empty())
             return judge_answer(answer);
         client_->served_versions.async_get(
-            resource_of(kind).group,
-            [again = guarded(&AccessCheck::on_versions),
-             answer](const ServedVersions::Versions& versions) { again(answer, versions); });
+            kind, older,
+            [again = guarded(&AccessCheck::on_versions), answer](ServedVersions::Answer served) {
+                again(answer, served);
+            });
     }
-    void on_versions(const ShortGet::Answer& answer, const ServedVersions::Versions& versions) {
-        const KindAccess access = question().access;
-        const std::string_view older = schema_of(access.second).older_version;
-        if (!versions || std::find(versions->begin(), versions->end(), older) == versions->end())
-            return judge_answer(answer);
+    void on_versions(const ShortGet::Answer& answer, ServedVersions::Answer served) {
+        if (served != ServedVersions::Answer::older) return judge_answer(answer);
+        const Kind kind = question().access.second;
         for (Question& other : questions_) {
-            if (other.access.second == access.second) other.api_version = older;
+            if (other.access.second == kind) other.api_version = schema_of(kind).older_version;
         }
         send();
     }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,14 +21,26 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// Whoever uses the server for longer than a request takes.
+class ServerUser {
+ public:
+    /// ApiClientImpl::server_revision and what belongs to it have changed. Must not call back.
+    virtual void on_server_change() = 0;
+
+ protected:
+    ~ServerUser() = default;
+};
+
+/// Whether a client shares its traffic with all others of its server in the execution context.
+enum class Traffic : bool { own, shared };
+
 /// What the watches of one server have in common.
 class ApiClientImpl {
  public:
     /// \param source   of the credentials; null: what `server.auth` says
-    /// \param traffic  shared with other clients of the server; null: one of its own
     ApiClientImpl(asio::any_io_executor executor, const ApiServerConfig& server,
                   Environment environment, std::unique_ptr<CredentialSource> source = nullptr,
-                  std::shared_ptr<ServerTraffic> traffic = nullptr);
+                  Traffic = Traffic::own);
 
     /// The credentials of the next request. May change everything else here before: to what the
     /// kubeconfig says now.
@@ -36,6 +49,9 @@ class ApiClientImpl {
     void async_refresh_credentials(std::uint64_t refused, Credentials::RefreshHandler);
     /// The server was not reached: it may have moved.
     void on_unreachable() noexcept;
+    /// As long as there are users the kubeconfig is looked at, whether there are requests or not.
+    void add_user(ServerUser&);
+    void remove_user(ServerUser&) noexcept;
 
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
@@ -56,16 +72,18 @@ class ApiClientImpl {
 
     const asio::any_io_executor executor;
     const Environment environment;
-    const std::shared_ptr<ServerTraffic> traffic;
-    std::uint64_t server_revision = 0;  ///< another one: it may be another cluster
+    std::shared_ptr<ServerTraffic> traffic;  ///< of the server that is at `url()`
+    std::uint64_t server_revision = 0;       ///< another one: it may be another cluster
     Credentials credentials;
     ServedVersions served_versions{*this};
 
  private:
     void set_target(const ApiServerConfig&);
     void set_server(const ApiServerConfig&);
+    std::shared_ptr<ServerTraffic> find_traffic(const ApiServerConfig&) const;
     void on_change(const ApiServerConfig& before, const ApiServerConfig& now);
 
+    const Traffic traffic_kind_;
     ServerUrl url_;
     std::string base_;
     std::string header_;                    ///< the part that is the same in every request
@@ -74,10 +92,11 @@ class ApiClientImpl {
     std::shared_ptr<const ClientIdentity> identity_;
     std::vector<CleansedBytes> secrets_;
     std::uint64_t seeds_ = 0;
+    std::set<ServerUser*> users_;
     std::unique_ptr<KubeconfigReload> reload_;  ///< null: there is no kubeconfig
 };
 
-/// A client that shares its traffic with all others of that server in the execution context.
+/// A client with Traffic::shared.
 std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
                                               const ApiServerConfig& server, Environment);
 

@@ -24,15 +24,14 @@ ServerUrl url_of(const ApiServerConfig& server) {
 
 ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& server,
                              Environment env, std::unique_ptr<CredentialSource> source,
-                             std::shared_ptr<ServerTraffic> shared_traffic)
+                             Traffic traffic_kind)
     : executor(std::move(ex)),
       environment(with_defaults(std::move(env))),
-      traffic(shared_traffic
-                  ? std::move(shared_traffic)
-                  : std::make_shared<ServerTraffic>(environment.limits, environment.metrics)),
       credentials(source ? std::move(source)
                          : make_credential_source(server, executor, environment),
-                  environment.clock) {
+                  environment.clock),
+      traffic_kind_(traffic_kind) {
+    traffic = find_traffic(server);
     set_server(server);
     set_target(server);
     if (server.kubeconfig.files.empty()) return;
@@ -63,9 +62,17 @@ void ApiClientImpl::set_target(const ApiServerConfig& server) {
     for (const CleansedBytes& secret : secrets_of(*target_->proxy)) add_secret(view(secret));
 }
 
-/// What is open goes on: only a new target is a reason for a new connection.
+std::shared_ptr<ServerTraffic> ApiClientImpl::find_traffic(const ApiServerConfig& server) const {
+    if (traffic_kind_ == Traffic::shared)
+        return ContextEnvironment::of(executor).traffic_of(server);
+    return std::make_shared<ServerTraffic>(environment.limits, environment.metrics);
+}
+
+/// What is open at the same server goes on: only a new target is a reason for a new connection.
 void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConfig& now) {
+    const std::string url_before = base_;
     set_server(now);
+    if (base_ != url_before) traffic = find_traffic(now);
     if (std::tie(now.url, now.tls, now.proxy) != std::tie(before.url, before.tls, before.proxy)) {
         set_target(now);
     }
@@ -73,8 +80,19 @@ void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConf
         std::tie(before.url, before.tls.ca, before.tls.ca_file)) {
         ++server_revision;
         served_versions.forget();
+        for (ServerUser* user : users_) user->on_server_change();
     }
     credentials.replace_source(make_credential_source(now, executor, environment));
+}
+
+void ApiClientImpl::add_user(ServerUser& user) {
+    users_.insert(&user);
+    if (reload_) reload_->keep_looking();
+}
+
+void ApiClientImpl::remove_user(ServerUser& user) noexcept {
+    users_.erase(&user);
+    if (reload_ && users_.empty()) reload_->rest();
 }
 
 void ApiClientImpl::async_get_credentials(Credentials::GetHandler handler) {
@@ -139,9 +157,8 @@ std::uint64_t ApiClientImpl::next_seed() {
 std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
                                               const ApiServerConfig& server,
                                               Environment environment) {
-    return std::make_shared<ApiClient>(
-        std::make_unique<ApiClientImpl>(strand, server, std::move(environment), nullptr,
-                                        ContextEnvironment::of(strand).traffic_of(server)));
+    return std::make_shared<ApiClient>(std::make_unique<ApiClientImpl>(
+        strand, server, std::move(environment), nullptr, Traffic::shared));
 }
 
 }  // namespace k8s_sd::inline v0::detail

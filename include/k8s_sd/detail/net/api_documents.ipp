@@ -4,14 +4,14 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
+#include <algorithm>
 #include <cstddef>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// No server has so many, or such long ones.
-constexpr std::size_t most_versions = 100;
+// No server has a longer one.
 constexpr std::size_t longest_version_name = 63;
 
 std::optional<boost::json::object> read_json_object(std::string_view text) {
@@ -23,20 +23,15 @@ std::optional<boost::json::object> read_json_object(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> read_group_versions(std::string_view json) {
-    const auto group = read_json_object(json);
-    if (!group || json_text(*group, "kind") != "APIGroup") return std::nullopt;
-    const boost::json::value* listed = group->if_contains("versions");
+std::optional<bool> lists_resource(std::string_view json, std::string_view plural) {
+    const auto list = read_json_object(json);
+    if (!list || json_text(*list, "kind") != "APIResourceList") return std::nullopt;
+    const boost::json::value* listed = list->if_contains("resources");
     if (!listed || !listed->is_array()) return std::nullopt;
-    std::vector<std::string> versions;
-    for (const boost::json::value& item : listed->get_array()) {
-        if (versions.size() == most_versions) break;
-        if (!item.is_object()) continue;
-        std::string version(json_text(item.get_object(), "version"));
-        if (!version.empty() && version.size() <= longest_version_name)
-            versions.push_back(std::move(version));
-    }
-    return versions;
+    const boost::json::array& resources = listed->get_array();
+    return std::any_of(resources.begin(), resources.end(), [&](const boost::json::value& item) {
+        return item.is_object() && json_text(item.get_object(), "name") == plural;
+    });
 }
 
 std::string read_server_version(std::string_view json) {

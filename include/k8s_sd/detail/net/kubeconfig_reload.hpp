@@ -34,10 +34,14 @@ class KubeconfigReload {
     void async_look(LookHandler);
     /// Looks now: the server has refused the credentials.
     void async_look_at_once(LookHandler);
+    /// Looks every 60 s from now on, also if nobody asks; until rest().
+    void keep_looking();
+    void rest() noexcept;
     /// The server was not reached: the next look comes after 5 s, not after 60 s.
     void doubt() noexcept;
 
  private:
+    void set_timer();
     void read_next();
     void finish(const std::string& read_problem);
     void evaluate();
@@ -51,8 +55,10 @@ class KubeconfigReload {
     Logger logger_;
     ChangeHandler changed_;
     FileReader reader_;
+    std::unique_ptr<Timer> timer_;
     TimePoint looked_at_;
     TimePoint due_;
+    bool looking_ = false;                 ///< see keep_looking()
     std::vector<LookHandler> waiting_;     ///< not empty: it looks
     std::vector<CleansedBytes> contents_;  ///< that were read in this look
     std::optional<std::size_t> parsed_;    ///< a hash of the contents that were parsed last

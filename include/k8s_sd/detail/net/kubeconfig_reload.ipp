@@ -26,6 +26,7 @@ KubeconfigReload::KubeconfigReload(ApiServerConfig present, const asio::any_io_e
       logger_(std::move(logger)),
       changed_(std::move(changed)),
       reader_(strand, clock_, std::move(calls)),
+      timer_(clock_->make_timer(strand)),
       looked_at_(clock_->now()),
       due_(looked_at_ + between_looks) {}
 
@@ -39,6 +40,19 @@ void KubeconfigReload::async_look_at_once(LookHandler handler) {
     if (waiting_.size() > 1) return;
     contents_.clear();
     read_next();
+}
+
+void KubeconfigReload::keep_looking() {
+    if (!std::exchange(looking_, true)) set_timer();
+}
+
+void KubeconfigReload::rest() noexcept {
+    looking_ = false;
+    timer_->cancel();
+}
+
+void KubeconfigReload::set_timer() {
+    if (looking_) timer_->expires_at(due_, [this] { async_look([] {}); });
 }
 
 void KubeconfigReload::doubt() noexcept {
@@ -57,6 +71,7 @@ void KubeconfigReload::read_next() {
 void KubeconfigReload::finish(const std::string& read_problem) {
     looked_at_ = clock_->now();
     due_ = looked_at_ + between_looks;
+    set_timer();
     if (read_problem.empty()) evaluate();
     contents_.clear();
     report(read_problem.empty() ? parse_problem_ : read_problem);

@@ -14,41 +14,65 @@ constexpr Duration least_pause_of_questions = std::chrono::seconds(5);
 constexpr Duration longest_pause_of_questions = std::chrono::minutes(5);
 constexpr Duration longest_wait_for_versions = std::chrono::seconds(10);
 
+/// Whether the server has the kind in the version that was asked for; nullopt: it does not say.
+std::optional<bool> has_kind(const ShortGet::Answer& answer, Kind kind) {
+    if (answer.ec) return std::nullopt;
+    if (answer.head.status == 404) return false;
+    if (answer.head.status != 200) return std::nullopt;
+    return lists_resource(answer.body, resource_of(kind).plural);
+}
+
 }  // namespace
 
-void ServedVersions::async_get(std::string_view name, Handler handler) {
-    Group& group = groups_[std::string(name)];
+void ServedVersions::async_get(Kind kind, std::string_view older, Handler handler) {
+    Question& question = questions_[kind];
+    question.older = older;
     const TimePoint now = api_.environment.clock->now();
-    const bool asking = !group.waiting.empty();
-    if (!asking && group.asked_at && now - *group.asked_at < group.pause) {
-        const Versions versions = group.versions;  // the handler may bring about new ones
-        return handler(versions);
-    }
-    group.waiting.push_back(std::move(handler));
-    if (!asking) ask(std::string(name), group);
+    const bool asking = !question.waiting.empty();
+    if (!asking && question.asked_at && now - *question.asked_at < question.pause)
+        return handler(question.answer);
+    question.waiting.push_back(std::move(handler));
+    if (!asking) ask(kind, question);
 }
 
 void ServedVersions::forget() {
-    for (auto& [name, group] : groups_) group.asked_at.reset();
+    for (auto& [kind, question] : questions_) question.asked_at.reset();
 }
 
-void ServedVersions::ask(const std::string& name, Group& group) {
+void ServedVersions::ask(Kind kind, Question& question) {
     const TimePoint now = api_.environment.clock->now();
     // Questions in a row make the pauses grow.
-    const bool in_a_row = group.asked_at && now - *group.asked_at < 2 * longest_pause_of_questions;
-    group.pause =
-        in_a_row ? std::min(2 * group.pause, longest_pause_of_questions) : least_pause_of_questions;
-    group.asked_at = now;
-    if (!group.get) group.get = std::make_shared<ShortGet>(api_);
-    group.get->start("/apis/" + name, ShortGet::Until::body, longest_wait_for_versions,
-                     [&group](const ShortGet::Answer& answer) {
-                         const bool good = !answer.ec && answer.head.status == 200;
-                         group.versions = good ? read_group_versions(answer.body) : std::nullopt;
-                         const Versions versions = group.versions;
-                         // Any of them may destroy this object.
-                         for (const Handler& handler : std::exchange(group.waiting, {}))
-                             handler(versions);
-                     });
+    const bool in_a_row =
+        question.asked_at && now - *question.asked_at < 2 * longest_pause_of_questions;
+    question.pause = in_a_row ? std::min(2 * question.pause, longest_pause_of_questions)
+                              : least_pause_of_questions;
+    question.asked_at = now;
+    if (!question.get) question.get = std::make_shared<ShortGet>(api_);
+    ask_for(kind, resource_of(kind).version, question);
+}
+
+/// Who has the present version need not say whether there is an older one.
+void ServedVersions::ask_for(Kind kind, std::string_view version, Question& question) {
+    const Resource& resource = resource_of(kind);
+    const TimePoint now = api_.environment.clock->now();
+    const Duration left = question.asked_at.value_or(now) + longest_wait_for_versions - now;
+    const std::string path = "/apis/" + std::string(resource.group) + "/" + std::string(version);
+    question.get->start(path, ShortGet::Until::body, left,
+                        [this, kind, version, &question](const ShortGet::Answer& answer) {
+                            const bool asked_for_older = version == question.older;
+                            const std::optional<bool> has = has_kind(answer, kind);
+                            if (has == false && !asked_for_older)
+                                return ask_for(kind, question.older, question);
+                            finish(question, !has.value_or(false) ? Answer::none
+                                             : asked_for_older    ? Answer::older
+                                                                  : Answer::present);
+                        });
+}
+
+void ServedVersions::finish(Question& question, Answer answer) {
+    question.answer = answer;
+    // Any of them may destroy this object.
+    for (const Handler& handler : std::exchange(question.waiting, {})) handler(answer);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -6,6 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -81,6 +82,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     void on_failure();
     /// Calls the handler once, when a success follows a failure.
     [[nodiscard]] Ticket async_recovery(asio::any_io_executor, RecoveryHandler);
+    /// How often a success has followed a failure.
+    std::uint64_t recoveries() const;
 
     BookmarkCadence bookmarks;
 
@@ -97,13 +100,14 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     const std::shared_ptr<Metrics> metrics_;
 
     // Nothing foreign is called, destroyed or posted to under it.
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::size_t lists_ = 0;
     std::size_t watches_ = 0;
     Requests waiting_;     ///< for a place for a list
     Requests recovering_;  ///< for a success
     bool handing_out_ = false;
     bool failed_ = false;
+    std::uint64_t recoveries_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

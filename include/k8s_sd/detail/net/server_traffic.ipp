@@ -98,10 +98,16 @@ void ServerTraffic::on_success() {
     {
         const std::lock_guard lock(mutex_);
         if (!std::exchange(failed_, false)) return;
+        ++recoveries_;
         recovered.swap(recovering_);
         for (const auto& request : recovered) request->queue = nullptr;
     }
     for (const auto& request : recovered) post(request);
+}
+
+std::uint64_t ServerTraffic::recoveries() const {
+    const std::lock_guard lock(mutex_);
+    return recoveries_;
 }
 
 ServerTraffic::Ticket ServerTraffic::async_recovery(asio::any_io_executor executor,

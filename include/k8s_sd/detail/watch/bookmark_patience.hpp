@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 /// this one must have brought one.
 class BookmarkPatience {
  public:
-    explicit BookmarkPatience(BookmarkCadence& cadence) : cadence_(cadence) {}
+    explicit BookmarkPatience(BookmarkCadence& cadence) : cadence_(&cadence) {}
 
     /// \param silence  what is allowed without bookmarks; zero: any
     void begin_watch(Duration silence) noexcept {
@@ -22,7 +22,7 @@ class BookmarkPatience {
         last_.reset();
     }
     void on_bookmark(TimePoint now) {
-        if (last_) cadence_.add(now - *last_);
+        if (last_) cadence_->add(now - *last_);
         last_ = now;
         ever_ = true;
         silent_ = 0;
@@ -33,7 +33,7 @@ class BookmarkPatience {
 
     /// Zero: any silence.
     Duration allowed() const {
-        const auto interval = ever_ ? cadence_.interval() : std::nullopt;
+        const auto interval = ever_ ? cadence_->interval() : std::nullopt;
         if (!interval) return silence_;
         Duration patience =
             std::max(std::chrono::duration_cast<Duration>(*interval * intervals), least);
@@ -52,7 +52,7 @@ class BookmarkPatience {
     // Bookmarks that a proxy held back come together, and the last of a watch follows soon.
     static constexpr Duration least = std::chrono::seconds(90);
 
-    BookmarkCadence& cadence_;
+    BookmarkCadence* cadence_;
     Duration silence_{};
     std::optional<TimePoint> last_;
     bool ever_ = false;  // this URL has brought a bookmark

@@ -27,6 +27,7 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// Handlers may outlive the watcher; after stop() they do nothing.
 class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>,
+                             private ServerUser,
                              private ResponseSink,
                              private EventSink {
  public:
@@ -53,6 +54,12 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void begin(WatchRequest, Purpose, Waiting);
     void on_credentials(const RequestCredentials&, const WatchRequest&, Waiting);
 
+    void on_server_change() override;
+    void leave();
+    bool is_of_other_server() const noexcept;
+    void take_server();
+    void go_to_other_server();
+
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
 
@@ -76,20 +83,22 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report(const Verdict&);
     void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
-    bool is_of_other_server();
     void finish_list(const std::string& version);
     void recover();
 
     /// After `wait`, if the watcher is there and the timer was not set anew.
     void call_after(Duration wait, void (URLWatcherImpl::*method)());
     void wait_until_recovery(const WatchMachine::Sleep&);
-    Duration draw_recovery_jitter();
+    void wake(TimePoint earliest, TimePoint end);
+    Duration draw_jitter(Duration most);
     void on_slept();
     void wait(Waiting, std::optional<Duration> pause = {});
     TimePoint now() const noexcept { return api_.environment.clock->now(); }
 
     std::shared_ptr<ApiClient> client_;
     ApiClientImpl& api_;
+    std::uint64_t server_;                    ///< the revision of the server that all is about
+    std::shared_ptr<ServerTraffic> traffic_;  ///< of that server
     WatchQuery query_;
     std::string_view api_version_;  ///< that the server has; empty: the present one
     WatchOptions options_;
@@ -103,6 +112,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchReport report_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
+    std::unique_ptr<Timer> leaving_;  ///< the server; null: it was the same all the time
 
     ServerTraffic::Ticket ticket_;  ///< of what it waits for
     ServerTraffic::Place list_place_;
@@ -110,12 +120,13 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     Exchange exchange_;              ///< the one under way
     std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
-    std::uint64_t server_ = 0;       ///< the revision of the server that it was sent to
+    std::uint64_t recoveries_ = 0;   ///< of the server, when it was sent
     std::optional<TimePoint> head_at_;
     std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
     TimePoint batch_at_{};                  ///< when the bytes came that are being read
     std::vector<ObjectPtr> held_;           ///< of a list that has not said its kind yet
     bool too_many_ = false;                 ///< objects
+    bool asking_ = false;                   ///< for versions
     std::optional<TimePoint> retried_at_;   ///< with new credentials, at once
     bool woken_ = false;  ///< by the recovery of the server, before the end of its pause
     bool started_ = false;

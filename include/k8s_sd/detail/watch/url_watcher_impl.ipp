@@ -16,6 +16,8 @@ constexpr Duration proof_of_life = std::chrono::seconds(1);
 /// none of them earlier after its own failure than that.
 constexpr Duration recovery_jitter = std::chrono::seconds(1);
 constexpr Duration least_pause = std::chrono::seconds(4);
+/// Within it everybody leaves a server that the kubeconfig does not name any longer.
+constexpr Duration leaving_jitter = std::chrono::seconds(5);
 constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
 /// More are not the answer to a list of one object.
 constexpr std::size_t most_probed = 100;
@@ -38,6 +40,8 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
                                std::shared_ptr<ObjectMaker> maker)
     : client_(std::move(client)),
       api_(client_->impl()),
+      server_(api_.server_revision),
+      traffic_(api_.traffic),
       query_(std::move(query)),
       options_(options),
       observer_(observer),
@@ -45,7 +49,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       reader_(schema_of(query_.kind), options.max_object_bytes, *this),
       machine_(options, api_.next_seed()),
       random_(api_.next_seed()),
-      patience_(api_.traffic->bookmarks),
+      patience_(traffic_->bookmarks),
       report_(
           query_, api_.url(), api_.environment.metrics->of(query_.kind), api_.environment.logger,
           [this](std::string text) { return api_.redact(std::move(text)); }, now()),
@@ -55,6 +59,8 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
 void URLWatcherImpl::start() {
     if (started_ || stopped_) return;
     started_ = true;
+    take_server();
+    api_.add_user(*this);
     const auto self = shared_from_this();  // an observer may drop the watcher
     perform(machine_.start());
 }
@@ -62,8 +68,10 @@ void URLWatcherImpl::start() {
 void URLWatcherImpl::stop() noexcept {
     if (stopped_) return;
     stopped_ = true;
+    api_.remove_user(*this);
     connection_->close();
     timer_->cancel();
+    if (leaving_) leaving_->cancel();
     ticket_.reset();
     list_place_.reset();
     watch_place_.reset();
@@ -93,11 +101,11 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
 
 // A list has its place from the first page to the last, as long as nothing comes in between.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
-    if (!list_place_) list_place_ = api_.traffic->try_list_place();
+    if (!list_place_) list_place_ = traffic_->try_list_place();
     if (list_place_) return list(wanted);
     wait(Waiting::list_budget);
     connection_->close();
-    ticket_ = api_.traffic->async_list_place(
+    ticket_ = traffic_->async_list_place(
         api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Place place) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
@@ -135,13 +143,14 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     list_place_.reset();
     watch_place_.reset();
     if (api_version_.empty()) return open_watch(watch);
+    wait(Waiting::watch);
     ask_for_versions(false, [this, watch](bool, bool moved) {
         if (!moved) open_watch(watch);
     });
 }
 
 void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
-    watch_place_ = api_.traffic->try_watch_place();
+    watch_place_ = traffic_->try_watch_place();
     if (!watch_place_) {
         exchange_ = {};
         exchange_.purpose = Purpose::watch;
@@ -161,6 +170,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
+    if (is_of_other_server()) return go_to_other_server();
     list_place_.reset();
     watch_place_.reset();
     // The next connection looks the server's address up again, which spreads clients over
@@ -177,19 +187,24 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
 void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
     const TimePoint end = now() + sleep.delay;
     const TimePoint earliest = now() + least_pause;
-    ticket_ = api_.traffic->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
+    // It may have been while this watch waited for an answer in vain.
+    if (traffic_->recoveries() != recoveries_) return wake(earliest, end);
+    ticket_ = traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
         const auto self = weak.lock();
-        if (!self || self->stopped_) return;
-        const TimePoint soon = std::max(self->now(), earliest) + self->draw_recovery_jitter();
-        if (soon >= end) return;
-        self->woken_ = true;
-        self->call_after(soon - self->now(), &URLWatcherImpl::on_slept);
+        if (self && !self->stopped_) self->wake(earliest, end);
     });
 }
 
-Duration URLWatcherImpl::draw_recovery_jitter() {
+void URLWatcherImpl::wake(TimePoint earliest, TimePoint end) {
+    const TimePoint soon = std::max(now(), earliest) + draw_jitter(recovery_jitter);
+    if (soon >= end) return;
+    woken_ = true;
+    call_after(soon - now(), &URLWatcherImpl::on_slept);
+}
+
+Duration URLWatcherImpl::draw_jitter(Duration most) {
     using Distribution = std::uniform_int_distribution<Duration::rep>;
-    return Duration(Distribution(0, recovery_jitter.count())(random_));
+    return Duration(Distribution(0, most.count())(random_));
 }
 
 void URLWatcherImpl::on_slept() {
@@ -206,6 +221,7 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.has_position = request.has_position;
     exchange_.streams = machine_.streams();
     head_at_.reset();
+    recoveries_ = traffic_->recoveries();
     too_many_ = false;
     wait(Waiting::credentials);
     api_.async_get_credentials([weak = weak_from_this(), request = std::move(request),
@@ -220,10 +236,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     if (credentials.ec) {
         return conclude({WatchMachine::Failed{}, {credentials.ec, credentials.problem}, true});
     }
-    if (is_of_other_server()) {
-        watch_place_.reset();
-        return perform(machine_.next(WatchMachine::OtherServer{}, now()));
-    }
+    if (is_of_other_server()) return go_to_other_server();
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
     wait(waiting);
@@ -239,10 +252,44 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                             });
 }
 
-/// Whether the request builds on what another server has said.
-bool URLWatcherImpl::is_of_other_server() {
-    if (std::exchange(server_, api_.server_revision) == api_.server_revision) return false;
-    return exchange_.has_position || exchange_.purpose == Purpose::probe;
+// --- a server that is another one now -----------------------------------------------------------
+
+/// Those who watch do not all come to the new server at once.
+void URLWatcherImpl::on_server_change() {
+    if (!leaving_) leaving_ = api_.environment.clock->make_timer(api_.executor);
+    leaving_->expires_at(now() + draw_jitter(leaving_jitter), [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self && !self->stopped_) self->leave();
+    });
+}
+
+/// Whatever goes on at the old server; who waits for something else looks afterwards where to.
+void URLWatcherImpl::leave() {
+    const bool sent = !asking_ && report_.status().waiting != Waiting::credentials;
+    if (sent && is_of_other_server()) go_to_other_server();
+}
+
+bool URLWatcherImpl::is_of_other_server() const noexcept { return server_ != api_.server_revision; }
+
+void URLWatcherImpl::take_server() {
+    server_ = api_.server_revision;
+    if (traffic_ == api_.traffic) return;
+    traffic_ = api_.traffic;
+    patience_ = BookmarkPatience(traffic_->bookmarks);
+}
+
+/// What the old one has said is of no use there.
+void URLWatcherImpl::go_to_other_server() {
+    connection_->close();
+    timer_->cancel();
+    ticket_.reset();
+    list_place_.reset();
+    watch_place_.reset();
+    reader_.release();
+    held_.clear();
+    take_server();
+    perform(machine_.next(WatchMachine::OtherServer{}, now()));
+    if (!stopped_) observer_.on_status();
 }
 
 // --- the answer as it arrives -------------------------------------------------------------------
@@ -253,7 +300,7 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.readable = head.status == 200 && head.content_encoding.empty() &&
                          reader_.choose_decoder(head.content_type);
     if (!exchange_.readable) return;
-    api_.traffic->on_success();
+    traffic_->on_success();
     if (!exchange_.watching()) return;
     machine_.on_watching(*head_at_);
     report_.on_watch();
@@ -329,7 +376,8 @@ void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
     } else if (!version.empty()) {
         on_progress(version);
     }
-    report_.on_bad_object(ns, name, {ec, std::string(problem)});
+    if (ns.empty() || name.empty() || observer_.wants(ns, name))
+        report_.on_bad_object(ns, name, {ec, std::string(problem)});
 }
 
 void URLWatcherImpl::on_progress(std::string_view version) {
@@ -374,6 +422,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
     if (exchange_.head.status != 404 || schema_of(query_.kind).older_version.empty())
         return decide(std::move(end));
+    list_place_.reset();
     ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
         exchange_.served = served;
         if (!moved) decide(end);
@@ -385,20 +434,18 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
 /// listed now. So is the present one where an older one is lost and the server does not say.
 void URLWatcherImpl::ask_for_versions(bool lost,
                                       std::function<void(bool served, bool moved)> then) {
-    const Resource& resource = resource_of(query_.kind);
+    using Answer = ServedVersions::Answer;
     const std::string_view older = schema_of(query_.kind).older_version;
+    asking_ = true;
     api_.served_versions.async_get(
-        resource.group, [weak = weak_from_this(), older, present = resource.version, lost,
-                         then = std::move(then)](const ServedVersions::Versions& versions) {
+        query_.kind, older,
+        [weak = weak_from_this(), older, lost, then = std::move(then)](Answer answer) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
-            const auto has = [&](std::string_view version) {
-                return versions &&
-                       std::find(versions->begin(), versions->end(), version) != versions->end();
-            };
-            const bool served = has(present) || has(older);
-            const bool only_older = has(older) && !has(present);
-            const std::string_view best = only_older ? older : std::string_view();
+            self->asking_ = false;
+            if (self->is_of_other_server()) return self->go_to_other_server();
+            const bool served = answer != Answer::none;
+            const std::string_view best = answer == Answer::older ? older : std::string_view();
             const bool moved = best != self->api_version_ && (served || lost);
             if (moved) self->move_to(best);
             then(served, moved);
@@ -489,7 +536,7 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     if (failed && (failed->cause == WatchMachine::Cause::unreachable ||
                    failed->cause == WatchMachine::Cause::network)) {
-        api_.traffic->on_failure();
+        traffic_->on_failure();
         api_.on_unreachable();
     }
 }
