@@ -91,7 +91,7 @@ struct ExecConfig {
     auto operator<=>(const ExecConfig&) const = default;
 };
 
-/// A token from a token service: RFC 6749 4.4 (client credentials), or RFC 7523 (JWT bearer).
+/// A token from a token service: RFC 6749 4.4 (client credentials).
 /// Fields as of Prometheus' `oauth2` block.
 struct OAuth2Config {
     std::string client_id{};                               ///< needed

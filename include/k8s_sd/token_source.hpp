@@ -26,7 +26,7 @@ class K8S_SD_EXPORT TokenSource {
     using Handler = std::function<void(error_code, std::string problem, Token)>;
 
     virtual ~TokenSource() = default;
-    /// Gets a token. Called on the strand of the watches, once for all that wait for it. Must not
+    /// Gets a token. Called on a strand of the library, once for all that wait for it. Must not
     /// block. What it throws is an answer: no token, and the text as problem.
     /// \param refused  the server has refused the token before: one from a cache will not do
     virtual void async_get_token(bool refused, Handler) = 0;

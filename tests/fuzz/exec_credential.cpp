@@ -3,10 +3,11 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_exec_credential -max_total_time=60 CORPUS
 
+#include "k8s_sd/detail/net/exec_credential.hpp"
+
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/rfc3339.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
-#include "k8s_sd/detail/net/exec_credential.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 

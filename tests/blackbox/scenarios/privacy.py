@@ -2,6 +2,8 @@
 
 import base64
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from api_server import status_object
 from scenario import TOKEN, scenario
@@ -129,3 +131,119 @@ def a_long_message_is_shortened(w):
     w.server.on("list", lambda x: x.status(500, "InternalError", "long " * 200000), times=2)
     w.start(within=30)
     w.check(max(len(line) for line in w.program.log_text().splitlines()) < 2000, "a long line")
+
+
+# --- secrets of every kind, in every place that a configuration has for them -----------------------
+
+class TokenService(BaseHTTPRequestHandler):
+    """Repeats the client's secret: in its error, as its token, or in something that is no answer."""
+    answers = ()
+
+    def do_POST(self):  # noqa: N802, the name is the base class's
+        length = int(self.headers["Content-Length"])
+        told = f"{self.headers} {self.rfile.read(length).decode()}"
+        answers = type(self).answers
+        status, body = answers.pop(0) if len(answers) > 1 else answers[0]
+        text = (body(told) if callable(body) else body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+def token_service(w, *answers):
+    handler = type("Handler", (TokenService,), {"answers": list(answers)})
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    w.on_close(server.shutdown)
+    return f"http://127.0.0.1:{server.server_port}/token"
+
+
+def echo_all(x):
+    lines = "\n".join(f"{name}: {value}" for name, value in x.request.headers.items())
+    basic = x.request.headers.get("authorization", "").removeprefix("Basic ")
+    try:
+        lines += "\n" + base64.b64decode(basic).decode()
+    except ValueError:
+        pass
+    return lines
+
+
+KINDS = {
+    "password": f"basic_auth: {{username: jane, password: {TOKEN}}}",
+    "password-file": "basic_auth: {username: jane, password_file: secret}",
+    "user-file": "basic_auth: {username_file: secret, password: word}",
+    "other-scheme": f"authorization: {{type: Token, credentials: {TOKEN}}}",
+    "header": f"http_headers: {{X-Key: {{secrets: [{TOKEN}]}}}}",
+    "header-file": "http_headers: {X-Key: {files: [secret]}}",
+    "header-line": f"headers: ['X-Key: {TOKEN}']",
+}
+ECHOES = {
+    "401": lambda x: x.status(401, "Unauthorized", echo_all(x)),
+    "403": lambda x: x.status(403, "Forbidden", echo_all(x)),
+    "500": lambda x: x.answer(500, echo_all(x), content_type="text/plain"),
+    "page": lambda x: x.answer(200, echo_all(x), content_type="text/html"),
+    "json": lambda x: x.answer(200, {"kind": echo_all(x)}),
+}
+
+
+@scenario(factor=20, variants=KINDS)
+def a_server_that_repeats_all_headers(w, lines):
+    """Whatever kind of credentials: never in the log, the status or the output."""
+    w.ghosts_allowed = True
+    w.file("secret", TOKEN + "\n")
+    for answer in ECHOES.values():
+        w.server.on("list", answer, times=1)
+    path = w.file("sd.yaml", f"role: pod\napi_server: {w.server.url}\n{lines}\n")
+    w.start("--sd-config", path, "--log-level", "debug", "--status-interval", "5", url="",
+            token=None, within=300)
+    heard = echo_all_of(w)
+    w.check(TOKEN in heard, "the secret was not sent at all")
+    for answer in ECHOES.values():
+        w.server.on("watch", answer, times=1)
+    w.server.end_watches()
+    w.sleep(30)
+    w.change()
+    w.settles(300)
+    w.never_told(base64.b64encode(f"jane:{TOKEN}".encode()).decode())
+
+
+def echo_all_of(w):
+    """All that the server was told by the requests so far, and user and password in clear."""
+    texts = []
+    for request in w.server.requests:
+        texts.extend(request.headers.values())
+        basic = request.headers.get("authorization", "").removeprefix("Basic ")
+        try:
+            texts.append(base64.b64decode(basic).decode())
+        except ValueError:
+            pass
+    return "\n".join(texts)
+
+
+SERVICES = {
+    "error": (400, lambda told: json.dumps({"error": "invalid_client", "error_description": told})),
+    "error-word": (401, lambda told: json.dumps({"error": told})),
+    "text": (500, lambda told: told),
+    "page": (200, lambda told: f"<html>{told}</html>"),
+    "type": (200, lambda told: json.dumps({"access_token": "x", "token_type": told})),
+    "no-token": (200, lambda told: json.dumps({"token": told})),
+}
+
+
+@scenario(factor=20, variants=SERVICES)
+def a_token_service_that_repeats_the_secret(w, answer):
+    """The client's secret in whatever the service says; and then a token, which the server echoes."""
+    w.ghosts_allowed = True
+    good = (200, json.dumps({"access_token": TOKEN, "token_type": "bearer", "expires_in": 3600}))
+    url = token_service(w, answer, answer, good)
+    path = w.file("sd.yaml", f"role: pod\napi_server: {w.server.url}\noauth2:\n"
+                             f"  client_id: jane\n  client_secret: {TOKEN}\n  token_url: {url}\n")
+    w.server.on("list", ECHOES["403"], times=1)
+    w.start("--sd-config", path, "--log-level", "debug", "--status-interval", "5", url="",
+            token=None, within=300)
+    w.check(TOKEN in echo_all_of(w), "the token was not sent at all")

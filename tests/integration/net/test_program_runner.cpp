@@ -224,11 +224,16 @@ TEST_CASE("ProgramRunner: a host that ignores SIGCHLD gets what is printed all t
     ignore.sa_handler = SIG_IGN;
     struct sigaction previous {};
     ::sigaction(SIGCHLD, &ignore, &previous);
-    const Result result = run_script("echo printed");
+    const Scripts scripts;
+    const Result result = run(program(scripts.script("sleep 1000 <&- >&- 2>&- & echo $! > " +
+                                                     scripts.path("number") + "; echo printed")));
     ::sigaction(SIGCHLD, &previous, nullptr);
     CHECK(result.end == End::exited);
     CHECK(result.code == 0);
     CHECK(result.output == "printed\n");
+    // And what it left behind is killed.
+    const std::string number = scripts.read("number");
+    CHECK(wait_until([&] { return !is_running(number.substr(0, number.size() - 1)); }));
 }
 
 TEST_CASE("ProgramRunner: a child of the host stays the host's") {

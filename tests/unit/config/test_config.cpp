@@ -228,7 +228,11 @@ TEST_CASE("validate: a program that gives credentials can be run") {
     CHECK(problem(config).starts_with("api_server.auth.exec.interactive_mode: always needs a"));
     exec = plugin();
     exec.timeout = Duration::zero();
-    CHECK(problem(config) == "api_server.auth.exec.timeout: must be greater than zero");
+    CHECK(problem(config) ==
+          "api_server.auth.exec.timeout: must be greater than zero, and at most an "
+          "hour");
+    exec.timeout = Duration::max();
+    CHECK(contains(problem(config), "at most an hour"));
     exec = plugin();
     exec.env = {{"A=B", "c"}};
     CHECK(problem(config) == "api_server.auth.exec.env: a variable needs a name without '='");
@@ -237,6 +241,15 @@ TEST_CASE("validate: a program that gives credentials can be run") {
     config.api_server.auth.exec = plugin();
     config.api_server.auth.token_source = token_source();
     CHECK(problem(config) == "api_server.auth.token_source: must not be set together with exec");
+}
+
+TEST_CASE("validate: headers for a proxy are values, and the proxy one of HTTP") {
+    DiscoveryConfig config = with_url();
+    ProxyConfig& proxy = config.api_server.proxy;
+    proxy = {.url = "http://p", .connect_headers = {{"X-A", "", "file"}}};
+    CHECK(problem(config).starts_with("api_server.proxy.connect_headers: files are not supported"));
+    proxy = {.url = "socks5://p", .connect_headers = {{"X-A", "1", ""}}};
+    CHECK(problem(config).starts_with("api_server.proxy.connect_headers: SOCKS5 has no headers"));
 }
 
 TEST_CASE("validate: whom to impersonate has a name") {

@@ -1,9 +1,12 @@
 #include "k8s_sd/detail/net/exec_credential.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
+#include "support/certificates.hpp"
 #include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
 #include <string>
 
 namespace k8s_sd::detail {
@@ -15,6 +18,10 @@ const std::string v1beta1 = "client.authentication.k8s.io/v1beta1";
 std::string credential(const std::string& status, const std::string& api_version = v1) {
     return R"({"kind":"ExecCredential","apiVersion":")" + api_version + R"(","status":)" + status +
            "}\n";
+}
+
+std::string in_json(const std::string& text) {
+    return boost::json::serialize(boost::json::string(text));
 }
 
 IssuedCredentials read(const std::string& status) {
@@ -50,12 +57,15 @@ TEST_CASE("ExecCredential: a token, a certificate with its key, or both") {
     CHECK_FALSE(token.identity);
     CHECK_FALSE(token.expiry);
 
-    const auto both = read(R"({"token": "t0ken", "clientCertificateData": "C",
-        "clientKeyData": "K", "expirationTimestamp": "1970-01-01T00:01:00Z"})");
+    const auto user = test::CertificateAuthority().client("me");
+    const auto both =
+        read(R"({"token": "t0ken", "clientCertificateData": )" + in_json(user.certificate) +
+             R"(, "clientKeyData": )" + in_json(user.key) +
+             R"(, "expirationTimestamp": "1970-01-01T00:01:00Z"})");
     CHECK(both.problem.empty());
     REQUIRE(both.identity);
-    CHECK(view(both.identity->certificate) == "C");
-    CHECK(view(both.identity->key) == "K");
+    CHECK(view(both.identity->certificate) == user.certificate);
+    CHECK(view(both.identity->key) == user.key);
     CHECK(both.expiry == std::chrono::sys_seconds(std::chrono::seconds(60)));
 
     const auto beta = read_exec_credential(credential(R"({"token": "t"})", v1beta1), v1beta1);
@@ -100,6 +110,27 @@ TEST_CASE("ExecCredential: an answer that will not do says what is wrong with it
           "the token contains a line break or another control character");
     CHECK(problem(credential(R"({"token": "t", "expirationTimestamp": "tomorrow"})")) ==
           "status.expirationTimestamp is no time of RFC 3339: \"tomorrow\"");
+}
+
+TEST_CASE("ExecCredential: a certificate and a key that are none, or not of each other") {
+    const auto problem = [](const std::string& certificate, const std::string& key) {
+        const auto issued =
+            read(R"({"token": "t0ken", "clientCertificateData": )" + in_json(certificate) +
+                 R"(, "clientKeyData": )" + in_json(key) + "}");
+        CHECK(issued.token.empty() == !issued.problem.empty());
+        CHECK(!issued.identity == !issued.problem.empty());
+        return issued.problem;
+    };
+    const test::CertificateAuthority ca;
+    const auto user = ca.client("me"), other = ca.client("me");
+    CHECK(problem(user.certificate, user.key).empty());
+    CHECK(problem("Q0VSVA==", user.key) == "clientCertificateData holds no certificate");
+    CHECK(problem(user.certificate, "s3cret")
+              .starts_with("clientKeyData holds no usable private key: "));
+    CHECK(problem(user.certificate, other.key)
+              .starts_with("clientCertificateData and clientKeyData do not belong together: "));
+    CHECK(problem(user.certificate.substr(0, 200), user.key)
+              .starts_with("clientCertificateData holds "));
 }
 
 TEST_CASE("ExecCredential: no message repeats what may be a token") {

@@ -183,6 +183,10 @@ TEST_CASE("HttpConnect: what is no proxy of HTTP") {
         INFO(status);
         CHECK(contains(connect_problem("HTTP/1.1" + status + "\r\n\r\n"), "does not speak HTTP"));
     }
+    for (const std::string end : {"\n\n", "\r\n\r\n", "1\n\n", "1 \n\n"}) {
+        INFO(end);
+        CHECK(contains(connect_problem("HTTP/1." + end), "its status is no number"));
+    }
 }
 
 TEST_CASE("HttpConnect: an answer without end is not kept") {

@@ -1,9 +1,13 @@
+#include "k8s_sd/detail/net/host_token_issuer.hpp"
 #include "k8s_sd/token_source.hpp"
+#include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "unit/net/issuer_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -174,6 +178,89 @@ TEST_CASE(
     f.tokens->handlers[3]({}, {}, {"late", {}});
     f.settle();
     CHECK(*f.told == "Bearer late");
+}
+
+TEST_CASE("TokenSource: an answer that was posted before its issuer went finds nobody") {
+    boost::asio::io_context context;
+    const auto tokens = std::make_shared<HostTokens>();
+    auto issuer = std::make_unique<detail::HostTokenIssuer>(tokens, context.get_executor(),
+                                                            std::make_shared<ManualClock>());
+    bool told = false;
+    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { told = true; });
+    tokens->answer("late");
+    issuer.reset();
+    settle(context);
+    CHECK_FALSE(told);
+}
+
+TEST_CASE("TokenSource: one that is told late and early at once is told of once") {
+    Hosted f;
+    f.get();
+    SECTION("its time was over first") {
+        f.clock->advance(60s);
+        f.tokens->answer("late");
+    }
+    SECTION("it answered first") {
+        f.tokens->answer("late");
+        f.clock->advance(60s);
+    }
+    f.settle();
+    CHECK_FALSE(f.told->empty());
+    f.advance(60s);
+    f.get();
+    f.tokens->answer("next");
+    f.settle();
+    CHECK(contains(*f.told, "Bearer "));
+}
+
+TEST_CASE("TokenSource: one that answers and then throws has answered") {
+    struct Torn final : TokenSource {
+        void async_get_token(bool, Handler handler) override {
+            handler({}, {}, {"torn", {}});
+            throw std::runtime_error("no vault");
+        }
+    };
+    Issuers f(Hosted::server_with(std::make_shared<Torn>()));
+    CHECK(f.get() == "Bearer torn");
+}
+
+TEST_CASE("TokenSource: who joins a call that throws is told of it as well") {
+    struct Joined final : TokenSource {
+        void async_get_token(bool, Handler) override {
+            join();
+            throw std::runtime_error("no vault");
+        }
+        std::function<void()> join;
+    };
+    const auto source = std::make_shared<Joined>();
+    Issuers f(Hosted::server_with(source));
+    // Of another scheme, so it shares the source and nothing else.
+    f.config.auth.scheme = "Token";
+    f.add_client();
+    std::string joined;
+    source->join = [&] {
+        f.clients[1]->async_get([&](const auto& answer) { joined = answer.problem; });
+        f.settle();
+    };
+    CHECK(f.get(0) == "error: token_source: no vault");
+    CHECK(joined == "token_source: no vault");
+}
+
+TEST_CASE("TokenSource: a 401 asks for another token, also with headers from files") {
+    const TemporaryDirectory directory;
+    directory.write("team", "core");
+    ApiServerConfig server = Hosted::server_with(std::make_shared<HostTokens>());
+    server.headers = {{"X-Team", "", directory.path("team")}};
+    Issuers f(server);
+    auto& tokens = static_cast<HostTokens&>(*server.auth.token_source);
+    f.get();
+    tokens.answer("one");
+    f.settle();
+    REQUIRE(f.get() == "Bearer one");
+    CHECK(f.headers == "X-Team: core\r\n");
+    f.advance(1h);
+    f.refuse();
+    CHECK(tokens.asked == std::vector<bool>{false, true});
 }
 
 TEST_CASE("TokenSource: answers that nobody waits for do no harm") {

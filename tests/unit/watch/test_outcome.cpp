@@ -215,7 +215,8 @@ TEST_CASE("judge: a 401 tells the server's clock and what is wrong with the cred
     x.credentials_problem = "bearer_token_file /token: it is empty";
     CHECK(judge(x, {}).failure.message ==
           "HTTP 401: Unauthorized; the server's clock says Thu, 01 Jan 1970 00:00:00 GMT; check "
-          "the credentials: the token may have expired, or be of another cluster; "
+          "the credentials: there may be none, the token may have expired, or be of another "
+          "cluster; "
           "bearer_token_file /token: it is empty");
     x.head.status = 403;
     CHECK_FALSE(says(judge(x, {}), "bearer_token_file"));
@@ -313,6 +314,16 @@ TEST_CASE("judge: nobody is told to give rights to anonymous") {
               {});
     CHECK_FALSE(says(verdict, "grant"));
     CHECK(says(verdict, "without credentials that it knows"));
+}
+
+TEST_CASE("judge: who may not act as somebody else is not told to grant something else") {
+    const Verdict verdict = judge(
+        exchange(Asked::list, 403,
+                 status_body("users \\\"jane\\\" is forbidden: User \\\"bob\\\" cannot impersonate "
+                             "resource \\\"users\\\" in API group \\\"\\\" at the cluster scope")),
+        {});
+    CHECK(says(verdict, "grant them the verb impersonate on that resource"));
+    CHECK_FALSE(says(verdict, "list"));
 }
 
 TEST_CASE("judge: a 400 without a Status may come from something else than an API server") {

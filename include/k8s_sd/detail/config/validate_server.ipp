@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -121,8 +122,8 @@ void check_exec(const std::string& where, const ExecConfig& exec) {
                           "always needs a terminal, which there is not; allowed are never and "
                           "if_available");
     }
-    if (exec.timeout <= Duration::zero()) {
-        throw ConfigError(where + ".timeout", "must be greater than zero");
+    if (exec.timeout <= Duration::zero() || exec.timeout > std::chrono::hours(1)) {
+        throw ConfigError(where + ".timeout", "must be greater than zero, and at most an hour");
     }
     for (const ExecConfig::Variable& variable : exec.env) {
         if (variable.name.empty() || variable.name.find('=') != std::string::npos) {
@@ -231,6 +232,14 @@ void check_proxy(const std::string& where, const ProxyConfig& proxy) {
     needs_proxy(".connect_headers", !proxy.connect_headers.empty(),
                 !proxy.url.empty() || proxy.from_environment);
     check_headers(where + ".connect_headers", proxy.connect_headers);
+    for (const HttpHeader& header : proxy.connect_headers) {
+        if (header.file.empty()) continue;
+        throw ConfigError(where + ".connect_headers", "files are not supported here; name a value");
+    }
+    if (!proxy.connect_headers.empty() && proxy.url.starts_with("socks5")) {
+        throw ConfigError(where + ".connect_headers", "SOCKS5 has no headers; only a proxy of HTTP "
+                                                      "takes them");
+    }
     if (!proxy.url.empty()) parse_proxy_url(proxy.url, where + ".url");
 }
 

@@ -16,9 +16,6 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The values of headers are often names, which messages need.
-constexpr std::size_t least_secret_value = 8;
-
 ServerUrl url_of(const ApiServerConfig& server) {
     return parse_server_url(server.url, server.tls != TlsConfig{});
 }
@@ -54,7 +51,7 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
               "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n" +
               impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
-        if (header.value.size() >= least_secret_value) add_secret(header.value);
+        if (is_secret_header(header.value)) add_secret(header.value);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <sys/types.h>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -13,12 +14,16 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// A program that cannot be started for so long, because others run, is not started.
+constexpr Duration longest_program_queue = std::chrono::seconds(30);
+
 /// One run of a program: the thread that calls run() waits for it, everybody may kill it.
 class ChildProcess {
  public:
     /// Copies the environment of this process: by the caller, who knows whether another thread of
     /// the host changes it.
     explicit ChildProcess(ProgramRunner::Program);
+    ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
 
@@ -38,9 +43,9 @@ class ChildProcess {
     bool look(siginfo_t&, int options) noexcept;
     void reap() noexcept;
 
-    const ProgramRunner::Program program_;
+    ProgramRunner::Program program_;
     const pid_t process_;  ///< this one; a fork of the host must not kill what is not its child
-    std::vector<std::string> environment_;
+    std::vector<CleansedBytes> environment_;  ///< each with its end of text
     std::string search_path_;
     CleansedBytes output_;
     std::string errors_;

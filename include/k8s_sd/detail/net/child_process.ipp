@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -41,29 +42,35 @@ bool is_program(const std::string& path) {
            ::access(path.c_str(), X_OK) == 0;
 }
 
-std::vector<std::string> environment_with(const std::vector<ProgramRunner::Variable>& added) {
-    std::vector<std::string> result;
+std::vector<CleansedBytes> environment_with(const std::vector<ProgramRunner::Variable>& added) {
+    std::vector<CleansedBytes> result;
+    const auto add = [&result](std::initializer_list<std::string_view> parts) {
+        CleansedBytes& entry = result.emplace_back();
+        for (const std::string_view part : parts) append(entry, part);
+        entry.push_back('\0');
+    };
     const auto is_added = [&](std::string_view entry) {
         return std::any_of(added.begin(), added.end(), [&](const auto& variable) {
             return entry.substr(0, entry.find('=')) == variable.first;
         });
     };
     for (char** entry = ::environ; entry && *entry; ++entry) {
-        if (!is_added(*entry)) result.emplace_back(*entry);
+        if (!is_added(*entry)) add({*entry});
     }
     // The last one of a name counts, as in Go.
     for (auto it = added.begin(); it != added.end(); ++it) {
         const bool later = std::any_of(it + 1, added.end(),
                                        [&](const auto& other) { return other.first == it->first; });
-        if (!later) result.push_back(it->first + "=" + it->second);
+        if (!later) add({it->first, "=", it->second});
     }
     return result;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+template <class Text>
+std::vector<char*> pointers_to(std::vector<Text>& texts) {
     std::vector<char*> result;
     result.reserve(texts.size() + 1);
-    for (std::string& text : texts) result.push_back(text.data());
+    for (Text& text : texts) result.push_back(text.data());
     result.push_back(nullptr);
     return result;
 }
@@ -95,7 +102,7 @@ class SpawnRules {
     SpawnRules& operator=(const SpawnRules&) = delete;
 
     int spawn(pid_t& child, const std::string& path, std::vector<std::string>& arguments,
-              std::vector<std::string>& environment) const {
+              std::vector<CleansedBytes>& environment) const {
         return ::posix_spawn(&child, path.c_str(), &actions_, &attributes_,
                              pointers_to(arguments).data(), pointers_to(environment).data());
     }
@@ -184,6 +191,10 @@ ChildProcess::ChildProcess(ProgramRunner::Program program)
       environment_(environment_with(program_.variables)) {
     const char* path = std::getenv("PATH");
     search_path_ = path && *path ? path : usual_path;
+}
+
+ChildProcess::~ChildProcess() {
+    for (auto& [name, value] : program_.variables) cleanse(value.data(), value.size());
 }
 
 /// The path of the program; empty if there is none in PATH.
@@ -305,7 +316,8 @@ bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
 }
 
 /// False if the host, which ignores SIGCHLD or waits for all children, has taken the child. Then
-/// nobody knows how it ended, and what it printed decides.
+/// nobody knows how it ended, and what it printed decides. What it left in its session is killed
+/// now or never: the number is another's one day, but not while something is left, and not so soon.
 bool ChildProcess::look(siginfo_t& info, int options) noexcept {
     for (;;) {
         const pid_t child = child_;  // only this thread changes it
@@ -315,6 +327,7 @@ bool ChildProcess::look(siginfo_t& info, int options) noexcept {
         }
         if (errno == EINTR) continue;
         const std::lock_guard lock(mutex_);
+        ::kill(-child, SIGKILL);
         child_ = 0;
         return false;
     }

@@ -36,7 +36,7 @@ class CleansedJson {
         // Its own buffer holds parts of texts.
         unsigned char buffer[4096];
         {
-            boost::json::parser parser(boost::json::storage_ptr(), options, buffer, sizeof buffer);
+            boost::json::parser parser(&memory_, options, buffer, sizeof buffer);
             parser.reset(&memory_);
             parser.write(text, ec);
             if (!ec) value_ = parser.release();

@@ -66,7 +66,7 @@ void ConnectOp::prepare_proxy() { prepare(route_.proxy_tls, &ConnectOp::look_up)
 /// Goes on once there is a context for TLS, if it is to be spoken.
 void ConnectOp::prepare(std::optional<ClientTls>& tls, Step next) {
     if (!tls || tls->context) return (this->*next)();
-    files_ = tls->contexts->async_get(
+    const auto files = tls->contexts->async_get(
         channel_->socket.get_executor(), tls->config,
         [self = shared_from_this(), &tls, next](const TlsContexts::Context& context,
                                                 const std::string& problem) {
@@ -75,6 +75,8 @@ void ConnectOp::prepare(std::optional<ClientTls>& tls, Step next) {
             if (self->handler_) ((*self).*next)();
         },
         tls->trust);
+    // Otherwise a later step may read files by now.
+    if (!tls->context) files_ = files;
 }
 
 void ConnectOp::look_up() {
@@ -154,7 +156,8 @@ void ConnectOp::listen() {
                        });
 }
 
-void ConnectOp::answered(error_code ec, std::size_t n) {
+/// Whatever a proxy says, nothing of it ends run() of the host.
+void ConnectOp::answered(error_code ec, std::size_t n) try {
     ProxyDialog& dialog = *talk_->dialog;
     if (ec == asio::error::eof) {
         dialog.feed_end();
@@ -164,6 +167,8 @@ void ConnectOp::answered(error_code ec, std::size_t n) {
         dialog.feed(view(talk_->input).substr(0, n));
     }
     say();
+} catch (const std::exception& error) {
+    fail_talk(std::string("answered what cannot be read: ") + error.what());
 }
 
 /// A proxy may repeat what it was told.
@@ -190,15 +195,8 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
     if (!expect_peer(session_, tls.server_name)) {
         return finish(errc::invalid_config, "not a name or address: " + in_quotes(tls.server_name));
     }
-    // Weak: the TLS session outlives the handshake.
-    channel_->set_verify_callback(
-        [weak = weak_from_this()](bool accepted, asio::ssl::verify_context& context) {
-            const auto self = weak.lock();
-            if (!accepted && self && self->rejection_.empty()) {
-                self->rejection_ = explain_rejection(context.native_handle(), self->expected_);
-            }
-            return accepted;
-        });
+    // Without verification nothing is rejected, whatever is wrong with it.
+    if (SSL_get_verify_mode(session_) != SSL_VERIFY_NONE) explain_rejections();
     channel_->handshake(asio::ssl::stream_base::client, [self = shared_from_this(),
                                                          next](error_code ec) {
         if (ec || !next) {
@@ -208,6 +206,18 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
     });
 } catch (const std::exception& error) {  // OpenSSL's errors, where Asio wraps it
     finish(errc::connector_failed, error.what());
+}
+
+void ConnectOp::explain_rejections() {
+    // Weak: the TLS session outlives the handshake.
+    channel_->set_verify_callback(
+        [weak = weak_from_this()](bool accepted, asio::ssl::verify_context& context) {
+            const auto self = weak.lock();
+            if (!accepted && self && self->rejection_.empty()) {
+                self->rejection_ = explain_rejection(context.native_handle(), self->expected_);
+            }
+            return accepted;
+        });
 }
 
 /// A proxy that cannot be trusted is no error of the server.

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -25,7 +26,9 @@ HttpConnection::Target make_connect_target(const ServerUrl& url, const TlsConfig
     target->host = url.host;
     target->port = url.port;
     if (url.tls) target->tls = tls;
-    target->proxy = proxy_target(proxy, tls);
+    std::optional<ProxyTarget> way = proxy_target(proxy, tls);
+    target->proxy = way;  // a copy: what a short text is moved from cannot be cleansed
+    if (way) cleanse_secrets(*way);
     return target;
 }
 

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/net/exec_credential.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/detail/net/tls.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -92,6 +93,11 @@ IssuedCredentials read_exec_status(const boost::json::object& status) {
         ClientIdentity identity;
         append(identity.certificate, certificate);
         append(identity.key, key);
+        try {
+            check_identity(identity, "clientCertificateData", "clientKeyData");
+        } catch (const TlsError& error) {
+            return bad_exec_credential(error.what());
+        }
         issued.identity = std::make_shared<const ClientIdentity>(std::move(identity));
     }
     const std::string_view expiry = text_or_nothing(status, "expirationTimestamp");

@@ -27,6 +27,7 @@ class ExecIssuer final : public CredentialIssuer {
     const ExecConfig& config() const noexcept { return *server_.auth.exec; }
     void on_authority(const FileContent&);
     void run(const std::string& ca);
+    void give_up() noexcept;
     void on_result(const ProgramRunner::Result&);
     std::string problem_of(const ProgramRunner::Result&) const;
     void finish(IssuedCredentials);

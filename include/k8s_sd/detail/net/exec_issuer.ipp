@@ -1,12 +1,13 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/net/child_process.hpp"
 #include "k8s_sd/detail/net/exec_credential.hpp"
 #include "k8s_sd/detail/net/exec_issuer.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <exception>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -16,6 +17,8 @@ namespace {
 constexpr std::size_t most_exec_output = std::size_t{1} << 20;
 /// Of the runner, to kill a program and tell of it.
 constexpr Duration exec_grace = std::chrono::seconds(5);
+/// Shorter values are names and numbers, without which messages say nothing.
+constexpr std::size_t least_exec_secret = 6;
 
 std::string seconds_text(Duration time) {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
@@ -29,10 +32,14 @@ std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Resu
             }};
 }
 
-CleansedBytes copy_of_secret(std::string_view text) {
-    CleansedBytes copy;
-    append(copy, text);
-    return copy;
+void add_exec_secret(std::vector<CleansedBytes>& secrets, std::string_view value) {
+    if (value.size() >= least_exec_secret) append(secrets.emplace_back(), value);
+}
+
+/// Of "--password=x" the x; the names of options are no secrets.
+std::string_view value_of_argument(std::string_view argument) {
+    if (!argument.starts_with('-')) return argument;
+    return argument.substr(std::min(argument.find('='), argument.size() - 1) + 1);
 }
 
 }  // namespace
@@ -46,10 +53,7 @@ ExecIssuer::ExecIssuer(ApiServerConfig server, asio::any_io_executor strand,
       reader_(strand_, clock_, environment.file_calls),
       timer_(clock_->make_timer(strand_)) {}
 
-ExecIssuer::~ExecIssuer() {
-    ticket_.cancel();
-    timer_->cancel();
-}
+ExecIssuer::~ExecIssuer() { give_up(); }
 
 void ExecIssuer::async_issue(bool, Handler handler) {
     handler_ = std::move(handler);
@@ -83,35 +87,37 @@ void ExecIssuer::run(const std::string& ca) {
     program.timeout = config().timeout;
     program.most_output = most_exec_output;
     using Answer = std::shared_ptr<const ProgramRunner::Result>;
-    timer_->expires_at(clock_->now() + config().timeout + exec_grace, [this] {
-        ProgramRunner::Result none;
-        none.end = ProgramRunner::Result::End::timed_out;
-        on_result(none);
+    const Duration longest = longest_program_queue + config().timeout + exec_grace;
+    timer_->expires_at(clock_->now() + longest, [this, longest] {
+        give_up();
+        fail("nobody has told in " + seconds_text(longest) +
+             " how it ended; it cannot be killed, or too many other programs run");
     });
-    std::string problem = "unknown exception";
-    try {
-        ticket_ = LateAnswers::async_ask<Answer>(
-            strand_, std::make_shared<char>(),
-            [&](const std::function<void(Answer)>& land) {
-                running_ =
-                    programs_->async_run(std::move(program), [land](ProgramRunner::Result result) {
-                        land(cleansed_result(std::move(result)));
-                    });
-            },
-            [this](const Answer& result) { on_result(*result); });
-        return;
-    } catch (const std::exception& error) {
-        problem = error.what();
-    } catch (...) {
-    }
-    timer_->cancel();
-    fail(printable(problem));
+    ticket_ = LateAnswers::async_ask<Answer>(
+        strand_, nullptr,
+        [&](const std::function<void(Answer)>& land) {
+            running_ =
+                programs_->async_run(std::move(program), [land](ProgramRunner::Result result) {
+                    land(cleansed_result(std::move(result)));
+                });
+        },
+        [](const std::string& problem) {
+            ProgramRunner::Result none;
+            none.end = ProgramRunner::Result::End::not_started;
+            none.detail = problem;
+            return cleansed_result(std::move(none));
+        },
+        [this](const Answer& result) { on_result(*result); });
 }
 
-void ExecIssuer::on_result(const ProgramRunner::Result& result) {
+void ExecIssuer::give_up() noexcept {
     ticket_.cancel();
     timer_->cancel();
     running_.reset();
+}
+
+void ExecIssuer::on_result(const ProgramRunner::Result& result) {
+    give_up();
     std::string problem = problem_of(result);
     if (!problem.empty()) return fail(problem);
     IssuedCredentials issued = read_exec_credential(result.output, config().api_version);
@@ -148,7 +154,10 @@ std::string ExecIssuer::problem_of(const ProgramRunner::Result& result) const {
     if (errors.empty()) return problem;
     std::vector<CleansedBytes> secrets = printed_;
     for (const ExecConfig::Variable& variable : config().env) {
-        secrets.push_back(copy_of_secret(variable.value));
+        add_exec_secret(secrets, variable.value);
+    }
+    for (const std::string& argument : config().args) {
+        add_exec_secret(secrets, value_of_argument(argument));
     }
     return problem + ": " + printable(redact_tokens(detail::redact(std::string(errors), secrets)));
 }

@@ -120,8 +120,16 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
             if (waiter == waiters.end()) continue;
             gone.push_back(std::move(*waiter));
             waiters.erase(waiter);
+            forget_lonely(flight);
             return;
         }
+    }
+
+    /// A call that is not even the same as itself: nobody else can ever wait for it.
+    void forget_lonely(Flight& flight) noexcept {
+        if (!flight.waiters.empty() || flight.call.is(flight.call)) return;
+        std::swap(flight, flights_.back());
+        flights_.pop_back();
     }
 
     const unsigned most_calls_;

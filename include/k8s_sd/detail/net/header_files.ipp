@@ -6,6 +6,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+/// As the source knows them.
+CredentialSource::Refused without_headers(const CredentialSource::Refused& refused) {
+    if (!refused || refused->headers.empty()) return refused;
+    auto own = std::make_shared<RequestCredentials>(*refused);
+    own->headers.clear();
+    return own;
+}
+
+}  // namespace
+
 HeaderFiles::HeaderFiles(std::unique_ptr<CredentialSource> source,
                          const std::vector<HttpHeader>& headers, asio::any_io_executor strand,
                          std::shared_ptr<Clock> clock, std::shared_ptr<FileCalls> calls,
@@ -19,8 +31,8 @@ HeaderFiles::HeaderFiles(std::unique_ptr<CredentialSource> source,
 }
 
 void HeaderFiles::async_get(Refused refused, Handler handler) {
-    source_->async_get(std::move(refused), [this, handler = std::move(handler)](
-                                               RequestCredentials credentials) {
+    source_->async_get(without_headers(refused), [this, handler = std::move(handler)](
+                                                     RequestCredentials credentials) {
         if (credentials.ec) return handler(std::move(credentials));
         values_.async_read([this, handler, credentials] { handler(with_headers(credentials)); });
     });

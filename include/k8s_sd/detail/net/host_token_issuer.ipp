@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <chrono>
-#include <exception>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -50,27 +49,22 @@ HostTokenIssuer::~HostTokenIssuer() {
 
 void HostTokenIssuer::async_issue(bool refused, Handler handler) {
     using Answer = std::shared_ptr<const IssuedCredentials>;
-    std::string problem = "unknown exception";
     handler_ = std::move(handler);
     timer_->expires_at(clock_->now() + host_token_timeout,
                        [this] { finish(no_host_token("it did not answer in 60 s")); });
-    try {
-        ticket_ = LateAnswers::async_ask<Answer>(
-            strand_, source_,
-            [&](const std::function<void(Answer)>& land) {
-                source_->async_get_token(refused, [land](error_code ec, const std::string& words,
-                                                         TokenSource::Token token) {
+    ticket_ = LateAnswers::async_ask<Answer>(
+        strand_, source_,
+        [&](const std::function<void(Answer)>& land) {
+            source_->async_get_token(
+                refused, [land](error_code ec, const std::string& words, TokenSource::Token token) {
                     land(std::make_shared<const IssuedCredentials>(
                         issued_by_host(ec, words, std::move(token))));
                 });
-            },
-            [this](const Answer& issued) { finish(*issued); });
-        return;
-    } catch (const std::exception& error) {
-        problem = error.what();
-    } catch (...) {
-    }
-    finish(no_host_token(printable(problem)));
+        },
+        [](const std::string& problem) {
+            return std::make_shared<const IssuedCredentials>(no_host_token(problem));
+        },
+        [this](const Answer& issued) { finish(*issued); });
 }
 
 void HostTokenIssuer::finish(IssuedCredentials issued) {

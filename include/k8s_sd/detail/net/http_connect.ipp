@@ -141,7 +141,8 @@ void HttpConnect::feed(std::string_view bytes) {
 }
 
 void HttpConnect::read_head(std::string_view head, std::string_view rest) {
-    const std::string_view code = head.substr(8, 5);  // " 200 ", " 200\r" or " 200"
+    // " 200 ", " 200\r" or " 200"; the head may end before.
+    const std::string_view code = head.substr(std::min<std::size_t>(8, head.size()), 5);
     const bool is_number = code.size() >= 4 && code[0] == ' ' &&
                            std::all_of(code.begin() + 1, code.begin() + 4, is_digit) &&
                            (code.size() == 4 || !is_digit(code[4]));

@@ -1,6 +1,8 @@
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/net/late_answers.hpp"
 
 #include <boost/asio/query.hpp>
+#include <exception>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -16,6 +18,18 @@ asio::execution_context::id LateAnswers::id;
 LateAnswers::LateAnswers(asio::execution_context& context)
     : asio::execution_context::service(context),
       shared_(std::make_shared<Shared>(most_unanswered)) {}
+
+std::string LateAnswers::problem_of(const std::function<void()>& call) {
+    std::string problem;
+    try {
+        call();
+        return {};
+    } catch (const std::exception& error) {
+        problem = printable(error.what());
+    } catch (...) {
+    }
+    return problem.empty() ? "unknown exception" : problem;
+}
 
 std::shared_ptr<LateAnswers::Shared> LateAnswers::of(const asio::any_io_executor& executor) {
     auto& context = asio::query(executor, asio::execution::context);

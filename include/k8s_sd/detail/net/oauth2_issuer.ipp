@@ -160,7 +160,10 @@ std::string OAuth2Issuer::form(Style style) const {
     fields.emplace("grant_type", "client_credentials");
     if (!config_.scopes.empty()) fields.emplace("scope", join(config_.scopes, " "));
     std::string text;
-    text.reserve(64 + 3 * (config_.client_id.size() + texts_[0].size()));
+    // Enough room at once, also if everything is escaped.
+    std::size_t size = 64 + 3 * (config_.client_id.size() + texts_[0].size());
+    for (const auto& [name, value] : fields) size += 3 * (name.size() + value.size()) + 2;
+    text.reserve(size);
     const auto add = [&text](std::string_view name, std::string_view value) {
         if (!text.empty()) text += '&';
         append_query_text(text, name);
@@ -228,7 +231,8 @@ std::string OAuth2Issuer::problem_of_status() const {
 std::string OAuth2Issuer::redact(std::string text) const {
     std::vector<CleansedBytes> secrets;
     for (std::size_t i = 0; i <= config_.headers.size(); ++i) {
-        if (!texts_[i].empty()) append(secrets.emplace_back(), texts_[i]);
+        const bool is_secret = i == 0 ? !texts_[0].empty() : is_secret_header(texts_[i]);
+        if (is_secret) append(secrets.emplace_back(), texts_[i]);
     }
     return detail::redact(std::move(text), secrets);
 }

@@ -34,9 +34,11 @@ TlsConfig trust_only(const TlsConfig& config) {
 }  // namespace
 
 std::optional<ProxyTarget> proxy_target(const ProxyConfig& proxy, const TlsConfig& trust) {
-    if (proxy.url.empty()) return std::nullopt;
+    std::optional<ProxyTarget> result;
+    if (proxy.url.empty()) return result;
     ProxyUrl url = parse_proxy_url(proxy.url, "proxy.url");
-    ProxyTarget target;
+    // In its place: a move would leave a short password behind.
+    ProxyTarget& target = result.emplace();
     target.protocol = protocol_of(url.scheme);
     target.host = std::move(url.host);
     target.port = std::move(url.port);
@@ -44,7 +46,7 @@ std::optional<ProxyTarget> proxy_target(const ProxyConfig& proxy, const TlsConfi
     target.password.assign(url.password.begin(), url.password.end());
     target.connect_headers = proxy.connect_headers;
     if (target.protocol == ProxyTarget::Protocol::https) target.tls = trust_only(trust);
-    return target;
+    return result;
 }
 
 bool has_credentials(const ProxyTarget& proxy) noexcept {

@@ -12,7 +12,11 @@ namespace k8s_sd::inline v0::detail {
 /// scheme and, for Basic, the password in it.
 std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization);
 
-/// The values in lines of headers, "Name: value" each.
+/// Whether the value of a header is taken for a secret: shorter ones are often names, which
+/// messages need.
+inline bool is_secret_header(std::string_view value) noexcept { return value.size() >= 8; }
+
+/// The secrets in lines of headers, "Name: value" each.
 std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines);
 
 /// Replaces what looks like a token, whoever's it is: programs print their own to standard error. A

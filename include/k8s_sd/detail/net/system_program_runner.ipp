@@ -2,21 +2,31 @@
 #include "k8s_sd/detail/net/child_process.hpp"
 #include "k8s_sd/environment.hpp"
 
+#include <chrono>
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
 
 namespace {
 
-void run_program(detail::ChildProcess& child, const ProgramRunner::Handler& handler) {
+using Steady = std::chrono::steady_clock;
+
+ProgramRunner::Result not_started(std::string why) {
     ProgramRunner::Result result;
-    try {
-        result = child.run();
-    } catch (const std::exception& error) {
-        result.end = ProgramRunner::Result::End::not_started;
-        result.detail = error.what();
+    result.end = ProgramRunner::Result::End::not_started;
+    result.detail = std::move(why);
+    return result;
+}
+
+ProgramRunner::Result run_program(detail::ChildProcess& child, Steady::time_point asked) try {
+    if (Steady::now() - asked > detail::longest_program_queue) {
+        return not_started("the programs that were asked for before it ran for too long");
     }
-    handler(std::move(result));
+    return child.run();
+} catch (const std::exception& error) {
+    return not_started(error.what());
 }
 
 class SystemProgramRunner final : public ProgramRunner {
@@ -25,11 +35,9 @@ class SystemProgramRunner final : public ProgramRunner {
         // Of the process, and never destroyed: see BlockingThreads.
         static auto& threads = *new detail::BlockingThreads(8, 1000);
         const auto child = std::make_shared<detail::ChildProcess>(std::move(program));
-        if (!threads.run([child, handler] { run_program(*child, handler); })) {
-            Result none;
-            none.end = Result::End::not_started;
-            none.detail = "too many programs wait, or there is no thread";
-            handler(std::move(none));
+        const auto asked = Steady::now();
+        if (!threads.run([child, handler, asked] { handler(run_program(*child, asked)); })) {
+            handler(not_started("too many programs wait, or there is no thread"));
         }
         return {child.get(), [child](void*) { child->kill(); }};
     }

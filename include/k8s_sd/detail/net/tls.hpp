@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/net/credential_source.hpp"
 #include "k8s_sd/detail/net/file_reads.hpp"
 
 #include <boost/asio/ssl/context.hpp>
@@ -45,6 +46,12 @@ std::string describe_trust(const TlsConfig&, TrustStore);
 std::shared_ptr<asio::ssl::context> make_client_context(
     const TlsConfig&, const ForTlsFiles<FileContent>& contents = {},
     TrustStore = TrustStore::configured);
+
+/// Whether a connection can show it.
+/// \param certificate_name, key_name  what messages call them
+/// \throws TlsError  also when the key is another one's
+void check_identity(const ClientIdentity&, const std::string& certificate_name,
+                    const std::string& key_name);
 
 using Sha256 = std::array<unsigned char, 32>;
 /// Differs when the parts do, also when only the boundaries between them do.

@@ -108,16 +108,25 @@ void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 }
 
+struct LoadedIdentity {
+    std::vector<Certificate> chain;
+    Key key;
+};
+
+LoadedIdentity load_identity(const Pem& cert_pem, const Pem& key_pem) {
+    LoadedIdentity identity{certificates(cert_pem), private_key(key_pem)};
+    require(X509_check_private_key(identity.chain.front().get(), identity.key.get()) == 1,
+            cert_pem.name + " and " + key_pem.name + " do not belong together");
+    return identity;
+}
+
 void identify(SSL_CTX* context, const TlsConfig& config, const ForTlsFiles<FileContent>& contents) {
     if (config.cert.empty() && config.cert_file.empty()) return;
     const Pem cert_pem = load("client certificate", config.cert, config.cert_file, contents.cert);
     const Pem key_pem = load("client key", config.key, config.key_file, contents.key);
-    const auto chain = certificates(cert_pem);
-    const Key key = private_key(key_pem);
     // Checked before the context sees the key: SSL_CTX_use_PrivateKey would silently drop a
     // certificate that does not belong to it.
-    require(X509_check_private_key(chain.front().get(), key.get()) == 1,
-            cert_pem.name + " and " + key_pem.name + " do not belong together");
+    const auto [chain, key] = load_identity(cert_pem, key_pem);
     require(SSL_CTX_use_certificate(context, chain.front().get()) == 1,
             "cannot use " + cert_pem.name);
     for (std::size_t i = 1; i < chain.size(); ++i) {
@@ -160,6 +169,11 @@ std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
     if (!config.insecure_skip_verify) trust(context, config, contents.ca, trusted);
     identify(context, config, contents);
     return result;
+}
+
+void check_identity(const ClientIdentity& identity, const std::string& certificate_name,
+                    const std::string& key_name) {
+    load_identity({view(identity.certificate), certificate_name}, {view(identity.key), key_name});
 }
 
 Sha256 sha256(std::initializer_list<std::string_view> parts) {

@@ -102,17 +102,27 @@ std::string ask_for_clock() {
     return "is this machine's clock right? It says " + time_text(parts);
 }
 
+/// Other connections use the store at the same time, from other threads.
+int certificates_in(X509_STORE* store) {
+    if (X509_STORE_lock(store) != 1) return 0;
+    int count = 0;
+    const auto* objects = X509_STORE_get0_objects(store);
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
+        if (X509_OBJECT_get_type(sk_X509_OBJECT_value(objects, i)) == X509_LU_X509) ++count;
+    }
+    X509_STORE_unlock(store);
+    return count;
+}
+
 /// "none of the 2 certificates of CA file x"
 std::string none_of(X509_STORE_CTX* context, const ExpectedPeer& expected) {
     const std::string trust =
         expected.trust.empty() ? std::string("the trusted certificates") : expected.trust;
-    int count = 0;
-    const auto* objects = X509_STORE_get0_objects(X509_STORE_CTX_get0_store(context));
-    for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
-        if (X509_OBJECT_get_type(sk_X509_OBJECT_value(objects, i)) == X509_LU_X509) ++count;
-    }
     // A store of many files is read as it is needed.
-    if (count == 0 || trust.find("system") != std::string::npos) return "none of " + trust;
+    const int count = trust.find("system") != std::string::npos
+                          ? 0
+                          : certificates_in(X509_STORE_CTX_get0_store(context));
+    if (count == 0) return "none of " + trust;
     return count == 1 ? "not the one of " + trust
                       : "none of the " + std::to_string(count) + " of " + trust;
 }

@@ -2,6 +2,8 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 
+#include <string_view>
+
 namespace k8s_sd::inline v0::detail {
 
 namespace {
@@ -16,6 +18,10 @@ errc code_for(unsigned status) {
         case 429: return errc::too_many_requests;
         default: return status >= 500 ? errc::server_error : errc::unexpected_status;
     }
+}
+
+bool says(const ServerStatus& status, std::string_view words) {
+    return status.message.find(words) != std::string::npos;
 }
 
 std::string missing_permission(const Wanted& wanted) {
@@ -36,13 +42,18 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
                        ? "is this the URL of a Kubernetes API server, with the right scheme?"
                        : "check the selectors for " + resource;
         case 401:
-            return "check the credentials: the token may have expired, or be of another cluster";
+            return "check the credentials: there may be none, the token may have expired, or be of "
+                   "another cluster";
         case 403:
             // Whoever sends nothing that the server knows is this user: rights are not missing.
-            if (status.message.find("system:anonymous") != std::string::npos) {
+            if (says(status, "system:anonymous")) {
                 return "the request came without credentials that it knows: configure a token or "
                        "a client certificate (user names with passwords are not taken since "
                        "Kubernetes 1.19)";
+            }
+            if (says(status, "cannot impersonate")) {
+                return "these credentials may not act as somebody else: grant them the verb "
+                       "impersonate on that resource, or configure no impersonation";
             }
             return missing_permission(wanted);
         case 404: return "the server has no such API, or the path in the server's URL is wrong";
