@@ -171,6 +171,7 @@ int main(int argc, char** argv) {
         .about = "Changes the configuration of many discovery jobs step by step and prints what "
                  "each job is told.\n",
         .sections = {support::server_options(options.server, "a simulated cluster in this process"),
+                     support::credential_options(options.server),
                      support::shop_options(options.shop),
                      {"Run",
                       {{"--steps", "N", "end after N configurations; default: follow the last one",

@@ -6,9 +6,11 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <iostream>
+#include <stdexcept>
 
 int main(int argc, char** argv) try {
     k8s_sd::DiscoveryConfig config{.role = k8s_sd::Role::pod};
+    if (argc > 1 && *argv[1] == '-') throw std::invalid_argument("usage: minimal [URL]");
     if (argc > 1) config.api_server.url = argv[1];
     find_api_server(config);  // without a URL: $KUBECONFIG, the pod's own cluster, ~/.kube/config
     boost::asio::io_context io;

@@ -67,7 +67,11 @@ class VaultTokens final : public k8s_sd::TokenSource {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+    if (argc > 1) {
+        std::cerr << "usage: own_tokens\n";
+        return 2;
+    }
     asio::io_context io;
     std::optional<k8s_sd::sim::ApiServer> server(std::in_place, io.get_executor());
     server->apply(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status":

@@ -5,8 +5,10 @@
 #include "k8s_sd/environment.hpp"
 #include "support/cluster.hpp"
 #include "support/json_text.hpp"
+#include "support/terminal.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <unistd.h>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -33,10 +35,19 @@ void print_json(const AccessCheckLine& line, LineWriter& out) {
     out.end_line();
 }
 
-void print_text(const AccessCheckLine& line, LineWriter& out) {
+/// What has failed is never cut: the text says how to mend it.
+void print_text(const AccessCheckLine& line, const support::Terminal& terminal, LineWriter& out) {
+    constexpr std::size_t longest = 4000;
+    const bool failed = line.result == AccessCheckLine::Result::failed;
+    const support::Tone tone = failed                                       ? support::Tone::removed
+                               : line.result == AccessCheckLine::Result::ok ? support::Tone::added
+                                                                            : support::Tone::faint;
     std::string result(to_string(line.result));
     result.resize(9, ' ');
-    out << result << line.step << ": " << line.text;
+    const auto text = support::StyledLine()
+                          .add(result, tone)
+                          .add(support::printable(line.step + ": " + line.text, longest));
+    out << (failed ? terminal.whole(text) : terminal.fitted(text));
     out.end_line();
 }
 
@@ -56,8 +67,9 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
         find_api_server(options.config);
     }
     bool all_fine = false;
+    const support::Terminal terminal(STDOUT_FILENO, options.colours);
     const auto on_line = [&](const AccessCheckLine& line) {
-        options.output == Output::json ? print_json(line, out) : print_text(line, out);
+        options.output == Output::json ? print_json(line, out) : print_text(line, terminal, out);
     };
     k8s_sd::async_check_access(io.get_executor(), options.config, on_line,
                                options.timeout.value_or(std::chrono::seconds(10)),

@@ -26,6 +26,8 @@ using support::printable;
 using support::StyledLine;
 using support::Tone;
 
+constexpr std::string_view port_protocol = "__meta_kubernetes_pod_container_port_protocol";
+
 /// "Pod shop/web-1": the object that a label of a target comes from.
 class Objects {
  public:
@@ -102,9 +104,10 @@ class ExplainReporter final : public Reporter {
 
     /// \param labels  of the target
     std::optional<LabelOrigin> origin(const std::string& label, const LabelMap& labels) const {
-        const bool from_pod = label == "__address__" && is_further_port(labels);
-        auto from =
-            k8s_sd::label_origin(label, from_pod ? k8s_sd::Role::pod : options_.config.role);
+        const bool of_port = label == "__address__" || label == port_protocol;
+        const bool from_pod = of_port && is_further_port(labels);
+        auto from = k8s_sd::label_origin(label, from_pod ? k8s_sd::Role::pod : options_.config.role,
+                                         options_.config.dialect);
         const auto init = labels.find("__meta_kubernetes_pod_container_init");
         if (from && init != labels.end() && init->second == "true") {
             replace(from->field, "spec.containers", "spec.initContainers");

@@ -18,7 +18,8 @@ support::ExitStatus run(Options options) {
     check(options);
     LineWriter out;
     if (options.print_rbac) {
-        print_rbac(options.config, options.service_account, out);
+        const std::string account = options.service_account;
+        print_rbac(options.config, account.empty() ? "default/k8s-sd" : account, out);
         return support::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);
@@ -27,9 +28,10 @@ support::ExitStatus run(Options options) {
     return Session(io, std::move(options), out).run();
 }
 
-/// The error in words that name the option where it is about one.
-std::string in_words(const k8s_sd::ConfigError& error) {
+/// The error in words that name the option where it is about one, or the file.
+std::string in_words(const k8s_sd::ConfigError& error, const std::string& sd_config) {
     const std::string option(option_of_field(error.where()));
+    if (option == "--kubeconfig" && !sd_config.empty()) return sd_config + ": " + error.what();
     return (option.empty() ? "" : option + ": ") + error.what();
 }
 
@@ -38,10 +40,12 @@ std::string in_words(const k8s_sd::ConfigError& error) {
 int main(int argc, char** argv) {
     Options options;
     return support::run_program(command_line(options), argc, argv, [&] {
+        // What names the kubeconfig, if no option does.
+        const std::string sd_config = options.own_kubeconfig ? "" : options.sd_config;
         try {
             return run(std::move(options));
         } catch (const k8s_sd::ConfigError& e) {
-            throw support::Unusable(in_words(e));
+            throw support::Unusable(in_words(e, sd_config));
         }
     });
 }

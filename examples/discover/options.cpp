@@ -83,7 +83,7 @@ support::Section permission_options(Options& o) {
               "print the roles that this configuration needs, for kubectl apply -f -; asks no "
               "server",
               flag(o.print_rbac)},
-             {"--service-account", "NS/NAME", "who gets them (default " + o.service_account + ")",
+             {"--service-account", "NS/NAME", "who gets them (default default/k8s-sd)",
               support::text(o.service_account)}}};
 }
 
@@ -143,11 +143,14 @@ void load_base(Options& options, const std::vector<support::GivenOption>& given)
     const std::string* file = nullptr;
     for (const support::GivenOption& item : given) {
         if (item.option->name == "--dialect") item.set();
+        if (item.option->name == "--kubeconfig") options.own_kubeconfig = true;
         if (item.option->name != "--sd-config") continue;
         if (file) throw UsageError("--sd-config: may be given once only");
         file = &item.value;
     }
-    if (file) options.config = k8s_sd::load_sd_config(*file, options.config.dialect);
+    if (!file) return;
+    options.config = k8s_sd::load_sd_config(*file, options.config.dialect);
+    options.sd_config = *file;
 }
 
 }  // namespace
@@ -157,8 +160,8 @@ support::CommandLine command_line(Options& options) {
             .about = "Watches a Kubernetes cluster and prints its scrape targets and how they "
                      "change.\n\n"
                      "Try it without a cluster:  discover --sim\n",
-            .sections = {server_options(options), config_options(options),
-                         permission_options(options), run_options(options),
+            .sections = {server_options(options), support::credential_options(options.config),
+                         config_options(options), permission_options(options), run_options(options),
                          output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "
@@ -172,6 +175,12 @@ void check(const Options& options) {
     }
     if (options.check && options.print_rbac) {
         throw UsageError("--check: asks a server, and --print-rbac asks none; give one of them");
+    }
+    if (!options.explain.empty() && (options.check || options.print_rbac)) {
+        throw UsageError("--explain: is not a part of --check or --print-rbac");
+    }
+    if (!options.service_account.empty() && !options.print_rbac) {
+        throw UsageError("--service-account: needs --print-rbac");
     }
     if (options.output == Output::targets && !options.once) {
         throw UsageError("--output: targets needs --once");

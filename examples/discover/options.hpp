@@ -16,11 +16,13 @@ enum class Output { text, json, targets, quiet };
 /// What the command line asks for.
 struct Options {
     k8s_sd::DiscoveryConfig config;
+    std::string sd_config;        ///< the file that it comes from; empty: none
+    bool own_kubeconfig = false;  ///< --kubeconfig was given
     bool sim = false;
     unsigned jobs = 1;
-    bool check = false;       ///< try what the configuration needs
-    bool print_rbac = false;  ///< print the permissions that it needs
-    std::string service_account = "default/k8s-sd";
+    bool check = false;           ///< try what the configuration needs
+    bool print_rbac = false;      ///< print the permissions that it needs
+    std::string service_account;  ///< empty: the usual one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;
     std::optional<k8s_sd::Duration> status_interval;

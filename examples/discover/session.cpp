@@ -34,7 +34,7 @@ k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal&
             of <= k8s_sd::LogLevel::warning ? support::Tone::warning : support::Tone::faint;
         const auto line =
             support::StyledLine().add(start, tone).add(support::printable(text, 2000));
-        if (errors.is_terminal()) std::cerr << clear_line;
+        if (errors.has_cursor()) std::cerr << clear_line;
         std::cerr << errors.whole(line) << std::endl;
     };
     return logger;
@@ -64,7 +64,9 @@ bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     for (const auto code : {unauthorized, forbidden, bad_request, not_found}) {
         if (watch.error == code) return true;
     }
-    return false;
+    // A file or a proxy may be late, but hardly so often.
+    const bool may_be_late = watch.error == credentials_unavailable || watch.error == proxy_failed;
+    return may_be_late && watch.failures >= 3;
 }
 
 }  // namespace
@@ -120,7 +122,7 @@ support::ExitStatus Session::run() {
     }
     if (options_.status_interval) print_status_later();
     if (options_.once) end_if_hopeless_later();
-    if (options_.output == Output::text && errors_.is_terminal()) {
+    if (options_.output == Output::text && errors_.has_cursor()) {
         progress_.emplace(io_.get_executor(), discoverers_.front(), errors_);
     }
     io_.run();

@@ -83,7 +83,8 @@ support::CommandLine command_line(Options& options) {
             .sections = {config_options(options),
                          support::server_options(options.server,
                                                  "configurations that name none run in a pod"),
-                         sharding_options(options), run_options(options)},
+                         support::credential_options(options.server), sharding_options(options),
+                         run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n"};
 }

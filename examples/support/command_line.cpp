@@ -4,6 +4,7 @@
 #include "k8s_sd/version.hpp"
 #include "support/line_writer.hpp"
 #include "support/option_values.hpp"
+#include "support/terminal_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -28,11 +29,11 @@ const Option& version_option() {
 }
 
 std::vector<const Option*> options_of(const CommandLine& command) {
-    std::vector<const Option*> options;
+    // First, so that "-h" is nearer to --help than to another option.
+    std::vector<const Option*> options{&help_option(), &version_option()};
     for (const Section& section : command.sections) {
         for (const Option& option : section.options) options.push_back(&option);
     }
-    options.insert(options.end(), {&help_option(), &version_option()});
     return options;
 }
 
@@ -153,22 +154,26 @@ void GivenOption::set() const {
 
 int run_program(const CommandLine& command, int argc, char** argv,
                 const std::function<ExitStatus()>& body) {
-    const std::string name = command.program + ": ";
+    // Messages quote names of files and in them, which may be anything.
+    const auto tell = [&](const std::exception& error) {
+        std::cerr << command.program << ": " << printable(error.what(), std::string::npos) << '\n';
+    };
     try {
         return run(command, {argv + 1, argv + argc}, body);
     } catch (const OutputEnded&) {
         return exit_fine;
     } catch (const UsageError& e) {
-        std::cerr << name << e.what() << "\nTry '" << command.program << " --help'.\n";
+        tell(e);
+        std::cerr << "Try '" << command.program << " --help'.\n";
         return exit_unusable;
     } catch (const Unusable& e) {
-        std::cerr << name << e.what() << '\n';
+        tell(e);
         return exit_unusable;
     } catch (const k8s_sd::ConfigError& e) {
-        std::cerr << name << e.what() << '\n';
+        tell(e);
         return exit_unusable;
     } catch (const std::exception& e) {
-        std::cerr << name << e.what() << '\n';
+        tell(e);
         return exit_failed;
     }
 }

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/api_server_lookup.hpp"
 #include "support/option_values.hpp"
+#include "support/terminal_text.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -13,7 +14,10 @@ namespace support {
 namespace {
 
 using k8s_sd::ApiServerConfig;
+using k8s_sd::AuthConfig;
 using k8s_sd::DiscoveryConfig;
+using k8s_sd::ImpersonationConfig;
+using k8s_sd::TlsConfig;
 using Text = const std::string&;
 
 const Choices<k8s_sd::TlsVersion>& tls_versions() {
@@ -24,6 +28,15 @@ const Choices<k8s_sd::TlsVersion>& tls_versions() {
 
 Setter file(std::string& member) {
     return [&member](Text value) { member = readable_file(value); };
+}
+
+/// "Name: value". What may be a name is for validate() to say.
+k8s_sd::HttpHeader read_header(const std::string& line) {
+    const std::size_t colon = line.find(':');
+    const std::size_t value = line.find_first_not_of(" \t", colon + 1);
+    // Not quoted: the value may be a secret.
+    if (colon == std::string::npos) throw UsageError("the form is NAME: VALUE");
+    return {line.substr(0, colon), value == std::string::npos ? "" : line.substr(value), {}};
 }
 
 /// Why the file cannot be read, or "".
@@ -42,26 +55,46 @@ Section server_options(DiscoveryConfig& config, const std::string& otherwise) {
     return {
         "Server; without any of these: " + otherwise,
         {{"--api-server", "URL", "http or https, a path prefix is kept", text(server.url)},
-         {"--token-file", "FILE", "bearer token, read again when it changes",
-          file(server.auth.bearer_token_file)},
-         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
-          file(server.tls.ca_file)},
-         {"--client-cert", "FILE", "client certificate (PEM), with --client-key",
-          file(server.tls.cert_file)},
-         {"--client-key", "FILE", "its private key (PEM)", file(server.tls.key_file)},
-         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
-          text(server.tls.server_name)},
-         {"--tls-min-version", "VERSION",
-          either(names_of(tls_versions()), "1.2") + ": the least that is spoken",
-          choice(server.tls.min_version, tls_versions())},
-         {"--insecure-skip-tls-verify", "", "trust any certificate",
-          flag(server.tls.insecure_skip_verify)},
-         {"--proxy", "URL", "http, https or socks5: the way to the server", text(server.proxy.url)},
-         {"--proxy-from-environment", "", "of HTTPS_PROXY or HTTP_PROXY, with NO_PROXY",
-          flag(server.proxy.from_environment)},
          {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
          {"--context", "NAME", "context of the kubeconfig; default: its current one",
-          text(config.kubeconfig_context)}}};
+          text(config.kubeconfig_context)},
+         {"--proxy", "URL", "http, https or socks5: the way to the server", text(server.proxy.url)},
+         {"--no-proxy", "HOST[,HOST]...", "servers that --proxy is not the way to",
+          text(server.proxy.no_proxy)},
+         {"--proxy-from-environment", "", "of HTTPS_PROXY or HTTP_PROXY, with NO_PROXY",
+          flag(server.proxy.from_environment)},
+         {"--header", "'NAME: VALUE'", "sent with every request; repeatable",
+          [&server](Text line) { server.headers.push_back(read_header(line)); }}}};
+}
+
+Section credential_options(DiscoveryConfig& config) {
+    AuthConfig& auth = config.api_server.auth;
+    ImpersonationConfig& who = config.api_server.impersonate;
+    TlsConfig& tls = config.api_server.tls;
+    return {
+        "Credentials and TLS",
+        {{"--token-file", "FILE", "bearer token, read again when it changes",
+          file(auth.bearer_token_file)},
+         {"--username", "NAME", "of basic authentication", text(auth.username)},
+         {"--password-file", "FILE", "password, read again when it changes",
+          file(auth.password_file)},
+         {"--as", "USER", "act as this user", text(who.user)},
+         {"--as-group", "GROUP", "in this group; repeatable",
+          [&who](Text group) { who.groups.push_back(group); }},
+         {"--as-uid", "UID", "with this id", text(who.uid)},
+         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
+          file(tls.ca_file)},
+         {"--client-cert", "FILE", "client certificate (PEM), with --client-key",
+          file(tls.cert_file)},
+         {"--client-key", "FILE", "its private key (PEM)", file(tls.key_file)},
+         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
+          text(tls.server_name)},
+         {"--tls-min-version", "VERSION",
+          either(names_of(tls_versions()), "1.2") + ": the least that is spoken",
+          choice(tls.min_version, tls_versions())},
+         {"--tls-max-version", "VERSION", "the greatest", choice(tls.max_version, tls_versions())},
+         {"--insecure-skip-tls-verify", "", "trust any certificate",
+          flag(tls.insecure_skip_verify)}}};
 }
 
 bool names_server(const DiscoveryConfig& config) noexcept {
@@ -83,25 +116,29 @@ ApiServerConfig usable_server(DiscoveryConfig& config) {
 }
 
 void check_files(const ApiServerConfig& server) {
+    const AuthConfig& auth = server.auth;
     const std::pair<const char*, const std::string&> files[] = {
         {"CA certificates", server.tls.ca_file},
         {"client certificate", server.tls.cert_file},
         {"key of the client certificate", server.tls.key_file},
-        {"token", server.auth.bearer_token_file},
-        {"user name", server.auth.username_file},
-        {"password", server.auth.password_file}};
+        {"token", auth.bearer_token_file},
+        {"user name", auth.username_file},
+        {"password", auth.password_file}};
     for (const auto& [what, path] : files) {
-        if (path.empty()) continue;
+        // While the file of a token cannot be read, the token beside it serves.
+        if (path.empty() || (&path == &auth.bearer_token_file && !auth.bearer_token.empty()))
+            continue;
         const std::string trouble = trouble_with(path);
         if (trouble.empty()) continue;
-        throw Unusable("cannot read the file of the " + std::string(what) + ", " + path + ": " +
-                       trouble);
+        throw Unusable("cannot read the file of the " + std::string(what) + ", " +
+                       printable(path, 1000) + ": " + trouble);
     }
 }
 
 std::string readable_file(const std::string& path) {
     const std::string trouble = trouble_with(path);
-    if (!trouble.empty()) throw UsageError("cannot read the file " + path + ": " + trouble);
+    if (!trouble.empty())
+        throw UsageError("cannot read the file " + printable(path, 1000) + ": " + trouble);
     return path;
 }
 
@@ -109,13 +146,21 @@ std::string_view option_of_server_field(std::string_view field) noexcept {
     constexpr std::pair<std::string_view, std::string_view> options[] = {
         {"api_server.url", "--api-server"},
         {"api_server.auth.bearer_token_file", "--token-file"},
+        {"api_server.auth.username", "--username"},
+        {"api_server.auth.password_file", "--password-file"},
+        {"api_server.headers", "--header"},
+        {"api_server.impersonate.user", "--as"},
+        {"api_server.impersonate.groups", "--as-group"},
+        {"api_server.impersonate.uid", "--as-uid"},
         {"api_server.tls.ca_file", "--ca-file"},
         {"api_server.tls.cert_file", "--client-cert"},
         {"api_server.tls.key_file", "--client-key"},
         {"api_server.tls.server_name", "--tls-server-name"},
         {"api_server.tls.min_version", "--tls-min-version"},
+        {"api_server.tls.max_version", "--tls-max-version"},
         {"api_server.tls.insecure_skip_verify", "--insecure-skip-tls-verify"},
         {"api_server.proxy.url", "--proxy"},
+        {"api_server.proxy.no_proxy", "--no-proxy"},
         {"api_server.proxy.from_environment", "--proxy-from-environment"},
         {"kubeconfig_file", "--kubeconfig"},
         {"kubeconfig_context", "--context"},

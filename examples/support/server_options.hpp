@@ -12,6 +12,8 @@ namespace support {
 /// the fields of the configuration that name a server.
 /// \param otherwise  what is done without any of them
 Section server_options(k8s_sd::DiscoveryConfig&, const std::string& otherwise);
+/// Those that say who asks, and whom to trust.
+Section credential_options(k8s_sd::DiscoveryConfig&);
 
 /// Whether anything was said about the server.
 bool names_server(const k8s_sd::DiscoveryConfig&) noexcept;

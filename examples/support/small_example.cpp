@@ -18,6 +18,7 @@ int run_example(const char* program, const char* about, int argc, char** argv,
         .program = program,
         .about = about + std::string("\n"),
         .sections = {server_options(arguments.server, "a simulated cluster in this process"),
+                     credential_options(arguments.server),
                      {"Run", std::move(options)}},
         .positional = url_of_cluster(arguments.server),
     };

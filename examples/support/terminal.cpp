@@ -14,9 +14,7 @@ std::string_view variable(const char* name) {
     return value ? value : "";
 }
 
-bool can_show_colours() {
-    return variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb";
-}
+bool knows_escapes() { return !variable("TERM").empty() && variable("TERM") != "dumb"; }
 
 }  // namespace
 
@@ -29,8 +27,9 @@ const Choices<Colours>& colour_choices() {
 Terminal::Terminal(int descriptor, Colours colours)
     : descriptor_(descriptor),
       terminal_(::isatty(descriptor) == 1),
+      cursor_(terminal_ && knows_escapes()),
       colours_(colours == Colours::always ||
-               (colours == Colours::automatic && terminal_ && can_show_colours())) {}
+               (colours == Colours::automatic && cursor_ && variable("NO_COLOR").empty())) {}
 
 std::size_t Terminal::width() const noexcept {
     winsize size{};

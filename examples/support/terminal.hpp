@@ -22,6 +22,8 @@ class Terminal {
     Terminal(int descriptor, Colours);
 
     bool is_terminal() const noexcept { return terminal_; }
+    /// Whether a line that was shown can be taken back: $TERM names a terminal that has a cursor.
+    bool has_cursor() const noexcept { return cursor_; }
     bool has_colours() const noexcept { return colours_; }
     /// Whether people look at it: it is a terminal, or they asked for colours.
     bool is_for_people() const noexcept { return terminal_ || colours_; }
@@ -36,6 +38,7 @@ class Terminal {
  private:
     int descriptor_;
     bool terminal_;
+    bool cursor_;
     bool colours_;
 };
 

@@ -116,7 +116,7 @@ struct AuthConfig {
     std::string scheme = "Bearer";         ///< what stands before such a token
     std::string username{};                ///< of basic authentication; without colon
     std::string username_file{};           ///< the same as a file
-    std::string password{};                ///< needs a username
+    std::string password{};                ///< may be without a user
     std::string password_file{};           ///< the same as a file
     std::optional<ExecConfig> exec{};      ///< a program; it may give a client certificate instead
     std::optional<OAuth2Config> oauth2{};  ///< a token service

@@ -10,7 +10,8 @@ namespace k8s_sd::inline v0 {
 /// the service account of the pod the program runs in, ~/.kube/config. With `kubeconfig_context`
 /// only kubeconfigs are considered. Looks whether files exist but does not read them; resolve()
 /// does. Thread-safe as long as nothing changes the process environment.
-/// \throws ConfigError that lists what was tried; also if $KUBECONFIG names files and none exists:
+/// \throws ConfigError that lists what was tried; if there is an option that needs a URL, where a
+///         kubeconfig is what was found; also if $KUBECONFIG names files and none exists:
 ///         kubectl takes no other file then, either
 K8S_SD_EXPORT void find_api_server(DiscoveryConfig&, const InClusterFiles& = {});
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/role.hpp"
 
@@ -19,9 +20,12 @@ struct LabelOrigin {
     std::string field{};
 };
 
-/// Where a label that discovery made comes from; nullopt for any other name. The same in both
-/// dialects; docs/labels.md has the list. Thread-safe.
+/// Where a label that discovery made comes from; nullopt for any other name. docs/labels.md has the
+/// list. Thread-safe.
 /// \param role  of the configuration: `__address__` and the namespace are those of its objects
-K8S_SD_EXPORT std::optional<LabelOrigin> label_origin(std::string_view name, Role role);
+/// \param dialect  of the configuration: in role endpoints the protocol of a container's port is the
+///                 endpoint's in Prometheus' dialect
+K8S_SD_EXPORT std::optional<LabelOrigin> label_origin(
+    std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus);
 
 }  // namespace k8s_sd::inline v0

@@ -191,7 +191,6 @@ json::object theirs(const json::value& view) {
          {"certificate-authority-data", "client-certificate-data", "client-key-data"}) {
         if (o.contains(key)) o[key] = *detail::decode_base64(std::string(o[key].as_string()));
     }
-    if (o.contains("tokenFile")) o.erase("token");
     if (json::value* exec = o.if_contains("exec")) {
         for (const char* list : {"args", "env"})
             if (exec->at(list).is_null()) exec->at(list) = json::array();

@@ -1,6 +1,7 @@
 #include "k8s_sd/access_check.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/file_desk.hpp"
 #include "support/manual_clock.hpp"
@@ -200,6 +201,20 @@ TEST_CASE("Access check: a token file that is not there") {
     c.advance(0s);
     CHECK(c.failed() == Texts{"credentials"});
     CHECK(contains(c.text_of("credentials"), "/nonexistent/token"));
+}
+
+TEST_CASE("Access check: credentials that are not sent, and whom it acts as, are told") {
+    Check c;
+    const TemporaryDirectory directory;
+    c.config.kubeconfig_file = directory.write(
+        "kc", "clusters: [{name: k, cluster: {server: '" + c.server.url() +
+                  "'}}]\nusers: [{name: u, user: {token: sesame, as: jane}}]\ncontexts: [{name: c, "
+                  "context: {cluster: k, user: u}}]\ncurrent-context: c\n");
+    c.config.api_server = {};
+    c.start();
+    CHECK(c.text_of("credentials") ==
+          "none: the server of the kubeconfig has a URL of http, so the user's credentials are not "
+          "sent; requests are anonymous; acts as jane");
 }
 
 TEST_CASE("Access check: each permission that is missing is named, with the rule to add") {

@@ -27,15 +27,19 @@ def silent_port():
 
 
 @contextlib.contextmanager
-def answering_port(status, content_type, body):
-    """Answers everything like that."""
+def answering_port(status, content_type, body, seen=None):
+    """Answers everything like that. The headers of the requests are added to `seen`."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            if seen is not None:
+                seen.append(self.headers)
             self.send_response(status)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        do_CONNECT = do_GET
 
         def log_message(self, *_):
             pass
@@ -51,6 +55,30 @@ def refusing_port(status, reason):
     body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status,
                        "reason": reason, "message": "pods: no"}).encode()
     return answering_port(status, "application/json", body)
+
+
+KUBECONFIG_WITH_PLUGIN = """
+clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: /none}}}]
+contexts: [{name: c, context: {cluster: k, user: u}}]
+current-context: c
+"""
+
+
+class Requests(unittest.TestCase):
+    def test_the_options_of_credentials_reach_the_server(self):
+        seen = []
+        with file_with("sesame\n", "password") as path, \
+                answering_port(403, "text/plain", b"no", seen) as port:
+            run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}", "--header",
+                "X-Tenant: one: two", "--header=X-Empty:", "--as", "jane", "--as-group", "g",
+                "--as-group", "h", "--as-uid", "7", "--username", "u", "--password-file", path)
+        self.assertEqual(seen[0]["X-Tenant"], "one: two")
+        self.assertEqual(seen[0]["X-Empty"], "")
+        self.assertEqual(seen[0]["Impersonate-User"], "jane")
+        self.assertEqual(seen[0].get_all("Impersonate-Group"), ["g", "h"])
+        self.assertEqual(seen[0]["Impersonate-Uid"], "7")
+        self.assertEqual(seen[0]["Authorization"], "Basic dTpzZXNhbWU=")
 
 
 class NotSynced(unittest.TestCase):
@@ -93,6 +121,17 @@ class NotSynced(unittest.TestCase):
                 self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
                 self.assertRegex(result.stderr, f"\n  pods: .*: HTTP {status}: pods: no")
 
+    def test_once_does_not_wait_for_ever_for_credentials_and_proxies(self):
+        with file_with(KUBECONFIG_WITH_PLUGIN, "kc") as path:
+            result = run("discover", "--once", "--kubeconfig", path)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
+        with answering_port(407, "text/plain", b"no") as port:
+            result = run("discover", "--once", "--api-server", "https://127.0.0.1:1", "--proxy",
+                         f"http://127.0.0.1:{port}")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertRegex(result.stderr, "\n  pods: .*407")
+
     def test_without_once_a_missing_permission_may_still_come(self):
         with refusing_port(403, "Forbidden") as port:
             result = run("discover", "--timeout", "3", "--api-server", f"http://127.0.0.1:{port}")
@@ -121,6 +160,7 @@ class Unusable(unittest.TestCase):
         return result.stderr
 
     def test_options(self):
+        server = ["--api-server", "http://127.0.0.1:1"]
         cases = [
             (["--bogus"], "unknown option --bogus; --help"),
             (["-x"], "unknown option -x"),
@@ -151,7 +191,17 @@ class Unusable(unittest.TestCase):
             (["--api-server", "ftp://127.0.0.1"], "--api-server: "),
             (["--token-file", "/nonexistent"], "--token-file: cannot read the file /nonexistent"),
             (["--ca-file", "/nonexistent"], "--ca-file: "),
-            (["--kubeconfig", "/nonexistent"], "/nonexistent"),
+            (["--kubeconfig", "/nonexistent"],
+             "--kubeconfig: kubeconfig_file: cannot read /nonexistent"),
+            ([*server, "--as-group", "g"], "--as: "),
+            ([*server, "--header", "sesame"], "--header: the form is NAME: VALUE"),
+            ([*server, "--header", "Host: x"], "--header: "),
+            ([*server, "--no-proxy", "a"], "--no-proxy: "),
+            ([*server, "--tls-min-version", "1.3", "--tls-max-version", "1.2"],
+             "--tls-min-version: "),
+            (["--sim", "--explain", "pod/a/b", "--check"], "--explain: "),
+            (["--sim", "--explain", "pod/a/b", "--print-rbac"], "--explain: "),
+            (["--sim", "--service-account", "a/b"], "--service-account: needs --print-rbac"),
             (["--sim", "--api-server", "http://127.0.0.1:1"], "--sim: "),
             (["--sd-config", "/nonexistent"], "/nonexistent"),
         ]
@@ -180,6 +230,12 @@ class Unusable(unittest.TestCase):
         with file_with("role: pod\nselectors:\n- role: pod\n  label: '=='\n") as path:
             errors = self.refused("--sim", "--sd-config", path)
             self.assertIn("sd.yaml:4: selectors[0].label", errors)
+
+    def test_a_kubeconfig_that_the_file_names_is_told_with_the_file(self):
+        with file_with("role: pod\nkubeconfig_file: none\n") as path:
+            errors = self.refused("--sd-config", path)
+            self.assertIn(f"{path}: kubeconfig_file: cannot read ", errors)
+            self.assertNotIn("--kubeconfig", errors)
 
     def test_a_server_in_the_file_is_not_replaced_by_the_simulation(self):
         with file_with("role: pod\napi_server: http://127.0.0.1:1\n") as path:

@@ -62,6 +62,18 @@ class PrintRbac(unittest.TestCase):
             result = run("discover", "--print-rbac", "--service-account", account)
             self.assertEqual(result.returncode, 2, account)
             self.assertEqual(result.stdout, "")
+            self.assertTrue(result.stderr.startswith("discover: --service-account: "), result.stderr)
+            self.assertNotIn("RbacOptions", result.stderr)
+
+    def test_no_role_of_the_cluster_is_replaced(self):
+        text = self.printed("--service-account", "kube-system/cluster-admin")
+        self.assertEqual(set(re.findall('kind: ClusterRole\\w*\\n(?:metadata:\\n)?  name: "(.*)"', text)),
+                         {"k8s-sd:kube-system:cluster-admin"})
+
+    def test_acting_as_somebody_else_needs_a_right_of_its_own(self):
+        text = self.printed("--api-server", "https://h", "--as", "jane")
+        self.assertIn("# The configuration acts as jane: ", text)
+        self.assertIn("impersonate", text)
 
 
 class Check(unittest.TestCase):

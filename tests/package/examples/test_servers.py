@@ -19,9 +19,11 @@ PROGRAMS = {
 }
 SCRAPE_CONFIG = "scrape_configs: [{job_name: pods, scrape_interval: 1s, scrape_timeout: 1s, " \
     "kubernetes_sd_configs: [{role: pod}]}]\n"
-SHARED_OPTIONS = ("--api-server", "--token-file", "--ca-file", "--client-cert", "--client-key",
-                  "--tls-server-name", "--tls-min-version", "--insecure-skip-tls-verify", "--proxy",
-                  "--kubeconfig", "--context")
+SHARED_OPTIONS = ("--api-server", "--kubeconfig", "--context", "--proxy", "--no-proxy",
+                  "--proxy-from-environment", "--header", "--token-file", "--username",
+                  "--password-file", "--as", "--as-group", "--as-uid", "--ca-file", "--client-cert",
+                  "--client-key", "--tls-server-name", "--tls-min-version", "--tls-max-version",
+                  "--insecure-skip-tls-verify")
 
 
 class Servers(unittest.TestCase):
@@ -116,10 +118,10 @@ class Servers(unittest.TestCase):
     def test_all_of_them_explain_these_options_alike(self):
         def section(program):
             text = run(program, "--help").stdout
-            return text[text.index("  --api-server URL"):].split("\n\n")[0]
+            return "\n\n".join(text[text.index("  --api-server URL"):].split("\n\n")[:2])
         expected = section("discover")
         for option in SHARED_OPTIONS:
-            self.assertIn(f"  {option}", expected)
+            self.assertRegex(expected, f"(?m)^  {option} ")
         for program in self.programs:
             with self.subTest(program):
                 self.assertEqual(section(program), expected)

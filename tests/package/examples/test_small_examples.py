@@ -79,6 +79,13 @@ class SmallExamples(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Secret shop/queue-token: does not exist", result.stdout)
 
+    def test_arguments_that_are_no_urls_are_refused(self):
+        for program, argument in (("minimal", "--help"), ("own_tokens", "--help"),
+                                  ("own_tokens", "x")):
+            result = run(program, argument)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn(f"usage: {program}", result.stderr)
+
     def test_own_tokens_are_used_one_after_the_other(self):
         result = run("own_tokens")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -17,7 +17,7 @@ import time
 import unicodedata
 import unittest
 
-from harness import PATIENCE, command, environment, run
+from harness import PATIENCE, command, environment, file_with, run
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR_LINE = "\r\x1b[K"
@@ -108,7 +108,14 @@ class Colours(unittest.TestCase):
                                      ({"TERM": ""}, []), ({}, ["--color", "never"])):
             with self.subTest(variables=variables, arguments=arguments):
                 text = shown(*self.ONCE, *arguments, variables=variables)
-                self.assertNotIn("\x1b[", text.replace(CLEAR_LINE, ""))
+                without_cursor = "TERM" in variables
+                self.assertNotIn("\x1b[", text if without_cursor else text.replace(CLEAR_LINE, ""))
+
+    def test_a_terminal_without_a_cursor_gets_no_line_of_progress(self):
+        text = shown("discover", "--timeout", "0.7", "--api-server", "http://127.0.0.1:1",
+                     variables={"TERM": "dumb"})
+        self.assertIn("not synced", text)
+        self.assertNotIn("\x1b", text)
 
     def test_always_means_always(self):
         self.assertRegex(shown(*self.ONCE, "--color=always", variables={"NO_COLOR": "1"}), COLOUR)
@@ -145,6 +152,14 @@ class Width(unittest.TestCase):
                 self.assertGreater(len(lines), 20)
                 self.assertLessEqual(max(map(width_of, lines)), width)
                 self.assertTrue(any(line.endswith("…") for line in lines))
+
+    def test_a_check_has_colours_and_fits_the_window_but_cuts_no_failure(self):
+        text = shown("discover", "--sim", "--check", width=40)
+        self.assertRegex(text, r"\x1b\[32mok       \x1b\[0mTCP: ")
+        self.assertLessEqual(max(map(width_of, lines_of(text))), 40)
+        text = shown("discover", "--check", "--api-server", "http://127.0.0.1:1", width=40)
+        failed = [line for line in lines_of(text) if line.startswith("FAILED   ")]
+        self.assertTrue(failed[0].endswith("that a server listens there"), failed)
 
     def test_a_wide_window_cuts_nothing(self):
         self.assertNotIn("…", shown("discover", "--sim", "--once", width=400))
@@ -227,6 +242,23 @@ class HostileText(unittest.TestCase):
             self.check(text)
             self.assertLessEqual(max(map(width_of, lines_of(text))), 60)
             self.check(run("discover", "--api-server", url, "--once").stdout)
+
+    def test_nor_does_any_text_of_a_kubeconfig(self):
+        quoted = json.dumps("x\x1b]0;owned\x07\x1b[31m")
+        kubeconfig = (f"clusters: [{{name: {quoted}, cluster: {{server: 'https://127.0.0.1:1', "
+                      f"certificate-authority: {quoted}}}}}]\ncontexts: [{{name: {quoted}, context: "
+                      f"{{cluster: CLUSTER}}}}]\ncurrent-context: CONTEXT\n")
+        for context, cluster in (("none", quoted), (quoted, "none"), (quoted, quoted)):
+            text = kubeconfig.replace("CONTEXT", context).replace("CLUSTER", cluster)
+            with file_with(text, "kc") as path:
+                for way in ("--once", "--check"):
+                    result = run("discover", way, "--timeout", "1", "--kubeconfig", path)
+                    self.assertNotEqual(result.returncode, 0)
+                    if way == "--once" or context != cluster:  # the check reads no authority
+                        self.assertRegex(result.stdout + result.stderr, r"x \]0;owned +\[31m")
+                    self.check(result.stdout + result.stderr)
+        self.check(run("discover", "--once", "--kubeconfig", "x\x1b[31md\n").stderr)
+        self.check(run("discover", "--once", "--\x1b[31md").stderr)
 
     def test_nor_does_it_when_it_is_explained(self):
         with hostile_cluster() as url:

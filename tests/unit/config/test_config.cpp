@@ -95,6 +95,8 @@ TEST_CASE("validate: credentials and TLS options need the URL of api_server") {
         {"auth.exec", with([](auto& s) { s.auth.exec = plugin(); })},
         {"auth.oauth2", with([](auto& s) { s.auth.oauth2 = token_service(); })},
         {"auth.token_source", with([](auto& s) { s.auth.token_source = token_source(); })},
+        {"auth.password", with([](auto& s) { s.auth.password = "p"; })},
+        {"auth.password_file", with([](auto& s) { s.auth.password_file = "f"; })},
         {"tls.ca", with([](auto& s) { s.tls.ca = "p"; })},
         {"tls.ca_file", with([](auto& s) { s.tls.ca_file = "f"; })},
         {"tls.cert", with([](auto& s) { s.tls.cert = s.tls.key = "p"; })},
@@ -202,7 +204,7 @@ TEST_CASE("validate: one kind of credentials, complete and fit for a header") {
     CHECK(problem(config) ==
           "api_server.auth.password_file: must not be set together with password");
     auth = {.password_file = "f"};
-    CHECK(problem(config) == "api_server.auth.password_file: needs username");
+    CHECK(problem(config) == "");
     auth = {.username = "a:b", .password = "p"};
     CHECK(problem(config) == "api_server.auth.username: must not contain a colon");
     auth = {.bearer_token = "sesame\r\nX-Evil: 1"};
@@ -598,4 +600,23 @@ TEST_CASE("find_api_server: $KUBECONFIG that names no file leads to no other clu
     CHECK(config == DiscoveryConfig{});
     config.kubeconfig_file = "other";
     CHECK_NOTHROW(find_api_server(config, pod.files));
+}
+
+TEST_CASE("find_api_server: options that clash with a kubeconfig that was found name it") {
+    const TemporaryDirectory home;
+    const ScopedVariable home_variable("HOME", home.path());
+    const ScopedVariable host("KUBERNETES_SERVICE_HOST", std::nullopt);
+    const ScopedVariable none("KUBECONFIG", std::nullopt);
+    const std::string path = home.write(".kube/config", "");
+    DiscoveryConfig config;
+    config.api_server.auth.bearer_token_file = "f";
+    CHECK(config_error([&] { find_api_server(config); }) ==
+          "api_server.auth.bearer_token_file: needs the URL of api_server; none was given, and the "
+          "kubeconfig that was found says how to talk to its server: " +
+              path);
+    const ScopedVariable list("KUBECONFIG", path);
+    CHECK(config_error([&] { find_api_server(config); }).ends_with(": " + path));
+    config.api_server.auth = {};
+    config.api_server.headers = {{"X-A", "1", ""}};  // is added to what the kubeconfig says
+    CHECK_NOTHROW(find_api_server(config));
 }

@@ -51,6 +51,14 @@ TEST_CASE("HTTP client: every form of credentials reaches its field") {
     CHECK(auth("basic_auth: {username_file: u, password_file: /p}") ==
           AuthConfig{.username_file = "/etc/u", .password_file = "/p"});
     CHECK(auth("bearer_token: ''\nauthorization: ~") == AuthConfig{});
+    CHECK(auth("bearer_token: ''\nauthorization: {credentials: c}") ==
+          AuthConfig{.bearer_token = "c"});
+    CHECK(auth("authorization: {credentials: '', credentials_file: /t}") ==
+          AuthConfig{.bearer_token_file = "/t"});
+    CHECK(auth("authorization: {}") == AuthConfig{});
+    CHECK(auth("basic_auth: {password: p}") == AuthConfig{.password = "p"});
+    CHECK(auth("basic_auth: {username: '', password_file: /p}") ==
+          AuthConfig{.password_file = "/p"});
 }
 
 TEST_CASE("HTTP client: a token service, with its own TLS, proxy and headers") {
@@ -113,12 +121,13 @@ TEST_CASE("HTTP client: what contradicts itself is told where it stands") {
          "3: oauth2: must not be set together with bearer_token_file"},
         {"authorization: {credentials: a,\n credentials_file: b}",
          "4: authorization.credentials_file: must not be set together with credentials"},
-        {"authorization: {}", "3: authorization: needs credentials or credentials_file"},
+        {"authorization: {}\nbearer_token: t",
+         "3: authorization: must not be set together with bearer_token"},
         {"authorization: {type: BASIC, credentials: c}",
          "3: authorization.type: use basic_auth for basic authentication"},
         {"authorization: {type: 'a b', credentials: c}",
          "3: authorization.type: is no scheme; the usual one is Bearer"},
-        {"basic_auth: {password: p}", "3: basic_auth: needs username or username_file"},
+        {"basic_auth: {}", "3: basic_auth: needs username or username_file"},
         {"basic_auth: {username: u,\n username_file: f}",
          "4: basic_auth.username_file: must not be set together with username"},
         {"basic_auth:\n  username: u\n  password: p\n  password_file: f",
@@ -145,9 +154,9 @@ TEST_CASE("HTTP client: what contradicts itself is told where it stands") {
          "3: oauth2.iss: tokens for a signed JWT are not supported; allowed is the grant type "
          "client_credentials"},
         {"proxy_from_environment: true\nproxy_url: http://p",
-         "4: proxy_url: must not be set together with from_environment"},
+         "4: proxy_url: must not be set together with proxy_from_environment"},
         {"proxy_from_environment: true\nno_proxy: p",
-         "4: no_proxy: must not be set together with from_environment"},
+         "4: no_proxy: must not be set together with proxy_from_environment"},
         {"proxy_url: sesame", "3: proxy_url: must begin with http://, https:// or socks5://"},
         {"no_proxy: p", "3: no_proxy: needs the URL of a proxy"},
         {"proxy_connect_header: {X-A: [a]}", "3: proxy_connect_header: needs the URL of a proxy"},
@@ -192,4 +201,14 @@ TEST_CASE("HTTP client: Prometheus wants api_server for its options, vmagent doe
     CHECK(alone("api_server: ''", P) ==
           "sd.yaml:2: api_server: must not be empty; leave it out for in-cluster access");
     CHECK(alone("api_server: ''", V) == "");
+}
+
+TEST_CASE("HTTP client: what is off needs no server, and a kubeconfig is no reason for a URL") {
+    const auto read = [](const std::string& lines) {
+        return parse_sd_config("role: pod\n" + lines, P, "sd.yaml");
+    };
+    CHECK(read("proxy_from_environment: false").api_server == ApiServerConfig{});
+    CHECK(config_error([&] { read("kubeconfig_file: kc\nproxy_url: http://p"); }) ==
+          "sd.yaml:3: proxy_url: must not be set together with kubeconfig_file in the dialect of "
+          "Prometheus");
 }

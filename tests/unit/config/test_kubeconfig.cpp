@@ -3,6 +3,7 @@
 #include "unit/config/kubeconfig_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -219,9 +220,9 @@ TEST_CASE("kubeconfig: a file that cannot be read or is no kubeconfig is an erro
         return config_error([&] { load_kubeconfig(path, ""); });
     };
     CHECK(error(directory.path("none")) ==
-          "kubeconfig: cannot read " + directory.path("none") + ": No such file or directory");
+          "kubeconfig_file: cannot read " + directory.path("none") + ": No such file or directory");
     CHECK(contains(error(directory.path()), "it is a directory"));
-    CHECK(error("").starts_with("kubeconfig: none of these files exists"));
+    CHECK(error("").starts_with("kubeconfig_file: none of these files exists"));
     CHECK(contains(error(directory.write("big", std::string((4U << 20) + 1, ' '))), "4 MiB"));
     CHECK(problem_of("just text") == "kc:1: must be a mapping of keys to values");
     CHECK(problem_of("clusters: {a: b}") == "kc:1: clusters: must be a list");
@@ -250,6 +251,35 @@ TEST_CASE("decode_base64: takes padded base64 with line breaks and nothing else"
         INFO(bad);
         CHECK_FALSE(decode_base64(bad));
     }
+}
+
+TEST_CASE("kubeconfig: no name in it reaches a terminal as an escape sequence") {
+    const std::string bad = "\"x\\e]0;owned\\a\\e[31m\"";
+    const auto problem = [&](const std::string& context, const std::string& wanted) {
+        return problem_of("clusters: [{name: " + bad +
+                              ", cluster: {server: 'https://h'}}]\n"
+                              "contexts:\n- {name: " +
+                              bad + ", context: {cluster: none}}\ncurrent-context: " + context,
+                          wanted);
+    };
+    for (const std::string& text :
+         {problem(bad, ""), problem("''", ""), problem(bad, "\x1b[31mred\nline")}) {
+        INFO(text);
+        CHECK(text.starts_with("kc:"));
+        CHECK(contains(text, "there are x ]0;owned [31m"));
+        CHECK(text.find_first_of("\x1b\a\n") == std::string::npos);
+    }
+    const std::string text = config_error([] { load_kubeconfig("/none/\x1b[31mred\n", ""); });
+    CHECK(text.starts_with("kubeconfig_file: cannot read /none/ [31mred: No such file"));
+}
+
+TEST_CASE("kubeconfig: a file whose path has a colon is one file") {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directory(directory.path("h:x"));
+    const std::string path = directory.write("h:x/kc", one_context(https_server, "token: t"));
+    CHECK(load_kubeconfig(path, "").kubeconfig.files == std::vector<std::string>{path});
+    const std::string other = directory.write("kc", one_context("server: 'https://o'", ""));
+    CHECK(load_kubeconfig(directory.path("none") + ":" + other, "").url == "https://o");
 }
 
 TEST_CASE("split_path_list: empty and repeated paths go") {

@@ -100,7 +100,7 @@ metadata:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
-  name: "k8s-sd"
+  name: "k8s-sd:default:k8s-sd"
 rules:
 - {apiGroups: [""], resources: ["pods", "services"], verbs: ["list", "watch"]}
 - {apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"]}
@@ -108,16 +108,36 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata:
-  name: "k8s-sd"
+  name: "k8s-sd:default:k8s-sd"
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ClusterRole
-  name: "k8s-sd"
+  name: "k8s-sd:default:k8s-sd"
 subjects:
 - kind: ServiceAccount
   name: "k8s-sd"
   namespace: "default"
 )");
+}
+
+TEST_CASE("RBAC manifest: no role is called as one that is there already") {
+    const auto names = [](const std::string& ns, const std::string& account) {
+        RbacOptions options;
+        options.service_account_namespace = ns;
+        options.service_account = account;
+        DiscoveryConfig config = config_of(Role::pod, {"shop"});
+        config.attach_metadata.node = true;
+        std::set<std::string> found;
+        for (const YAML::Node& document :
+             YAML::LoadAll(rbac_manifest(required_access(config), options))) {
+            if (document["kind"].as<std::string>() != "ServiceAccount")
+                found.insert(document["metadata"]["name"].as<std::string>());
+        }
+        return found;
+    };
+    using Names = std::set<std::string>;
+    CHECK(names("kube-system", "cluster-admin") == Names{"k8s-sd:kube-system:cluster-admin"});
+    CHECK(names("a", "targets") != names("b", "targets"));
 }
 
 TEST_CASE("RBAC manifest: rights in a namespace are a Role there, and optional ones are comments") {
@@ -202,7 +222,7 @@ TEST_CASE("RBAC manifest: names that cannot be ones are refused") {
         options.service_account = name;
         CHECK_THROWS_AS(rbac_manifest(rules, options), ConfigError);
         options = {};
-        options.name = name;
+        options.name = name.empty() ? ":" : name;
         CHECK_THROWS_AS(rbac_manifest(rules, options), ConfigError);
         options = {};
         options.service_account_namespace = name;

@@ -2,6 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
+#include <utility>
 
 using k8s_sd::Role;
 
@@ -32,6 +33,21 @@ TEST_CASE("label_origin: address and namespace are of the role's own object") {
     CHECK(origin("__meta_kubernetes_namespace", Role::endpoints) == "Endpoints metadata.namespace");
     CHECK(origin("instance", Role::node) == "Node metadata.name");
     CHECK(origin("instance", Role::pod).empty());
+}
+
+TEST_CASE("label_origin: behind an endpoint a port has the protocol that the dialect gives it") {
+    const std::string name = "__meta_kubernetes_pod_container_port_protocol";
+    const auto origin_in = [&](Role role, k8s_sd::LabelDialect dialect) {
+        const auto found = k8s_sd::label_origin(name, role, dialect);
+        return std::string(resource_of(found->kind).kind) + " " + found->field;
+    };
+    using enum k8s_sd::LabelDialect;
+    CHECK(origin_in(Role::endpoints, prometheus) == "Endpoints subsets[*].ports[*].protocol");
+    for (const auto& [role, dialect] :
+         {std::pair(Role::endpoints, victoriametrics), std::pair(Role::endpointslice, prometheus),
+          std::pair(Role::pod, prometheus)}) {
+        CHECK(origin_in(role, dialect) == "Pod spec.containers[*].ports[*].protocol");
+    }
 }
 
 TEST_CASE("label_origin: of a key that became part of a name it says what is known") {

@@ -104,6 +104,7 @@ TEST_CASE("Credentials: an inline token is sent as it is") {
 TEST_CASE("Credentials: user and password follow RFC 7617") {
     CHECK(Fixture{basic("Aladdin", "open sesame")}.get() == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     CHECK(Fixture{basic("u", "")}.get() == "Basic dTo=");
+    CHECK(Fixture{basic("", "key")}.get() == "Basic OmtleQ==");
     CHECK(Fixture{basic("test", "123\xC2\xA3")}.get() == "Basic dGVzdDoxMjPCow==");
 }
 
@@ -126,6 +127,20 @@ TEST_CASE("Credentials: a token file is trimmed and read again after 60 s") {
     f.clock->advance(1s);
     CHECK(f.get() == "Bearer two");
     CHECK(f.problem.empty());
+}
+
+TEST_CASE("Credentials: a token beside a token file serves until the file can be read") {
+    const TemporaryDirectory directory;
+    AuthConfig config = token_file(directory.path("token"));
+    config.bearer_token = "beside";
+    Fixture f{config};
+    CHECK(f.get() == "Bearer beside");
+    CHECK_FALSE(f.ec);
+    CHECK(f.log == std::vector<std::string>{"bearer_token_file " + directory.path("token") +
+                                            ": No such file or directory; going on with the value "
+                                            "beside it"});
+    directory.write("token", "of the file");
+    CHECK(f.get() == "Bearer of the file");
 }
 
 TEST_CASE("Credentials: refresh reads at once and tells whether the value changed") {

@@ -1,10 +1,13 @@
 #include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace k8s_sd::inline v0 {
 
@@ -15,16 +18,27 @@ std::string variable(const char* name) {
     return value ? value : "";
 }
 
+/// It says how to talk to its server, so other options for that would clash or not count.
+void use_kubeconfig(DiscoveryConfig& config, std::string found) {
+    if (const char* option = detail::first_server_option(config.api_server)) {
+        throw ConfigError(option, "needs the URL of api_server; none was given, and the kubeconfig "
+                                  "that was found says how to talk to its server: " +
+                                      detail::printable(found));
+    }
+    config.kubeconfig_file = std::move(found);
+}
+
 /// Each finder says why there is nothing, or returns "" after it has filled the configuration.
 /// Who names a file wants no other: it might be that of another cluster.
 std::string try_kubeconfig_variable(DiscoveryConfig& config) {
     const std::vector<std::string> paths = detail::split_path_list(variable("KUBECONFIG"));
     if (paths.empty()) return "$KUBECONFIG (not set)";
     if (std::none_of(paths.begin(), paths.end(), detail::is_file)) {
-        throw ConfigError("$KUBECONFIG", "none of these files exists: " + detail::join(paths) +
-                                             "; name one that does, or unset the variable");
+        throw ConfigError("$KUBECONFIG",
+                          "none of these files exists: " + detail::printable(detail::join(paths)) +
+                              "; name one that does, or unset the variable");
     }
-    config.kubeconfig_file = detail::join(paths, ":");
+    use_kubeconfig(config, detail::join(paths, ":"));
     return {};
 }
 
@@ -42,7 +56,7 @@ std::string try_home(DiscoveryConfig& config) {
     if (home.empty()) return "~/.kube/config (HOME is not set)";
     const std::string path = home + "/.kube/config";
     if (!detail::is_file(path)) return "~/.kube/config (no such file: " + path + ")";
-    config.kubeconfig_file = path;
+    use_kubeconfig(config, path);
     return {};
 }
 

@@ -8,11 +8,15 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+bool says_something(const YamlValue& value) {
+    return !value.is_null() && !(value.is_scalar() && value.is_empty());
+}
+
 /// Fails at the second of the keys that has a value.
 void allow_one_of(const YamlValue& mapping, std::initializer_list<const char*> keys) {
     const char* first = nullptr;
     for (const char* key : keys) {
-        if (mapping[key].is_null()) continue;
+        if (!says_something(mapping[key])) continue;
         if (first) mapping[key].fail("must not be set together with " + std::string(first));
         first = key;
     }
@@ -30,9 +34,6 @@ void read_authorization(const YamlValue& value, const std::string& where, AuthCo
     }
     if (!scheme.empty()) auth.scheme = scheme;
     places.remember(where + ".scheme", value["type"]);
-    if (value["credentials"].is_empty() && value["credentials_file"].is_empty()) {
-        value.fail("needs credentials or credentials_file");
-    }
     allow_one_of(value, {"credentials", "credentials_file"});
     places.text(value["credentials"], where + ".bearer_token", auth.bearer_token);
     places.path(value["credentials_file"], where + ".bearer_token_file", auth.bearer_token_file);
@@ -43,10 +44,10 @@ void read_basic_auth(const YamlValue& value, const std::string& where, AuthConfi
     if (value.is_null()) return;
     value.allow_only({"username", "username_file", "password", "password_file"});
     allow_one_of(value, {"username", "username_file"});
-    if (value["username"].is_empty() && value["username_file"].is_empty()) {
-        value.fail("needs username or username_file");
-    }
     allow_one_of(value, {"password", "password_file"});
+    const bool nothing = value["username"].is_empty() && value["username_file"].is_empty() &&
+                         value["password"].is_empty() && value["password_file"].is_empty();
+    if (nothing) value.fail("needs username or username_file");
     places.text(value["username"], where + ".username", auth.username);
     places.path(value["username_file"], where + ".username_file", auth.username_file);
     places.text(value["password"], where + ".password", auth.password);
@@ -138,6 +139,10 @@ void read_header_map(const YamlValue& value, const std::string& where,
 
 void read_proxy(const YamlValue& entry, const std::string& where, ProxyConfig& proxy,
                 FieldPlaces& places) {
+    if (entry["proxy_from_environment"].boolean()) {
+        allow_one_of(entry, {"proxy_from_environment", "proxy_url"});
+        allow_one_of(entry, {"proxy_from_environment", "no_proxy"});
+    }
     places.text(entry["proxy_url"], where + ".url", proxy.url);
     places.text(entry["no_proxy"], where + ".no_proxy", proxy.no_proxy);
     proxy.from_environment = entry["proxy_from_environment"].boolean();

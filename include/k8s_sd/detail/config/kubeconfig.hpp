@@ -28,7 +28,7 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile>, const std::stri
 
 /// The same for files that are to be read. Those that do not exist are skipped unless there is only
 /// one.
-/// \param path  one file, or several separated by colons
+/// \param path  one file, or several separated by colons; a file of this name is one
 ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
                                 const ApiServerConfig& own = {});
 

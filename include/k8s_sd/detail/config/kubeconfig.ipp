@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/config/complete_server.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig.hpp"
@@ -64,8 +65,8 @@ std::string choose_context(const MergedKubeconfig& config, const std::string& wa
                                      tell_names(config.contexts));
     }
     if (config.contexts.contains(name)) return name;
-    throw ConfigError(files,
-                      "there is no context \"" + name + "\"; " + tell_names(config.contexts));
+    throw ConfigError(files, "there is no context " + in_quotes(printable(name)) + "; " +
+                                 tell_names(config.contexts));
 }
 
 ApiServerConfig select_context(const MergedKubeconfig& config, const std::string& name) {
@@ -104,7 +105,7 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std
         config.merge(file);
         origin.files.push_back(file.path);
     }
-    origin.context = choose_context(config, context, join(origin.files));
+    origin.context = choose_context(config, context, printable(join(origin.files)));
     origin.impersonate = own.impersonate;
     origin.proxy = own.proxy;
     ApiServerConfig server = select_context(config, origin.context);
@@ -116,17 +117,20 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std
 
 ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
                                 const ApiServerConfig& own) {
-    const std::vector<std::string> paths = split_path_list(path);
+    // A path may have a colon, too.
+    const std::vector<std::string> paths =
+        is_file(path) ? std::vector<std::string>{path} : split_path_list(path);
     std::vector<std::string> contents;
     std::vector<KubeconfigFile> files;
     contents.reserve(paths.size());
     for (const std::string& file : paths) {
         if (paths.size() > 1 && !is_file(file)) continue;
-        contents.push_back(read_config_file(file, "kubeconfig"));
+        contents.push_back(read_config_file(file, "kubeconfig_file"));
         files.push_back({file, contents.back()});
     }
     if (files.empty()) {
-        throw ConfigError("kubeconfig", "none of these files exists: " + join(paths));
+        throw ConfigError("kubeconfig_file",
+                          "none of these files exists: " + printable(join(paths)));
     }
     return read_kubeconfig(files, context, own);
 }

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/config/kubeconfig_entries.hpp"
 #include "k8s_sd/detail/config/text_encoding.hpp"
 
@@ -58,7 +59,7 @@ const KubeconfigEntry& find_entry(const KubeconfigEntries& entries, const YamlVa
 
 std::string tell_names(const KubeconfigEntries& entries) {
     std::vector<std::string> names;
-    for (const auto& [name, entry] : entries) names.push_back(name);
+    for (const auto& [name, entry] : entries) names.push_back(printable(name));
     return names.empty() ? "there are none" : "there are " + join(names);
 }
 

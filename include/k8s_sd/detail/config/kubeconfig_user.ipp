@@ -36,10 +36,10 @@ void read_client_certificate(const KubeconfigEntry& user, TlsConfig& tls) {
     if (key && !cert) user.body["client-key"].fail("needs a client-certificate");
 }
 
+/// The token serves while the file cannot be read.
 void read_token(const KubeconfigEntry& user, AuthConfig& auth) {
-    const std::string token = read_line(user.body["token"]);
+    auth.bearer_token = read_line(user.body["token"]);
     auth.bearer_token_file = user.path("tokenFile");
-    if (auth.bearer_token_file.empty()) auth.bearer_token = token;
 }
 
 void read_basic(const YamlValue& user, AuthConfig& auth) {

@@ -23,6 +23,10 @@ void check_namespace_name(const std::string& where, std::string_view name);
 /// \throws ConfigError for a text that no object of a resource can have as its name
 void check_object_name(const std::string& where, std::string_view name, std::string_view resource);
 
+/// The first of the options that only a server given by URL has, or null: elsewhere they would not
+/// count. Headers, impersonation and a proxy are added to whatever a kubeconfig says.
+const char* first_server_option(const ApiServerConfig&);
+
 /// The roles whose kinds a configuration of this role may filter. Prometheus 3.5 refuses the node
 /// selector of role pod; newer ones take it.
 std::vector<Role> selector_roles(Role);

@@ -91,13 +91,16 @@ class SdConfigReader {
             const YamlValue value = entry[key];
             if (!value.is_null() && !value.boolean() && !free) need_server(value);
         }
-        for (const char* key : {"proxy_url", "proxy_from_environment", "http_headers", "headers"}) {
+        for (const char* key : {"proxy_url", "http_headers", "headers"}) {
             if (!entry[key].is_empty() && !free) need_server(entry[key]);
         }
+        const YamlValue environment = entry["proxy_from_environment"];
+        if (environment.boolean() && !free) need_server(environment);
     }
 
-    [[noreturn]] static void need_server(const YamlValue& value) {
-        value.fail("needs the URL of api_server");
+    [[noreturn]] void need_server(const YamlValue& value) const {
+        if (config_.kubeconfig_file.empty()) value.fail("needs the URL of api_server");
+        value.fail("must not be set together with kubeconfig_file in the dialect of Prometheus");
     }
 
     // What to discover.

@@ -45,22 +45,6 @@ std::vector<Role> selector_roles(Role role) {
     return {};
 }
 
-}  // namespace detail
-
-namespace {
-
-void check_url(const ApiServerConfig& server) {
-    if (server.url.empty()) return;
-    try {
-        detail::parse_server_url(server.url, server.tls != TlsConfig{});
-    } catch (const ConfigError& e) {
-        throw ConfigError("api_server.url",
-                          e.problem() + "; allowed is http[s]://host:port/prefix");
-    }
-}
-
-/// The options that only a server given by URL has: elsewhere they would not count. Headers,
-/// impersonation and a proxy are added to whatever a kubeconfig says.
 const char* first_server_option(const ApiServerConfig& server) {
     const AuthConfig& auth = server.auth;
     const TlsConfig& tls = server.tls;
@@ -69,6 +53,8 @@ const char* first_server_option(const ApiServerConfig& server) {
         {"api_server.auth.bearer_token_file", !auth.bearer_token_file.empty()},
         {"api_server.auth.username", !auth.username.empty()},
         {"api_server.auth.username_file", !auth.username_file.empty()},
+        {"api_server.auth.password", !auth.password.empty()},
+        {"api_server.auth.password_file", !auth.password_file.empty()},
         {"api_server.auth.exec", auth.exec.has_value()},
         {"api_server.auth.oauth2", auth.oauth2.has_value()},
         {"api_server.auth.token_source", auth.token_source != nullptr},
@@ -85,6 +71,20 @@ const char* first_server_option(const ApiServerConfig& server) {
     return option == std::end(options) ? nullptr : option->first;
 }
 
+}  // namespace detail
+
+namespace {
+
+void check_url(const ApiServerConfig& server) {
+    if (server.url.empty()) return;
+    try {
+        detail::parse_server_url(server.url, server.tls != TlsConfig{});
+    } catch (const ConfigError& e) {
+        throw ConfigError("api_server.url",
+                          e.problem() + "; allowed is http[s]://host:port/prefix");
+    }
+}
+
 void check_server(const DiscoveryConfig& config) {
     const bool url = !config.api_server.url.empty();
     const bool kubeconfig = !config.kubeconfig_file.empty();
@@ -97,7 +97,7 @@ void check_server(const DiscoveryConfig& config) {
     if (!config.kubeconfig_context.empty() && !kubeconfig) {
         throw ConfigError("kubeconfig_context", "needs kubeconfig_file");
     }
-    const char* option = url ? nullptr : first_server_option(config.api_server);
+    const char* option = url ? nullptr : detail::first_server_option(config.api_server);
     if (option) {
         throw ConfigError(option, kubeconfig
                                       ? "must not be set together with kubeconfig_file, which says "

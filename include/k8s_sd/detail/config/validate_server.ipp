@@ -87,11 +87,6 @@ void check_basic_auth(const std::string& where, const AuthConfig& auth) {
                        {where + ".username_file", !auth.username_file.empty()}});
     check_at_most_one({{where + ".password", !auth.password.empty()},
                        {where + ".password_file", !auth.password_file.empty()}});
-    if (is_given(auth.password, auth.password_file) &&
-        !is_given(auth.username, auth.username_file)) {
-        throw ConfigError(where + (auth.password.empty() ? ".password_file" : ".password"),
-                          "needs username");
-    }
     if (auth.username.find(':') != std::string::npos) {
         throw ConfigError(where + ".username", "must not contain a colon");
     }

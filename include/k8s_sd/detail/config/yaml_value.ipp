@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/did_you_mean.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
@@ -152,7 +153,7 @@ YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
 }
 
 std::string YamlValue::where() const {
-    return place(file_, line_) + (path_.empty() ? "" : ": " + path_);
+    return place(printable(file_), line_) + (path_.empty() ? "" : ": " + path_);
 }
 
 void YamlValue::fail(const std::string& problem) const { throw ConfigError(where(), problem); }

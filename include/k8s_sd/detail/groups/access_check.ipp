@@ -1,6 +1,7 @@
 #include "k8s_sd/access_check.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/groups/required_rules.hpp"
@@ -229,9 +230,22 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         has_credentials_ = certificate || !credentials.value.empty();
         const std::string header = credentials.value.empty() ? "" : "an Authorization header";
         const std::string both = header.empty() || !certificate ? "" : " and ";
-        ok(has_credentials_ ? header + both + (certificate ? "a client certificate" : "")
-                            : "none: requests are anonymous",
+        ok((has_credentials_ ? header + both + (certificate ? "a client certificate" : "")
+                             : no_credentials()) +
+               acts_as(),
            &AccessCheck::connect_securely);
+    }
+    std::string no_credentials() const {
+        const bool dropped = !target_->tls && !scope_.api_server.kubeconfig.files.empty();
+        return std::string("none: ") +
+               (dropped ? "the server of the kubeconfig has a URL of http, so the user's "
+                          "credentials are not sent; "
+                        : "") +
+               "requests are anonymous";
+    }
+    std::string acts_as() const {
+        const std::string& user = scope_.api_server.impersonate.user;
+        return user.empty() ? "" : "; acts as " + printable(user);
     }
 
     void connect_securely() {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/rule_list.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
@@ -67,12 +68,16 @@ struct RbacParts {
 
 void check_rbac_name(const std::string& where, std::string_view name, bool label) {
     if (label ? detail::is_dns_label(name) : detail::is_dns_subdomain(name)) return;
-    throw ConfigError(where, detail::in_quotes(name) + " is no name; allowed are lower-case "
-                                                       "letters, digits and hyphens between them");
+    throw ConfigError(where, detail::in_quotes(detail::printable(name)) +
+                                 " is no name; allowed are lower-case "
+                                 "letters, digits and hyphens between them");
 }
 
 void check_rbac(const RbacOptions& options) {
-    check_rbac_name("RbacOptions::name", options.name, false);
+    // Names of roles may have colons where those of other objects may not.
+    std::string name = options.name;
+    std::replace(name.begin(), name.end(), ':', '-');
+    if (!name.empty()) check_rbac_name("RbacOptions::name", name, false);
     check_rbac_name("RbacOptions::service_account", options.service_account, false);
     check_rbac_name("RbacOptions::service_account_namespace", options.service_account_namespace,
                     true);
@@ -128,19 +133,21 @@ std::string commented(const std::string& text) {
 std::string rbac_manifest(const std::vector<AccessRule>& rules, const RbacOptions& options) {
     check_rbac(options);
     const RbacParts parts = parts_of(rules, options);
+    const std::string name = !options.name.empty() ? options.name
+                                                   : "k8s-sd:" + options.service_account_namespace +
+                                                         ":" + options.service_account;
     std::string text;
     if (options.with_service_account) {
         text += "---\napiVersion: v1\nkind: ServiceAccount\n" +
                 metadata_text(options.service_account, options.service_account_namespace);
     }
-    if (!parts.cluster.empty()) text += role_documents(parts.cluster, options.name, {}, options);
-    for (const auto& [ns, part] : parts.namespaces)
-        text += role_documents(part, options.name, ns, options);
+    if (!parts.cluster.empty()) text += role_documents(parts.cluster, name, {}, options);
+    for (const auto& [ns, part] : parts.namespaces) text += role_documents(part, name, ns, options);
     if (parts.optional.empty()) return text;
     return text +
            "# Optional: with this one watch of the whole cluster takes the place of one in each\n"
            "# namespace. It lets the program read these resources in all namespaces.\n" +
-           commented(role_documents(parts.optional, options.name + "-all-namespaces", {}, options));
+           commented(role_documents(parts.optional, name + "-all-namespaces", {}, options));
 }
 
 }  // namespace k8s_sd::inline v0

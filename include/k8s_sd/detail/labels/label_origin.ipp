@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/label_origin.hpp"
 
 #include <algorithm>
@@ -158,7 +159,7 @@ std::optional<LabelOrigin> listed_origin(std::string_view name) {
 
 }  // namespace
 
-std::optional<LabelOrigin> label_origin(std::string_view name, Role role) {
+std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelDialect dialect) {
     constexpr std::string_view prefix = "__meta_kubernetes_";
     const Kind own = main_kind(role);
     if (name == "__address__") return address_origin(own);
@@ -167,6 +168,9 @@ std::optional<LabelOrigin> label_origin(std::string_view name, Role role) {
     name.remove_prefix(prefix.size());
     if (name == "namespace") return LabelOrigin{own, "metadata.namespace"};
     if (auto origin = metadata_origin(name)) return origin;
+    const bool of_endpoint = role == Role::endpoints && name == "pod_container_port_protocol" &&
+                             detail::rules_of(dialect).container_port_has_protocol_of_endpoint;
+    if (of_endpoint) name = "endpoint_port_protocol";
     return listed_origin(name);
 }
 

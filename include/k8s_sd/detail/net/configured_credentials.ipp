@@ -6,6 +6,16 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+/// Some servers take a password as a key that belongs to nobody.
+bool has_basic(const AuthConfig& auth) {
+    return !(auth.username.empty() && auth.username_file.empty() && auth.password.empty() &&
+             auth.password_file.empty());
+}
+
+}  // namespace
+
 ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, asio::any_io_executor strand,
                                              std::shared_ptr<Clock> clock,
                                              std::shared_ptr<FileCalls> calls, Logger logger)
@@ -18,7 +28,7 @@ ConfiguredCredentials::ConfiguredCredentials(const AuthConfig& config, asio::any
     if (!config.bearer_token.empty() || !config.bearer_token_file.empty()) {
         form_ = Form::token;
         secret_ = add("bearer_token", config.bearer_token, config.bearer_token_file);
-    } else if (!config.username.empty() || !config.username_file.empty()) {
+    } else if (has_basic(config)) {
         form_ = Form::basic;
         username_ = add("username", config.username, config.username_file);
         secret_ = add("password", config.password, config.password_file);

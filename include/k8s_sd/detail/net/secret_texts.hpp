@@ -27,7 +27,7 @@ class SecretTexts {
 
     /// The index of a text.
     /// \param name  of the field, for messages; that of the file is added to it
-    /// \param file  empty: `value` counts
+    /// \param file  empty: `value` counts, which else serves until the file was read
     std::size_t add(const std::string& name, std::string_view value, const std::string& file);
     /// Reads all files. Called again only after the handler was; the handler is called from this
     /// call if there are no files, and may destroy this object.

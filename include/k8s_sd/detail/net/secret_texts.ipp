@@ -39,6 +39,7 @@ struct SecretTexts::Text {
             problem = name + ": it is empty";
         } else {
             accept(text);
+            from_file = from_file || problem.empty();
         }
     }
     /// Without an older value the problem is the watch's error.
@@ -47,15 +48,17 @@ struct SecretTexts::Text {
         reported = problem;
         logger.log(LogLevel::warning, problem.empty()
                                           ? name + ": usable again"
-                                          : problem + "; going on with the value read before");
+                                          : problem + "; going on with the value " +
+                                                (from_file ? "read before" : "beside it"));
     }
 
     const std::string name;
     const std::string file;
     CleansedBytes value;
     bool known = false;
-    std::string problem;   ///< of the last value
-    std::string reported;  ///< the problem that was logged
+    bool from_file = false;  ///< else the value is the configuration's
+    std::string problem;     ///< of the last value
+    std::string reported;    ///< the problem that was logged
     FileReader reader;
 };
 
@@ -71,7 +74,7 @@ SecretTexts::~SecretTexts() = default;
 std::size_t SecretTexts::add(const std::string& name, std::string_view value,
                              const std::string& file) {
     texts_.push_back(std::make_unique<Text>(*this, file.empty() ? name : name + " " + file, file));
-    if (file.empty()) texts_.back()->accept(value);
+    if (file.empty() || !value.empty()) texts_.back()->accept(value);
     return texts_.size() - 1;
 }
 
