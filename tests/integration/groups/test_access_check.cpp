@@ -389,3 +389,62 @@ TEST_CASE("Access check: an executor and a function are needed") {
     CHECK_THROWS_AS(begin({}, [](const AccessCheckLine&) {}), ConfigError);
     CHECK_THROWS_AS(begin(c.context.get_executor(), {}), ConfigError);
 }
+
+TEST_CASE("Access check: a list that begins well and is none has failed") {
+    Check c;
+    const std::string body = GENERATE(R"({"kind": "PodList", "items": [{"metadata")", "[]",
+                                      R"({"kind": "NodeList", "metadata": {}, "items": []})");
+    c.server.set_intercept([body](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.path != "/api/v1/pods" || request.is_watch()) return std::nullopt;
+        sim::Response answer;
+        answer.body = body;
+        return answer;
+    });
+    c.start();
+    CHECK(c.failed() == Texts{"list pods in all namespaces"});
+    CHECK_FALSE(c.all_fine);
+}
+
+TEST_CASE("Access check: of a list that ignores the limit the first 8 MiB are enough") {
+    Check c;
+    std::string body = R"({"kind": "PodList", "metadata": {"resourceVersion": "1"}, "items": [)";
+    const std::string padding(std::size_t{1} << 20, 'x');
+    for (int i = 0; i < 9; ++i) {
+        body += std::string(i == 0 ? "" : ",") + R"({"metadata": {"name": "p)" + std::to_string(i) +
+                R"(", "namespace": "n", "annotations": {"a": ")" + padding + R"("}}})";
+    }
+    body += "this is never read";
+    c.server.set_intercept([body](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.path != "/api/v1/pods" || request.is_watch()) return std::nullopt;
+        sim::Response answer;
+        answer.body = body;
+        return answer;
+    });
+    c.start();
+    CHECK(c.failed().empty());
+    CHECK(c.all_fine);
+}
+
+TEST_CASE("Access check: a watch that need not be allowed may not fail otherwise") {
+    Check c;
+    c.config.namespaces = {"a", "b"};
+    c.config.watch.cluster_wide_from = 2;
+    const unsigned status = GENERATE(401U, 429U, 404U);
+    c.server.set_intercept([status](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.path != "/api/v1/pods") return std::nullopt;
+        return sim::Response::failure(status, "Whatever", "no");
+    });
+    c.start();
+    CHECK(c.all_fine == (status == 404));
+    if (status == 404) CHECK(contains(c.text_of("list pods in all namespaces"), "HTTP 404"));
+}
+
+TEST_CASE("Access check: a server that keeps its version from the anonymous is not called open") {
+    Check c;
+    c.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.path != "/version") return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "no");
+    });
+    c.start();
+    CHECK(c.text_of("authentication") == "the server takes anonymous requests");
+}

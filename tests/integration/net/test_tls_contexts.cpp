@@ -380,6 +380,28 @@ TEST_CASE("system_connector: an unreadable file fails the connect, and only unti
     CHECK(*net.connected.ec);
 }
 
+TEST_CASE("system_connector: close ends a connect behind whose server's files a proxy's hang") {
+    const auto files = std::make_shared<FileDesk>();
+    files->hangs = true;
+    Environment environment;
+    environment.file_calls = files;
+    Loopback net;
+    ConnectTarget target{"127.0.0.1", net.port(), TlsConfig()};  // without files: known at once
+    target.proxy.emplace();
+    target.proxy->protocol = ProxyTarget::Protocol::https;
+    target.proxy->host = "127.0.0.1";
+    target.proxy->port = net.port();
+    target.proxy->tls.ca_file = "/ca.crt";
+    net.client = system_connector(environment)->make_stream(net.strand, target);
+    net.client->async_connect(net.on_connect(net.connected));
+    CHECK(files->stuck() == 1);
+    net.client->close();
+    // Nothing is left that the context has to do.
+    CHECK(net.io.run_for(5s) > 0);
+    CHECK(net.io.stopped());
+    CHECK(net.connected.ec == asio::error::operation_aborted);
+}
+
 TEST_CASE("system_connector: close ends a connect whose files hang, and so does the end of the "
           "context") {
     const auto files = std::make_shared<FileDesk>();

@@ -67,6 +67,9 @@ struct TwoClusters : WithRouter, Simulation {
         watch->start();
         take_requests();
     }
+    // The router outlives the contexts, which the servers' connectors must not.
+    ~TwoClusters() { router->servers.clear(); }
+
     void write(const std::string& url, const std::string& token, const std::string& cluster = "") {
         directory.write("kc", "clusters: [{name: k, cluster: {server: '" + url + "'" + cluster +
                                   "}}]\nusers: [{name: u, user: {token: " + token +

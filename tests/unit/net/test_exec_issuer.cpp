@@ -4,6 +4,7 @@
 #include "unit/net/issuer_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <string>
@@ -66,6 +67,17 @@ TEST_CASE("Exec: the program is told what the protocol says, and no more") {
     CHECK(boost::json::parse(program.variables[1].second) ==
           boost::json::parse(R"({"kind": "ExecCredential",
               "apiVersion": "client.authentication.k8s.io/v1", "spec": {"interactive": false}})"));
+}
+
+TEST_CASE("Exec: the environment of a program has no password of a proxy") {
+    ApiServerConfig server = with_exec();
+    server.auth.exec->provide_cluster_info = true;
+    server.proxy.url = GENERATE("http://me:sesame@proxy:3128", "http://proxy:3128");
+    Issuers f(server);
+    f.get();
+    REQUIRE(f.programs->runs() == 1);
+    const auto& variables = f.programs->programs[0].variables;
+    CHECK(contains(variables.back().second, R"("proxy-url":"http://proxy:3128")"));
 }
 
 TEST_CASE("Exec: with provideClusterInfo the program gets the content of the CA's file") {

@@ -24,4 +24,7 @@ struct ProxyUrl {
 /// \throws ConfigError; its text never repeats the URL, which may hold a password
 ProxyUrl parse_proxy_url(std::string_view url, const std::string& where);
 
+/// A URL that parse_proxy_url() accepts, or an empty one, without user and password.
+std::string without_user_info(std::string_view proxy_url);
+
 }  // namespace k8s_sd::inline v0::detail

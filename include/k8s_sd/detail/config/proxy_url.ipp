@@ -104,4 +104,11 @@ ProxyUrl parse_proxy_url(std::string_view url, const std::string& where) {
     }
 }
 
+std::string without_user_info(std::string_view proxy_url) {
+    const std::size_t at = proxy_url.rfind('@');
+    if (at == std::string_view::npos) return std::string(proxy_url);
+    const std::size_t scheme_end = proxy_url.find("://") + 3;
+    return std::string(proxy_url.substr(0, scheme_end)).append(proxy_url.substr(at + 1));
+}
+
 }  // namespace k8s_sd::inline v0::detail

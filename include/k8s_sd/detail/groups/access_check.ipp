@@ -12,7 +12,7 @@
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/lookups.hpp"
 #include "k8s_sd/detail/net/short_get.hpp"
-#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
 #include <boost/asio/error.hpp>
@@ -278,37 +278,21 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     // --- requests -----------------------------------------------------------------------------
 
-    /// What a watch would make of the answer. A list or watch that has begun well is fine.
-    static Verdict verdict_on(const ShortGet::Answer& answer, const WatchQuery& query,
-                              Purpose purpose) {
-        Exchange exchange;
-        exchange.kind = query.kind;
-        exchange.ns = query.ns;
-        exchange.purpose = purpose;
-        exchange.credentials_problem = answer.credentials_problem;
-        exchange.head = answer.head;
-        exchange.readable = answer.head.status == 200 && answer.head.content_encoding.empty() &&
-                            answer.head.content_type == "application/json";
-        exchange.error_text = answer.body;
-        ExchangeEnd end;
-        end.failure = {answer.ec, answer.problem.empty() ? answer.ec.message() : answer.problem};
-        return judge(exchange, std::move(end));
-    }
-
     void authenticate() {
         begin("authentication");
-        get_->start("/version", ShortGet::Until::body, step_timeout_,
+        get_->start("/version", ShortGet::short_body, step_timeout_,
                     guarded(&AccessCheck::on_version));
     }
     /// Whoever shows credentials that are not good gets a 401, whatever is asked for. The version
     /// itself need not be told.
     void on_version(const ShortGet::Answer& answer) {
-        const Verdict verdict = verdict_on(answer, {}, Purpose::list);
+        const Verdict verdict = verdict_on_head(answer, {}, Purpose::watch);
         const unsigned status = answer.head.status;
         if (verdict.failed && status != 403 && status != 404)
             return fail(verdict.failure.ec, verdict.failure.message, &AccessCheck::end);
         const std::string version = status == 200 ? read_server_version(answer.body) : "";
         ok(std::string(has_credentials_ ? "the server does not refuse the credentials"
+                       : status == 403  ? "the server takes anonymous requests"
                                         : "the server asks for no credentials") +
                (version.empty() ? "" : "; it is Kubernetes " + version),
            &AccessCheck::ask);
@@ -332,11 +316,13 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     }
     void send() {
         constexpr std::chrono::seconds short_watch{5};
+        // A list of one object has room in it; of one whose server lists all, this is enough.
+        constexpr std::size_t longest_list = std::size_t{8} << 20;
         const auto request =
             question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
                              : probe_request(query(), scope_.watch, question().api_version);
-        get_->start(request.target, ShortGet::Until::head, step_timeout_,
-                    guarded(&AccessCheck::on_answer));
+        get_->start(request.target, question().watch ? ShortGet::no_body : longest_list,
+                    step_timeout_, guarded(&AccessCheck::on_answer));
     }
     void on_answer(const ShortGet::Answer& answer) {
         const auto& [rule, kind] = question().access;
@@ -360,8 +346,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     void judge_answer(const ShortGet::Answer& answer) {
         const Question& asked = question();
-        const Verdict verdict =
-            verdict_on(answer, query(), asked.watch ? Purpose::watch : Purpose::list);
+        const Verdict verdict = asked.watch ? verdict_on_head(answer, query(), Purpose::watch)
+                                            : verdict_on_list(answer, query());
         ++next_question_;
         const AccessRule& rule = asked.access.first;
         if (!verdict.failed) {
@@ -371,15 +357,18 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
                                        : "; the server has " + std::string(asked.api_version)),
                       &AccessCheck::ask);
         }
-        const bool refused = answer.head.status >= 400 && answer.head.status < 500;
+        const unsigned status = answer.head.status;
+        const bool refused = status >= 400 && status < 500 && status != 401 && status != 429;
         if (rule.optional && refused) {
             if (!asked.watch) ++next_question_;  // one without the other is of no use
-            return tell(Result::skipped,
-                        "not allowed, and not needed: the namespaces are watched one by one",
-                        &AccessCheck::ask);
+            return tell(
+                Result::skipped,
+                (status == 403 ? "not allowed" : "refused with HTTP " + std::to_string(status)) +
+                    std::string(", and not needed: the namespaces are watched one by one"),
+                &AccessCheck::ask);
         }
         // A server that gives no answer gives none to the next question.
-        const bool answered = answer.head.status != 0;
+        const bool answered = status != 0;
         fail(verdict.failure.ec, verdict.failure.message,
              answered ? &AccessCheck::ask : &AccessCheck::end);
     }

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/net/child_process.hpp"
 #include "k8s_sd/detail/net/exec_credential.hpp"
 #include "k8s_sd/detail/net/exec_issuer.hpp"
@@ -72,9 +73,13 @@ void ExecIssuer::on_authority(const FileContent& content) {
 }
 
 void ExecIssuer::run(const std::string& ca) {
-    const ExecCluster cluster{
-        server_.url, server_.tls.server_name, server_.tls.insecure_skip_verify,
-        ca,          server_.proxy.url,       config().cluster_extension};
+    // The environment of a process can be read by others of the same user.
+    const ExecCluster cluster{server_.url,
+                              server_.tls.server_name,
+                              server_.tls.insecure_skip_verify,
+                              ca,
+                              without_user_info(server_.proxy.url),
+                              config().cluster_extension};
     ProgramRunner::Program program;
     program.command = config().command;
     program.args = config().args;

@@ -57,7 +57,7 @@ void ServedVersions::ask_for(Kind kind, std::string_view version, Question& ques
     const TimePoint now = api_.environment.clock->now();
     const Duration left = question.asked_at.value_or(now) + longest_wait_for_versions - now;
     const std::string path = "/apis/" + std::string(resource.group) + "/" + std::string(version);
-    question.get->start(path, ShortGet::Until::body, left,
+    question.get->start(path, ShortGet::short_body, left,
                         [this, kind, version, &question](const ShortGet::Answer& answer) {
                             const bool asked_for_older = version == question.older;
                             const std::optional<bool> has = has_kind(answer, kind);

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/net/http_connection.hpp"
 #include "k8s_sd/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,19 +24,23 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
         error_code ec;                    ///< there is no answer, or not all of it
         std::string problem;              ///< explains it
         ResponseHead head;                ///< status 0: there was no answer
-        std::string body;                 ///< at most 64 KiB
+        std::string body;                 ///< as much of it as was wanted
+        bool cut = false;                 ///< there was more
         std::string credentials_problem;  ///< why older credentials were sent
     };
     using Handler = std::function<void(const Answer&)>;
-    /// How much of an answer with status 200 is needed. Of others it is the body.
-    enum class Until : bool { head, body };
+    /// How much of the body of an answer is wanted: for a document, or to say what is wrong.
+    static constexpr std::size_t short_body = 64 * 1024;
+    /// Of a successful answer, the head alone.
+    static constexpr std::size_t no_body = 0;
 
     explicit ShortGet(ApiClientImpl&);
 
     /// The handler is called once, unless cancel() or the destruction comes before.
     /// \param path  with query, without the server's prefix
+    /// \param most  bytes that are wanted of the body of an answer with status 200
     /// \param timeout  of the whole
-    void start(std::string_view path, Until, Duration timeout, Handler);
+    void start(std::string_view path, std::size_t most, Duration timeout, Handler);
     void cancel() noexcept;
 
  private:
@@ -47,7 +52,7 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
     ApiClientImpl& api_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
-    Until until_ = Until::body;
+    std::size_t most_ = short_body;
     Duration timeout_{};
     Answer answer_;
     Handler handler_;              ///< empty: nothing is asked

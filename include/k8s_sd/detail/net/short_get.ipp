@@ -1,26 +1,20 @@
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/short_get.hpp"
 
+#include <boost/asio/error.hpp>
 #include <chrono>
-#include <cstddef>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
-
-namespace {
-
-constexpr std::size_t longest_short_answer = 64 * 1024;
-
-}  // namespace
 
 ShortGet::ShortGet(ApiClientImpl& api)
     : api_(api),
       connection_(api.make_connection()),
       timer_(api.environment.clock->make_timer(api.executor)) {}
 
-void ShortGet::start(std::string_view path, Until until, Duration timeout, Handler handler) {
+void ShortGet::start(std::string_view path, std::size_t most, Duration timeout, Handler handler) {
     cancel();
-    until_ = until;
+    most_ = most;
     timeout_ = timeout;
     answer_ = {};
     handler_ = std::move(handler);
@@ -51,12 +45,16 @@ void ShortGet::send(const RequestCredentials& credentials, const std::string& pa
 
 void ShortGet::on_head(const ResponseHead& head) {
     answer_.head = head;
-    if (head.status == 200 && until_ == Until::head) finish({}, {});
+    if (head.status != 200) most_ = short_body;
+    if (most_ == no_body) finish({}, {});
 }
 
 error_code ShortGet::on_body(std::string_view bytes) {
-    answer_.body += bytes.substr(0, longest_short_answer - answer_.body.size());
-    return answer_.body.size() < longest_short_answer ? error_code() : errc::malformed_response;
+    answer_.cut = bytes.size() > most_ - answer_.body.size();
+    answer_.body += bytes.substr(0, most_ - answer_.body.size());
+    if (!answer_.cut) return {};
+    finish({}, {});  // the handler may destroy this object
+    return asio::error::operation_aborted;
 }
 
 void ShortGet::finish(error_code ec, std::string problem) {
