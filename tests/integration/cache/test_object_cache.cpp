@@ -126,8 +126,7 @@ TEST_CASE("ObjectCache: the errors of a get tell what is wrong") {
         CHECK(c.read("denied") == "forbidden");
         const auto status = c.cache->status("shop", "denied");
         CHECK(status->error == errc::forbidden);
-        CHECK_THAT(status->message,
-                   ContainsSubstring("missing is the permission to list secrets"));
+        CHECK_THAT(status->message, ContainsSubstring("missing is the permission to list secrets"));
     }
 }
 
