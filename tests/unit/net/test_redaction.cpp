@@ -91,8 +91,6 @@ TEST_CASE("redact: the name of the user stays readable") {
 }
 
 TEST_CASE("redact: a key in place of the user's name goes") {
-    const std::string key = "x1234567890abcdefghij";
-    CHECK(basic(key + ":pass-phrase", "no " + key) == "no <redacted>");
     CHECK(basic("some-key-of-mine:", "no some-key-of-mine") == "no <redacted>");
 }
 

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/net/child_process.hpp"
@@ -20,10 +21,6 @@ constexpr std::size_t most_exec_output = std::size_t{1} << 20;
 constexpr Duration exec_grace = std::chrono::seconds(5);
 /// Shorter values are names and numbers, without which messages say nothing.
 constexpr std::size_t least_exec_secret = 6;
-
-std::string seconds_text(Duration time) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
-}
 
 std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Result result) {
     return {new ProgramRunner::Result(std::move(result)), [](ProgramRunner::Result* last) {

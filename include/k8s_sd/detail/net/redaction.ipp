@@ -212,9 +212,9 @@ std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
     const std::string_view name = plain.substr(0, plain.find(':'));
     const std::string_view password = plain.substr(std::min(name.size() + 1, plain.size()));
     add(password);
-    // The name of the user is no secret, and texts about rights are of no use without it. But some
-    // servers take a key in its place.
-    if (password.empty() || holds_token(name)) add(name);
+    // The name of the user is no secret, and texts about rights are of no use without it. Alone it
+    // is a key that some servers take in its place.
+    if (password.empty()) add(name);
     return secrets;
 }
 
