@@ -3,6 +3,7 @@
 
 #include "k8s_sd/detail/base/abi.ipp"
 #include "k8s_sd/detail/base/error.ipp"
+#include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/list_watch_reader.ipp"
 #include "k8s_sd/detail/codec/make_decoder.ipp"
