@@ -5,7 +5,9 @@
 #include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/status.hpp"
+#include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group.hpp"
+#include "k8s_sd/target_source.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -32,8 +34,28 @@ struct Job {
     /// Least time between two diffs of this job; zero: deliver at once. A longer one of its
     /// `configs` counts as well.
     Duration min_update_interval{0};
+    std::vector<TargetSource> sources{};          ///< that the host feeds itself
+    std::vector<StaticConfig> static_configs{};   ///< all of them are one provider
+    std::vector<FileSdConfig> file_sd_configs{};  ///< each of them is a provider
+    std::vector<HttpSdConfig> http_sd_configs{};  ///< the same
     auto operator<=>(const Job&) const = default;
 };
+
+/// Where the targets of a provider come from: which member of Job.
+enum class TargetOrigin : std::uint8_t {
+    kubernetes,    ///< Job::configs
+    source,        ///< Job::sources
+    static_lists,  ///< Job::static_configs, all of them
+    files,         ///< Job::file_sd_configs
+    url,           ///< Job::http_sd_configs
+};
+
+/// The name of the member of Job.
+constexpr std::string_view to_string(TargetOrigin origin) noexcept {
+    constexpr std::string_view names[] = {"configs", "sources", "static_configs", "file_sd_configs",
+                                          "http_sd_configs"};
+    return names[static_cast<std::size_t>(origin)];
+}
 
 /// One discovery configuration that a manager runs; jobs with equal configurations have it in
 /// common. Never used again within the life of a manager.
@@ -65,8 +87,9 @@ struct JobDiff {
 struct ConfigFailure {
     /// Name of the job.
     std::string job;
-    std::size_t config = 0;  ///< index in Job::configs
+    std::size_t config = 0;  ///< index in the member of Job that `origin` names
     std::string message;     ///< what is wrong and how to mend it
+    TargetOrigin origin = TargetOrigin::kubernetes;  ///< see `config`
 };
 
 /// How one configuration of a job is doing.
@@ -74,14 +97,17 @@ struct JobConfigStatus {
     std::optional<ProviderId> provider{};  ///< none: it cannot be used, see `status.message`
     /// Of the provider.
     DiscovererStatus status{};
+    TargetOrigin origin = TargetOrigin::kubernetes;  ///< which member of Job it is of
 };
 
 /// How a job is doing.
 struct JobStatus {
     /// Of the job.
     std::string name;
-    std::vector<JobConfigStatus> configs;  ///< as in Job::configs
-    std::size_t groups = 0;                ///< in its state
+    /// Those of Job::configs, then the other members in their order: each of `sources`, one for all
+    /// `static_configs` if there are any, each of `file_sd_configs` and `http_sd_configs`.
+    std::vector<JobConfigStatus> configs;
+    std::size_t groups = 0;  ///< in its state
     /// In these groups.
     std::size_t targets = 0;
     /// Configurations that the job no longer has, whose targets it keeps until those that took
@@ -104,7 +130,8 @@ struct JobSnapshot {
 };
 
 /// Runs the discovery configurations of any number of jobs and keeps the host informed of what
-/// changes in each job. Jobs may come, go and change at any time; see apply_config().
+/// changes in each job. Jobs may come, go and change at any time; see apply_config(). Targets that
+/// do not come from Kubernetes (Job::sources and what follows it) are told in the same way.
 ///
 /// Equal configurations of different jobs are discovered once (a *provider*), and configurations
 /// that differ only in the role share their watches, as those of Discoverer do. Each target group

@@ -56,6 +56,28 @@ struct DialectRules {
     /// vmagent adds :80 or :443 to an address without port; Prometheus leaves it as it is.
     bool adds_default_port;
 
+    // Targets from elsewhere.
+
+    /// Prometheus refuses a list of http_sd with unknown keys, with null as a group or with an empty
+    /// label name, and a type other than application/json; vmagent ignores all that. Also of files:
+    /// null as a group and empty label names.
+    bool refuses_bad_target_lists;
+    /// Prometheus takes files that are called .json, .yml or .yaml, and reads .json as JSON; to
+    /// vmagent all files are YAML, which JSON is as well.
+    bool reads_target_files_by_extension;
+    /// Where a file of targets cannot be used any more, vmagent drops its targets; Prometheus keeps
+    /// them.
+    bool drops_targets_of_bad_files;
+    /// vmagent takes the label `__address__` of a static group, or one of a file, for the address of
+    /// its targets; Prometheus takes the targets.
+    bool address_label_replaces_targets;
+    /// Prometheus refuses a configuration with a static target that has a slash; to vmagent it may
+    /// be a URL.
+    bool refuses_slash_in_static_targets;
+    /// vmagent tells `__meta_filepath` relative to the directory of its configuration; Prometheus
+    /// as it opens the file.
+    bool writes_relative_file_paths;
+
     // Role node.
 
     /// vmagent passes over a type whose first address is empty; Prometheus takes the empty address.
@@ -142,6 +164,12 @@ inline constexpr DialectRules prometheus_rules{
     .refuses_timeout_above_interval = true,
     .sets_histogram_labels = true,
     .adds_default_port = false,
+    .refuses_bad_target_lists = true,
+    .reads_target_files_by_extension = true,
+    .drops_targets_of_bad_files = false,
+    .address_label_replaces_targets = false,
+    .refuses_slash_in_static_targets = true,
+    .writes_relative_file_paths = false,
     .skips_empty_node_addresses = false,
     .attaches_name_of_unknown_node = false,
     .skips_finished_pods = false,
@@ -183,6 +211,12 @@ inline constexpr DialectRules victoriametrics_rules{
     .refuses_timeout_above_interval = false,
     .sets_histogram_labels = false,
     .adds_default_port = true,
+    .refuses_bad_target_lists = false,
+    .reads_target_files_by_extension = false,
+    .drops_targets_of_bad_files = true,
+    .address_label_replaces_targets = true,
+    .refuses_slash_in_static_targets = false,
+    .writes_relative_file_paths = true,
     .skips_empty_node_addresses = true,
     .attaches_name_of_unknown_node = true,
     .skips_finished_pods = true,

@@ -142,16 +142,15 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     std::vector<ResolvedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
         std::vector<ResolvedJob> prepared;
-        std::map<DiscoveryConfig, JobState::Entry> known;  // equal ones read their files once
+        std::map<detail::ProviderConfig, JobState::Entry> known;  // equal ones are looked at once
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;
             result.interval = job.min_update_interval;
-            for (std::size_t i = 0; i < job.configs.size(); ++i) {
-                DiscoveryConfig config = job.configs[i];
+            for (const DiscoveryConfig& config : job.configs) {
                 result.interval = std::max(result.interval, config.min_update_interval);
-                // What remains is the same for all jobs. A negative one is an error.
-                config.min_update_interval = std::min(config.min_update_interval, Duration{});
+            }
+            for (auto& [config, index] : detail::provider_configs(job)) {
                 auto entry = known.find(config);
                 if (entry == known.end()) {
                     entry =
@@ -159,7 +158,8 @@ class DiscoveryManager::Impl final : public Provider::Observer,
                 }
                 result.entries.push_back(entry->second);
                 if (entry->second.provider) continue;
-                failures.push_back({job.name, i, entry->second.problem});
+                failures.push_back(
+                    {job.name, index, entry->second.problem, detail::origin_of(config)});
             }
         }
         return prepared;

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
+#include "k8s_sd/detail/discovery/provider_config.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 
 #include <memory>
@@ -58,9 +59,9 @@ class ProviderSubscription {
 /// adds and removes. Guarded by the manager's mutex.
 class JobState {
  public:
-    /// One of Job::configs.
+    /// One of the configurations of a job.
     struct Entry {
-        DiscoveryConfig config;
+        ProviderConfig config;
         std::shared_ptr<Provider> provider;  ///< null: it cannot be used
         std::string problem;                 ///< why
         /// It took the place of others, which stay until it has been listed.

@@ -141,6 +141,7 @@ JobStatus JobState::status() const {
     status.synced = true;
     for (const Entry& entry : entries_) {
         JobConfigStatus& config = status.configs.emplace_back();
+        config.origin = origin_of(entry.config);
         status.synced = status.synced && entry.provider && entry.provider->ready();
         if (entry.provider) {
             config.provider = entry.provider->id();

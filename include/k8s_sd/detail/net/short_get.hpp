@@ -27,6 +27,7 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
         std::string body;                 ///< as much of it as was wanted
         bool cut = false;                 ///< there was more
         std::string credentials_problem;  ///< why older credentials were sent
+        std::uint64_t credentials = 0;    ///< their revision
     };
     using Handler = std::function<void(const Answer&)>;
     /// How much of the body of an answer is wanted: for a document, or to say what is wrong.

@@ -35,6 +35,7 @@ void ShortGet::start(std::string_view path, std::size_t most, Duration timeout, 
 void ShortGet::send(const RequestCredentials& credentials, const std::string& path) {
     if (credentials.ec) return finish(credentials.ec, credentials.problem);
     answer_.credentials_problem = credentials.problem;
+    answer_.credentials = credentials.revision;
     HttpRequest request = api_.make_request(path, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;

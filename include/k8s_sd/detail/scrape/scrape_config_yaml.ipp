@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/config/yaml_value.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_keys.hpp"
+#include "k8s_sd/detail/scrape/target_config_reader.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
@@ -102,7 +103,8 @@ class ScrapeConfigReader {
 
     void read_job(const YamlValue& value) {
         if (value.is_null()) value.fail("an entry must not be empty");
-        check_keys(value, {job_keys, global_keys}, detail::unused_job_keys);
+        check_keys(value, {job_keys, detail::target_config_keys, global_keys},
+                   detail::unused_job_keys);
         ScrapeJob job{defaults_, {}};
         job.scrape.job_name = read_name(value["job_name"]);
         job.discovery.name = job.scrape.job_name;
@@ -120,6 +122,7 @@ class ScrapeConfigReader {
             job.discovery.configs.push_back(
                 detail::read_sd_config(entry, options_.dialect, file_name_));
         }
+        detail::read_target_configs(value, options_.dialect, file_name_, job.discovery);
         check(value, job.scrape);
         file_.jobs.push_back(std::move(job));
     }

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "k8s_sd/detail/discovery/source_feed.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/target_configs.hpp"
+#include "k8s_sd/target_group_maker.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Asks a URL for a list of targets again and again, and tells a source what it says. Lives on a
+/// strand.
+class HttpTargets final : public SourceDriver, public std::enable_shared_from_this<HttpTargets> {
+ public:
+    HttpTargets(asio::any_io_executor strand, const Environment&, HttpSdConfig,
+                std::shared_ptr<SourceState>);
+
+    void start() override;
+    void stop() noexcept override;
+
+ private:
+    /// Why an answer cannot be used.
+    struct Problem {
+        error_code error;
+        std::string text;
+    };
+
+    void ask();
+    void on_answer(const ShortGet::Answer&);
+    void refresh_credentials(const ShortGet::Answer&);
+    void judge(const ShortGet::Answer&);
+    std::optional<Problem> problem_of(const ShortGet::Answer&) const;
+    Problem problem_of_status(const ShortGet::Answer&) const;
+    std::optional<Problem> tell(const std::string& body);
+    void fail(const Problem&);
+    void ask_later(Duration wait);
+    Duration wait_after_failure(const ShortGet::Answer&) const;
+
+    const HttpSdConfig config_;
+    const std::string path_;   ///< with the query
+    const std::string place_;  ///< for messages: the URL without its query, which may hold secrets
+    const std::shared_ptr<SourceState> source_;
+    ApiClientImpl api_;
+    std::minstd_rand random_;
+    TargetGroupMaker maker_;
+    std::shared_ptr<ShortGet> request_;
+    std::unique_ptr<Timer> timer_;
+    std::optional<std::size_t> hash_;  ///< of the body that the source knows
+    unsigned failures_ = 0;            ///< since the last success
+    bool refreshed_ = false;           ///< the credentials, for this request
+};
+
+}  // namespace k8s_sd::inline v0::detail
