@@ -13,6 +13,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,6 +35,9 @@ struct Job {
     /// Least time between two diffs of this job; zero: deliver at once. A longer one of its
     /// `configs` counts as well.
     Duration min_update_interval{0};
+    /// How long targets of a configuration stay that another one has replaced, when that one has
+    /// not been listed; see apply_config(). nullopt: for ever.
+    std::optional<Duration> supersede_timeout = std::chrono::minutes(10);
     std::vector<TargetSource> sources{};          ///< that the host feeds itself
     std::vector<StaticConfig> static_configs{};   ///< all of them are one provider
     std::vector<FileSdConfig> file_sd_configs{};  ///< each of them is a provider
@@ -72,15 +76,20 @@ struct ProviderDiff {
     bool last = false;
 };
 
-/// What changed for one job since its previous diff.
+/// What changed for one job since its previous diff. May be moved and copied to other threads: what
+/// it refers to is immutable.
 struct JobDiff {
-    /// Name of the job. Valid during the call.
-    std::string_view job;
+    /// Name of the job.
+    std::string job{};
     /// The job's first diff: the complete state, which may be empty; forget everything else.
     bool full = false;
     /// The job's last diff: apply_config() was called without it. Everything is in `removed`.
     bool last = false;
     std::vector<ProviderDiff> providers{};  ///< no provider twice
+    /// As long as this or a copy of it is there, the job's next diff does not come: who hands diffs
+    /// over to other threads is told no more than they can take. Who keeps a diff for longer than
+    /// it works on it resets this. Any thread may do so, also after the manager is gone.
+    std::shared_ptr<const void> turn{};
 };
 
 /// A configuration that apply_config() could not use.
@@ -138,8 +147,10 @@ struct JobSnapshot {
 /// is generated once and shared by all jobs.
 ///
 /// \par Callback
-/// `void(const JobDiff&)`, called on the executor given at construction, as if by post: never from
-/// inside a member function, never concurrently with itself. A job's first diff comes when the
+/// `void(JobDiff)`, or with a parameter `const JobDiff&`, called on the executor given at
+/// construction, as if by post: never from inside a member function, never concurrently with
+/// itself. A callback may hand the diff over to another executor; the next one of this job comes
+/// when that has let go of it, see JobDiff::turn. A job's first diff comes when the
 /// first of its configurations has been listed, or at once if it has none that can be used; the
 /// other configurations follow with a `full` ProviderDiff each. Later diffs bring true changes
 /// only. While the callback runs, and until the job's minimum interval has passed, changes are
@@ -155,13 +166,13 @@ struct JobSnapshot {
 /// callback. It must be destroyed before its execution context.
 ///
 /// \par Thread safety
-/// apply_config(), async_run(), cancel(), status() and snapshot() may be called from any thread;
-/// moving and destroying must not overlap with other calls.
+/// apply_config(), async_run(), cancel(), status(), providers() and snapshot() may be called from any
+/// thread; moving and destroying must not overlap with other calls.
 class K8S_SD_EXPORT DiscoveryManager {
  public:
     using executor_type = asio::any_io_executor;
     /// See Callback above. It must not be empty.
-    using Callback = std::function<void(const JobDiff&)>;
+    using Callback = std::function<void(JobDiff)>;
 
     /// Has no jobs until apply_config().
     /// \throws ConfigError for an executor or callback that is empty
@@ -180,15 +191,15 @@ class K8S_SD_EXPORT DiscoveryManager {
     ///
     /// Where a call adds configurations to a job and takes others away, the targets of those stay
     /// until all that were added have been listed, and go in the diff that brings the last of
-    /// them; as long as one that was added cannot be used, they stay as well. Where a call only
-    /// takes away, the targets go with the next diff. The first diff of a new job that has
-    /// something comes before the last one of a job that goes.
+    /// them; as long as one that was added cannot be used, they stay as well, but in no case longer
+    /// than Job::supersede_timeout. Where a call only takes away, the targets go with the next diff.
+    /// The first diff of a new job that has something comes before the last one of a job that goes.
     ///
     /// Reads the files that configurations name; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.
     /// \returns the configurations that cannot be used; everything else is applied
-    /// \throws ConfigError for a job without a name, two of one name, or a negative interval;
-    /// nothing is applied then
+    /// \throws ConfigError for a job without a name, two of one name, or a negative time; nothing is
+    /// applied then
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
     /// Discovers until it is cancelled. See Discoverer::async_run().
@@ -204,6 +215,11 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// In the order of the configuration. Before async_run() there are no watches, after cancel()
     /// no jobs.
     std::vector<JobStatus> status() const;
+
+    /// Of the configurations that a job has now and that can be used; not of those whose targets it
+    /// only keeps until others have taken their place. Empty if there is no such job. It is what
+    /// TargetPool::reload() wants to know.
+    std::vector<ProviderId> providers(std::string_view job) const;
 
     /// The newest state of a job, which can be ahead of the diffs that were delivered;
     /// configurations that have not been listed are not in it. nullopt if there is no such job.
