@@ -41,6 +41,13 @@ const Statement statements[] = {
     {prometheus, "labels targets for histograms", &R::sets_histogram_labels},
     {vmagent, "adds :80 or :443 to an address", &R::adds_default_port},
 
+    {prometheus, "refuses lists with unknown keys", &R::refuses_bad_target_lists},
+    {prometheus, "reads files by their extension", &R::reads_target_files_by_extension},
+    {vmagent, "drops the targets of bad files", &R::drops_targets_of_bad_files},
+    {vmagent, "takes __address__ of a static group", &R::address_label_replaces_targets},
+    {prometheus, "refuses a static target with a slash", &R::refuses_slash_in_static_targets},
+    {vmagent, "writes relative paths of files", &R::writes_relative_file_paths},
+
     {vmagent, "passes over empty addresses of nodes", &R::skips_empty_node_addresses},
     {vmagent, "attaches the name of an unknown node", &R::attaches_name_of_unknown_node},
 

@@ -156,14 +156,14 @@ TEST_CASE("parse_scrape_configs: what is not for k8s_sd is noted, and refused in
     const std::string yaml =
         "rule_files: [a]\n"
         "global:\n  external_labels: {a: b}\n"
-        "scrape_configs:\n- job_name: j\n  honor_labels: true\n  static_configs: []\n";
+        "scrape_configs:\n- job_name: j\n  honor_labels: true\n  consul_sd_configs: []\n";
     const ScrapeConfigFile file = parse(yaml);
     REQUIRE(file.notes.size() == 4);
     const std::string text = "is not about Kubernetes discovery, relabelling or targets: ignored";
     CHECK(file.notes[0] == ConfigNote{"p.yml:1: rule_files", text});
     CHECK(file.notes[1] == ConfigNote{"p.yml:3: global.external_labels", text});
     CHECK(file.notes[2] == ConfigNote{"p.yml:6: scrape_configs[0].honor_labels", text});
-    CHECK(file.notes[3] == ConfigNote{"p.yml:7: scrape_configs[0].static_configs", text});
+    CHECK(file.notes[3] == ConfigNote{"p.yml:7: scrape_configs[0].consul_sd_configs", text});
     CHECK(problem(yaml, {.strict = true}) ==
           "p.yml:1: rule_files: is not about Kubernetes discovery, relabelling or targets, which "
           "strict mode refuses");
