@@ -154,8 +154,10 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         }
     }
     for (const k8s_sd::ConfigFailure& failure : manager_.apply_config(file.discovery_jobs())) {
-        print_(failure.job + ": kubernetes_sd_configs[" + std::to_string(failure.config) + "]" +
-               " cannot be used: " + failure.message);
+        const bool kubernetes = failure.origin == k8s_sd::TargetOrigin::kubernetes;
+        const std::string key(kubernetes ? "kubernetes_sd_configs" : to_string(failure.origin));
+        print_(failure.job + ": " + key + "[" + std::to_string(failure.config) +
+               "] cannot be used: " + failure.message);
     }
 }
 

@@ -89,6 +89,25 @@ class Scraper(unittest.TestCase):
                              f"{path}:1: scrape_configs: must be a list")
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
+    def test_scrapes_static_targets_and_those_of_files(self):
+        text = """
+scrape_configs:
+- job_name: outside
+  static_configs: [{targets: ['127.0.0.1:1'], labels: {env: office}}]
+  file_sd_configs: [{files: ['t*.json'], refresh_interval: 1s}]
+"""
+        with file_with(text, "p.yml") as path:
+            targets = os.path.join(os.path.dirname(path), "targets.json")
+            replace(targets, '[{"targets": ["127.0.0.1:2"]}]')
+            with running("scraper", "--config", path) as program:
+                program.line_with(r'^outside: start http://127\.0\.0\.1:[12]/metrics ')
+                program.line_with(r'^outside: start http://127\.0\.0\.1:[12]/metrics ')
+                replace(targets, "[{")
+                replace(targets, '[{"targets": ["127.0.0.1:3"]}]')
+                program.line_with(r'^outside: start http://127\.0\.0\.1:3/metrics ')
+                program.line_with(r'^outside: stop http://127\.0\.0\.1:2/metrics ')
+                self.assertEqual(program.signal(signal.SIGTERM), 0)
+
     def test_shards_share_the_targets(self):
         # Pods are told apart by name only, as the ports differ from run to run.
         text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "
