@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
+#include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
@@ -137,7 +138,8 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
     if (!problem.empty()) return TargetError{problem};
     labels_.sort();
 
-    return packer_->pack(labels_.labels(), interval, timeout, group, index);
+    const std::string url = detail::target_url(job_->config, labels_.labels());
+    return packer_->pack(labels_.labels(), url, interval, timeout, group, index);
 }
 
 }  // namespace k8s_sd::inline v0

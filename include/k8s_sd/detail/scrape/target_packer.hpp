@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,8 @@ class TargetPacker {
     explicit TargetPacker(std::shared_ptr<const PreparedJob> job) : job_(std::move(job)) {}
 
     /// \param labels  sorted by name
-    ScrapeTargetPtr pack(std::span<const MutableLabels::Label> labels,
+    /// \param url     what ScrapeTarget::url() will give; not stored
+    ScrapeTargetPtr pack(std::span<const MutableLabels::Label> labels, std::string_view url,
                          std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
                          const TargetGroupPtr& group, std::size_t index);
 

@@ -1,7 +1,6 @@
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
-#include "k8s_sd/detail/scrape/target_url.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,12 +10,12 @@
 namespace k8s_sd::inline v0::detail {
 
 ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
-                                   std::chrono::milliseconds interval,
+                                   std::string_view url, std::chrono::milliseconds interval,
                                    std::chrono::milliseconds timeout, const TargetGroupPtr& group,
                                    std::size_t index) {
     entries_.clear();
     packed_.clear();
-    std::uint64_t hash = xxh64(target_url(job_->config, labels));
+    std::uint64_t hash = xxh64(url);
     std::uint64_t shape_hash = 0;
     for (const MutableLabels::Label& label : labels) {
         const std::uint64_t name_hash = xxh64(label.name);
