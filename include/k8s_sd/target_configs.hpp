@@ -51,6 +51,8 @@ struct HttpSdConfig {
     std::vector<HttpHeader> headers{};  ///< sent with every request
     TlsConfig tls{};                    ///< for https
     ProxyConfig proxy{};                ///< none by default
+    /// Follows up to ten redirects that stay on the same server.
+    bool follow_redirects = true;
     /// Time from one request to the next, and what a request may take; above 0. Requests come at
     /// most once a second.
     Duration interval = std::chrono::seconds(60);

@@ -214,6 +214,77 @@ TEST_CASE("http_sd: the server's Retry-After is kept, up to ten minutes") {
     CHECK(l.lists->requests.size() > asked);
 }
 
+TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
+    const auto redirect = [](const std::string& location) {
+        return "HTTP/1.1 302 x\r\nLocation: " + location + "\r\nContent-Length: 0\r\n\r\n";
+    };
+    ListJobs l;
+    HttpSdConfig config = ListJobs::config("http://lists.example/t");
+    config.auth.bearer_token = "hunter2";
+    SECTION("to another path, or a URL of this server") {
+        l.lists->answers = {redirect("/t/"), redirect("http://LISTS.example:80/u?x=1"),
+                            listed("x:1")};
+        l.apply({config});
+        CHECK(l.host.take_diffs() == "a(full): 1(full)[~t:0]");
+        REQUIRE(l.lists->requests.size() == 3);
+        CHECK(l.lists->requests[1].starts_with("GET /t/ HTTP"));
+        CHECK(l.lists->requests[2].starts_with("GET /u?x=1 HTTP"));
+        l.advance(60s);
+        CHECK(l.lists->requests[3].starts_with("GET /t HTTP"));
+    }
+    SECTION("again and again") {
+        l.lists->answers = {redirect("/t")};
+        l.apply({config});
+        CHECK(l.lists->requests.size() == 11);
+        CHECK(contains(l.state().message, "HTTP 302, a redirect after others"));
+    }
+    SECTION("to others, which are not to get the credentials") {
+        for (const char* location : {"http://other.example/t", "https://lists.example/t", "//a/t",
+                                     "", "x", "javascript:x"}) {
+            l.lists->answers = {redirect(location)};
+            l.lists->requests.clear();
+            l.apply({config});
+            CHECK(l.lists->requests.size() <= 1);
+            CHECK(contains(l.state().message, "a redirect that is not followed"));
+            l.apply({});
+        }
+        CHECK(l.lists->targets.back().host == "lists.example");
+    }
+    SECTION("or not, where that is configured") {
+        config.follow_redirects = false;
+        l.lists->answers = {redirect("/t/")};
+        l.apply({config});
+        CHECK(l.lists->requests.size() == 1);
+        CHECK(l.state().error == errc::unexpected_status);
+    }
+    SECTION("all within the interval") {
+        l.lists->answers = {redirect("/t/"), ""};
+        l.apply({config});
+        l.advance(60s);
+        CHECK(l.state().error == errc::response_timeout);
+    }
+}
+
+TEST_CASE("http_sd: a long list is read elsewhere, and waited for by nobody who goes") {
+    ListJobs l;
+    l.files->hangs = true;
+    l.lists->answers = {listed("x:1")};
+    l.apply({ListJobs::config()});
+    CHECK(l.host.take_diffs() == "");
+    l.files->answer();
+    l.settle();
+    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t?x=1:0]");
+    l.files->hangs = true;
+    l.lists->answers = {listed("y:1")};
+    l.advance(60s);
+    l.apply({});
+    l.settle();
+    l.files->answer();
+    l.settle();
+    CHECK(l.metrics->providers == 0);
+    CHECK(l.clock->next_expiry() == TimePoint::max());
+}
+
 TEST_CASE("http_sd: credentials are sent, read again after a 401, and told nowhere") {
     ListJobs l;
     TemporaryDirectory directory;

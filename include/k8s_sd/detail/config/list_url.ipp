@@ -15,6 +15,18 @@ UrlWithPath parse_list_url(const std::string& url) {
     return parse_url_with_path(url);
 }
 
+std::optional<std::string> redirected_path(const ServerUrl& server, std::string_view location) {
+    const bool is_path = location.starts_with('/') && !location.starts_with("//");
+    try {
+        UrlWithPath url = parse_list_url(is_path ? to_string(server) + std::string(location)
+                                                 : std::string(location));
+        if (to_string(url.server) != to_string(server)) return std::nullopt;
+        return std::move(url.path);
+    } catch (const ConfigError&) {
+        return std::nullopt;
+    }
+}
+
 ApiServerConfig server_of(const HttpSdConfig& config) {
     ApiServerConfig server;
     server.url = to_string(parse_list_url(config.url).server);

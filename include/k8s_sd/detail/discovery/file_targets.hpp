@@ -42,7 +42,8 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     void fail(const std::string& problem);
     void on_look(const FileLook&);
     KnownFiles merge(const FileLook&) const;
-    void tell(const std::string& problem, bool nothing_known);
+    static bool same_groups(const KnownFiles&, const KnownFiles&);
+    void tell(const std::string& problem, bool nothing_known, bool changed);
     FileHashes hashes() const;
 
     const asio::any_io_executor strand_;

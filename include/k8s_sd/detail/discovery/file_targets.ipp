@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/discovery/elsewhere.hpp"
 #include "k8s_sd/detail/discovery/file_targets.hpp"
 
 #include <boost/asio/post.hpp>
@@ -14,9 +15,9 @@ namespace {
 constexpr Duration longest_look = std::chrono::seconds(10);
 constexpr Duration least_look_interval = std::chrono::seconds(1);
 
-FileLook failed_look(const std::string& problem) {
-    FileLook look;
-    look.problem = "cannot read files: " + problem;
+std::shared_ptr<const FileLook> failed_look(const std::string& problem) {
+    const auto look = std::make_shared<FileLook>();
+    look->problem = "cannot read files: " + problem;
     return look;
 }
 
@@ -72,28 +73,17 @@ void FileTargets::look() {
 void FileTargets::ask() {
     const auto token = std::make_shared<const int>();
     under_way_ = token;
-    const LateAnswers::Ask<Look> read = [this, token](const std::function<void(Look)>& land) {
-        auto call = [token, land, config = config_, known = hashes(), maker = maker_] {
-            Look look;
-            try {
-                look = std::make_shared<const FileLook>(look_at_files(config, known, *maker));
-            } catch (const std::exception& e) {
-                look = std::make_shared<const FileLook>(failed_look(e.what()));
-            }
-            land(look);
-        };
-        if (!calls_->run(std::move(call))) {
-            land(std::make_shared<const FileLook>(failed_look("too many files are being read")));
+    const auto read = [token, config = config_, known = hashes(), maker = maker_]() -> Look {
+        try {
+            return std::make_shared<const FileLook>(look_at_files(config, known, *maker));
+        } catch (const std::exception& e) {
+            return failed_look(e.what());
         }
     };
-    const LateAnswers::Failed<Look> failed = [](const std::string& problem) {
-        return std::make_shared<const FileLook>(failed_look(problem));
-    };
-    ticket_ = LateAnswers::async_ask<Look>(strand_, nullptr, read, failed,
-                                           [weak = weak_from_this()](const Look& look) {
-                                               if (const auto self = weak.lock())
-                                                   self->on_look(*look);
-                                           });
+    ticket_ = async_elsewhere<Look>(strand_, calls_, read, failed_look,
+                                    [weak = weak_from_this()](const Look& look) {
+                                        if (const auto self = weak.lock()) self->on_look(*look);
+                                    });
 }
 
 void FileTargets::look_later() {
@@ -118,8 +108,10 @@ void FileTargets::on_look(const FileLook& look) {
     std::size_t failures = look.patterns.size();
     for (const auto& [path, file] : look.files) failures += file.problem.empty() ? 0U : 1U;
     metrics_->target_file_failures.fetch_add(failures, std::memory_order_relaxed);
-    files_ = merge(look);
-    tell(summary(look), failures > 0 && files_.empty());
+    KnownFiles files = merge(look);
+    const bool changed = !listed_ || !same_groups(files, files_);
+    files_ = std::move(files);
+    tell(summary(look), failures > 0 && files_.empty(), changed);
     look_later();
 }
 
@@ -141,10 +133,16 @@ FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
     return files;
 }
 
-void FileTargets::tell(const std::string& problem, bool nothing_known) {
+bool FileTargets::same_groups(const KnownFiles& a, const KnownFiles& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return x.first == y.first && x.second.hash == y.second.hash;
+    });
+}
+
+void FileTargets::tell(const std::string& problem, bool nothing_known, bool changed) {
     const error_code error = problem.empty() ? error_code() : errc::target_file_failed;
     // As long as no file was ever read, nobody is told that there are no targets.
-    if (nothing_known && !listed_) return source_->fail(error, problem);
+    if (!changed || (nothing_known && !listed_)) return source_->fail(error, problem);
     listed_ = true;
     std::vector<TargetGroupPtr> groups;
     for (const auto& [path, known] : files_) {

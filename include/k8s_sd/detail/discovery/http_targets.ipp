@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/list_url.hpp"
+#include "k8s_sd/detail/discovery/elsewhere.hpp"
 #include "k8s_sd/detail/discovery/http_targets.hpp"
 #include "k8s_sd/detail/discovery/target_list.hpp"
 #include "k8s_sd/detail/net/status_error.hpp"
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <exception>
+#include <iterator>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -58,11 +61,12 @@ bool is_json_utf8(const ResponseHead& head) {
 HttpTargets::HttpTargets(asio::any_io_executor strand, const Environment& environment,
                          HttpSdConfig config, std::shared_ptr<SourceState> source)
     : config_(std::move(config)),
-      path_(parse_list_url(config_.url).path),
+      url_(parse_list_url(config_.url)),
       place_(printable(without_query(config_.url))),
       source_(std::move(source)),
       api_(std::move(strand), server_with_interval(config_), environment),
-      random_(static_cast<std::minstd_rand::result_type>(environment.seed)) {}
+      random_(static_cast<std::minstd_rand::result_type>(environment.seed)),
+      maker_(std::make_shared<TargetGroupMaker>()) {}
 
 void HttpTargets::start() {
     asio::post(api_.executor, [self = shared_from_this()] {
@@ -76,21 +80,42 @@ void HttpTargets::stop() noexcept {
     asio::post(api_.executor, [self = shared_from_this()] {
         self->timer_.reset();
         self->request_.reset();
+        self->ticket_.cancel();
     });
 }
 
 void HttpTargets::ask() {
+    path_ = url_.path;
+    end_ = api_.environment.clock->now() + std::max(config_.interval, least_request_interval);
+    redirects_ = 0;
+    refreshed_ = false;
+    ask_again();
+}
+
+void HttpTargets::ask_again() {
     api_.environment.metrics->target_list_requests.fetch_add(1, std::memory_order_relaxed);
-    const Duration timeout = std::max(config_.interval, least_request_interval);
-    request_->start(path_, config_.max_bytes, timeout,
+    request_->start(path_, config_.max_bytes, end_ - api_.environment.clock->now(),
                     [this](const ShortGet::Answer& answer) { on_answer(answer); });
 }
 
 void HttpTargets::on_answer(const ShortGet::Answer& answer) {
+    if (!answer.ec && follow(answer.head)) return ask_again();
     const bool refused = !answer.ec && answer.head.status == 401;
     if (refused && !std::exchange(refreshed_, true)) return refresh_credentials(answer);
-    refreshed_ = false;
     judge(answer);
+}
+
+bool HttpTargets::follow(const ResponseHead& head) {
+    constexpr unsigned followed[] = {301, 302, 303, 307, 308};
+    constexpr unsigned most_redirects = 10;
+    const bool redirect =
+        std::find(std::begin(followed), std::end(followed), head.status) != std::end(followed);
+    if (!redirect || !config_.follow_redirects || redirects_ == most_redirects) return false;
+    auto path = redirected_path(url_.server, head.location);
+    if (!path) return false;
+    ++redirects_;
+    path_ = std::move(*path);
+    return true;
 }
 
 void HttpTargets::refresh_credentials(const ShortGet::Answer& answer) {
@@ -105,15 +130,9 @@ void HttpTargets::refresh_credentials(const ShortGet::Answer& answer) {
 }
 
 void HttpTargets::judge(const ShortGet::Answer& answer) {
-    std::optional<Problem> problem = problem_of(answer);
-    if (!problem) problem = tell(answer.body);
-    if (!problem) {
-        failures_ = 0;
-        return ask_later(config_.interval);
-    }
-    ++failures_;
-    fail(*problem);
-    ask_later(wait_after_failure(answer));
+    retry_after_ = answer.head.retry_after.value_or(Duration{});
+    const std::optional<Problem> problem = problem_of(answer);
+    problem ? fail(*problem) : read(answer.body);
 }
 
 std::optional<HttpTargets::Problem> HttpTargets::problem_of(const ShortGet::Answer& answer) const {
@@ -144,35 +163,55 @@ HttpTargets::Problem HttpTargets::problem_of_status(const ShortGet::Answer& answ
     const unsigned status = answer.head.status;
     std::string text = "HTTP " + std::to_string(status);
     if (status >= 300 && status < 400) {
-        text += ", a redirect, which is not followed; set url to where it leads";
+        text += redirects_ > 0 ? ", a redirect after others" : ", a redirect that is not followed";
+        text += "; set url to where the list is";
     } else if (answer.head.content_type == "text/plain") {
         text += ": " + answer.body;
     }
     return {error_of_status(status), std::move(text)};
 }
 
-/// \returns why it cannot; then the source has not been told
-std::optional<HttpTargets::Problem> HttpTargets::tell(const std::string& body) {
+/// A long list takes its time: it is read elsewhere.
+void HttpTargets::read(const std::string& body) {
     const std::size_t hash = seeded_hash(body);
-    if (hash_ == hash) {
-        source_->update({});  // as before
-        return std::nullopt;
-    }
-    try {
-        TargetLists lists = parse_http_list(body, rules_of(config_.dialect),
-                                            {config_.max_targets, config_.max_bytes});
-        source_->set(
-            make_groups(std::move(lists), {config_.url, "__meta_url", config_.url}, maker_));
-    } catch (const ConfigError& e) {
-        return Problem{errc::malformed_response, e.what()};
-    }
+    if (hash_ == hash) return on_read(std::nullopt, hash);
+    using Result = std::optional<Problem>;
+    const std::function<Result()> work = [text = std::make_shared<const std::string>(body),
+                                          config = config_, maker = maker_,
+                                          source = source_]() -> Result {
+        try {
+            TargetLists lists = parse_http_list(*text, rules_of(config.dialect),
+                                                {config.max_targets, config.max_bytes});
+            source->set(
+                make_groups(std::move(lists), {config.url, "__meta_url", config.url}, *maker));
+            return std::nullopt;
+        } catch (const std::exception& e) {
+            return Problem{errc::malformed_response, e.what()};
+        }
+    };
+    ticket_ = async_elsewhere<Result>(
+        api_.executor, api_.environment.file_calls, work,
+        [work](const std::string&) { return work(); },
+        [weak = weak_from_this(), hash](const Result& problem) {
+            const auto self = weak.lock();
+            if (self && self->request_) self->on_read(problem, hash);
+        });
+}
+
+void HttpTargets::on_read(const std::optional<Problem>& problem, std::size_t hash) {
+    ticket_.cancel();
+    if (problem) return fail(*problem);
     hash_ = hash;
-    return std::nullopt;
+    failures_ = 0;
+    source_->fail({}, {});
+    ask_later(config_.interval);
 }
 
 void HttpTargets::fail(const Problem& problem) {
     api_.environment.metrics->target_list_failures.fetch_add(1, std::memory_order_relaxed);
     source_->fail(problem.error, place_ + ": " + api_.redact(problem.text));
+    ++failures_;
+    ask_later(wait_after_failure());
 }
 
 /// A little earlier than that: many who began together are not to ask together.
@@ -188,11 +227,10 @@ void HttpTargets::ask_later(Duration wait) {
 }
 
 /// Soon at first, because a target list that failed once is often there a moment later.
-Duration HttpTargets::wait_after_failure(const ShortGet::Answer& answer) const {
+Duration HttpTargets::wait_after_failure() const {
     const Duration doubled = seconds(2) * (1 << std::min(failures_ - 1, 10U));
     const Duration wait = std::min(doubled, config_.interval);
-    const Duration asked = answer.head.retry_after.value_or(Duration{});
-    return std::max(wait, std::min(asked, longest_retry_after));
+    return std::max(wait, std::min(retry_after_, longest_retry_after));
 }
 
 }  // namespace k8s_sd::inline v0::detail

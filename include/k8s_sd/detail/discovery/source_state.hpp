@@ -27,6 +27,7 @@ class SourceState {
     /// See TargetSource.
     void set(const Groups&);
     void update(const Groups&);
+    /// Without an error: all is well again.
     void fail(error_code, std::string message);
     /// set() of what could be found out, and what could not, in one.
     void set(const Groups&, error_code, std::string message);

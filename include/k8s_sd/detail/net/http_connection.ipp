@@ -56,6 +56,7 @@ ResponseHead read_head(const http::response_header<>& header) {
     head.content_parameters = media_parameters(field(http::field::content_type));
     head.content_encoding = coding(field(http::field::content_encoding));
     head.date = field(http::field::date);
+    head.location = field(http::field::location);
     head.retry_after = parse_retry_after(field(http::field::retry_after));
     return head;
 }

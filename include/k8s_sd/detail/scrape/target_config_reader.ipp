@@ -82,8 +82,10 @@ class TargetConfigReader {
         config.headers = std::move(client.headers);
         config.tls = std::move(client.tls);
         config.proxy = std::move(client.proxy);
-        // Redirects are never followed and HTTP/1.1 is spoken, whatever is said here.
-        for (const char* key : {"follow_redirects", "enable_http2"}) entry[key].boolean();
+        if (const YamlValue follow = entry["follow_redirects"]; !follow.is_null()) {
+            config.follow_redirects = follow.boolean();
+        }
+        entry["enable_http2"].boolean();  // HTTP/1.1 is spoken, whatever is said here
         if (const auto interval = read_interval(entry)) config.interval = *interval;
         return checked(std::move(config), "client.", places, entry);
     }
