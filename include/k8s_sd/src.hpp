@@ -37,9 +37,12 @@
 #include "k8s_sd/detail/config/sd_config_reader.ipp"
 #include "k8s_sd/detail/config/selector.ipp"
 #include "k8s_sd/detail/config/server_url.ipp"
+#include "k8s_sd/detail/config/simple_yaml.ipp"
 #include "k8s_sd/detail/config/text_encoding.ipp"
 #include "k8s_sd/detail/config/validate.ipp"
 #include "k8s_sd/detail/config/validate_server.ipp"
+#include "k8s_sd/detail/config/variables.ipp"
+#include "k8s_sd/detail/config/yaml_document.ipp"
 #include "k8s_sd/detail/config/yaml_json.ipp"
 #include "k8s_sd/detail/config/yaml_value.ipp"
 

@@ -2,6 +2,8 @@
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/error.hpp"
 
+#include <fnmatch.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -11,7 +13,29 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t max_config_file_bytes = std::size_t{4} << 20;
+std::string bytes_in_words(std::size_t bytes) {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    if (bytes >= mib && bytes % mib == 0) return std::to_string(bytes / mib) + " MiB";
+    return std::to_string(bytes) + " bytes";
+}
+
+/// Bounds the work for a pattern such as "/*/*/*/*".
+constexpr std::size_t most_matching_files = 10'000;
+
+/// The names in a directory that match, sorted.
+std::vector<std::string> matching_names(const std::filesystem::path& directory,
+                                        const std::string& pattern) {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(directory.empty() ? "." : directory, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) names.push_back(name);
+        if (names.size() == most_matching_files) break;
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 }  // namespace
 
@@ -21,7 +45,8 @@ bool is_file(const std::string& path) noexcept {
     return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
 }
 
-std::string read_config_file(const std::string& path, const std::string& where) {
+std::string read_config_file(const std::string& path, const std::string& where,
+                             std::size_t max_bytes) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
         throw ConfigError(where, "cannot read " + printable(path) + ": it is a directory");
@@ -36,12 +61,85 @@ std::string read_config_file(const std::string& path, const std::string& where) 
     char chunk[8192];
     while (file.read(chunk, sizeof chunk) || file.gcount() > 0) {
         content.append(chunk, static_cast<std::size_t>(file.gcount()));
-        if (content.size() > max_config_file_bytes) {
-            throw ConfigError(where, printable(path) + " is larger than 4 MiB");
+        if (content.size() > max_bytes) {
+            throw ConfigError(where,
+                              printable(path) + " is larger than " + bytes_in_words(max_bytes));
         }
     }
     if (file.bad()) throw ConfigError(where, "cannot read " + printable(path));
     return content;
+}
+
+std::string path_beside(const std::string& file_name, const std::string& path) {
+    return (std::filesystem::path(file_name).parent_path() / path).string();
+}
+
+bool is_file_pattern(std::string_view path) noexcept {
+    return path.find_first_of("*?[") != std::string_view::npos;
+}
+
+std::vector<std::string> matching_files(const std::string& pattern) {
+    std::vector<std::filesystem::path> paths{{}};
+    for (const std::filesystem::path& part : std::filesystem::path(pattern)) {
+        std::vector<std::filesystem::path> longer;
+        for (const std::filesystem::path& path : paths) {
+            if (!is_file_pattern(part.native())) {
+                longer.push_back(path / part);
+                continue;
+            }
+            for (const std::string& name : matching_names(path, part.native())) {
+                if (longer.size() < most_matching_files) longer.push_back(path / name);
+            }
+        }
+        paths = std::move(longer);
+    }
+    std::vector<std::string> files;
+    for (const std::filesystem::path& path : paths) {
+        std::error_code error;
+        if (std::filesystem::exists(path, error)) files.push_back(path.string());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t max_bytes) {
+    try {
+        return {read_config_file(path, path, max_bytes), {}};
+    } catch (const ConfigError& e) {
+        return {{}, e.problem()};
+    }
+}
+
+const std::string& ConfigFiles::read(const std::string& path, const std::string& where) {
+    const auto [file, is_new] = files_.try_emplace(path);
+    if (is_new) {
+        file->second = look(path, max_bytes_);
+        if (file->second.text.size() > left_) {
+            left_ = 0;
+            throw ConfigError(where, "the files of the configuration are larger than " +
+                                         bytes_in_words(max_bytes_));
+        }
+        left_ -= file->second.text.size();
+    }
+    if (!file->second.problem.empty()) throw ConfigError(where, file->second.problem);
+    return file->second.text;
+}
+
+const std::vector<std::string>& ConfigFiles::matching(const std::string& pattern) {
+    const auto [found, is_new] = patterns_.try_emplace(pattern);
+    if (is_new) found->second = matching_files(pattern);
+    return found->second;
+}
+
+bool ConfigFiles::changed() const {
+    const auto same_file = [&](const auto& file) {
+        return look(file.first, max_bytes_) == file.second;
+    };
+    const auto same_match = [](const auto& pattern) {
+        return matching_files(pattern.first) == pattern.second;
+    };
+    return !std::all_of(patterns_.begin(), patterns_.end(), same_match) ||
+           !std::all_of(files_.begin(), files_.end(), same_file);
 }
 
 }  // namespace k8s_sd::inline v0::detail
