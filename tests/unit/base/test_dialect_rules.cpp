@@ -41,6 +41,7 @@ const Statement statements[] = {
 
     {vmagent, "reads 1.5s and 90 as durations", &R::reads_lax_durations},
     {vmagent, "writes 1m0s for a minute", &R::writes_durations_as_go},
+    {vmagent, "takes HTTPS for https", &R::takes_scheme_in_any_case},
     {prometheus, "cuts the timeout in global", &R::cuts_global_timeout},
     {prometheus, "refuses a timeout above the interval", &R::refuses_timeout_above_interval},
     {prometheus, "labels targets for histograms", &R::sets_histogram_labels},

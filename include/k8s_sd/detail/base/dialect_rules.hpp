@@ -60,6 +60,8 @@ struct DialectRules {
     bool reads_lax_durations;
     /// vmagent writes "1m0s", as Go does; Prometheus "1m".
     bool writes_durations_as_go;
+    /// vmagent takes `scheme: HTTPS`; Prometheus refuses it.
+    bool takes_scheme_in_any_case;
     /// Prometheus cuts a default timeout in `global` to the interval there, so that jobs inherit it
     /// cut; in vmagent they inherit what is written.
     bool cuts_global_timeout;
@@ -157,6 +159,7 @@ inline constexpr DialectRules prometheus_rules{
     .expands_label_references = false,
     .reads_lax_durations = false,
     .writes_durations_as_go = false,
+    .takes_scheme_in_any_case = false,
     .cuts_global_timeout = true,
     .refuses_timeout_above_interval = true,
     .sets_histogram_labels = true,
@@ -203,6 +206,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .expands_label_references = true,
     .reads_lax_durations = true,
     .writes_durations_as_go = true,
+    .takes_scheme_in_any_case = true,
     .cuts_global_timeout = false,
     .refuses_timeout_above_interval = false,
     .sets_histogram_labels = false,

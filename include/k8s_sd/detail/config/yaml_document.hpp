@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -35,6 +36,18 @@ struct YamlNode {
     mutable std::unique_ptr<const std::vector<YamlEntry>> entries{};
 };
 
+/// A part of the way to a value that is being read: a key, or the index of an item.
+struct YamlStep {
+    static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
+    const YamlStep* parent = nullptr;  ///< null: the way begins here
+    std::string key{};                 ///< unless it is an index
+    std::size_t index = no_index;
+};
+
+/// What a value counts for in YamlDocument::spend(), besides its text.
+inline constexpr std::size_t yaml_value_bytes = 16;
+
 /// The values of a document. For one thread, as they are completed while they are read.
 class YamlDocument {
  public:
@@ -57,10 +70,12 @@ class YamlDocument {
     /// Forgets everything that was added.
     void clear();
 
-    /// Counts values that are read. A few bytes can name an anchor again, which may stand for very
+    /// Counts what is read, in bytes. A few bytes can name an anchor again, which may stand for very
     /// many values; so what can be read is bounded by what is written.
     /// \returns false beyond that bound
-    bool spend(std::size_t values) const;
+    bool spend(std::size_t bytes) const;
+    /// Keeps a step that the ways of other values begin with.
+    const YamlStep* keep_step(YamlStep step) const { return &steps_.emplace_back(std::move(step)); }
 
  private:
     std::string file_;
@@ -69,6 +84,7 @@ class YamlDocument {
     std::deque<std::string> kept_;
     const YamlNode* root_ = nullptr;
     mutable std::size_t spent_ = 0;
+    mutable std::deque<YamlStep> steps_;
 };
 
 /// Parses the only document of `text`.

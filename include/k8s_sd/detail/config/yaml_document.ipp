@@ -154,12 +154,12 @@ void YamlDocument::clear() {
     kept_.clear();
 }
 
-bool YamlDocument::spend(std::size_t values) const {
+bool YamlDocument::spend(std::size_t bytes) const {
     // A document is read several times, in parts; anchors may stand for some more.
     constexpr std::size_t readings = 10;
-    constexpr std::size_t spare = 250'000;
-    spent_ += values;
-    return spent_ <= readings * nodes_.size() + spare;
+    constexpr std::size_t spare = std::size_t{8} << 20;
+    spent_ += bytes;
+    return spent_ <= readings * (text_.size() + yaml_value_bytes * nodes_.size()) + spare;
 }
 
 std::shared_ptr<const YamlDocument> parse_yaml(std::string_view text, const std::string& file) {

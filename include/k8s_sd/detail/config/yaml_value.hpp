@@ -34,12 +34,13 @@ class K8S_SD_EXPORT YamlValue {
     bool is_plain() const { return is_scalar() && node_->plain; }
     /// Null, "", [] or {}.
     bool is_empty() const;
-    const std::string& path() const { return path_; }
+    /// "a.b[1].c"; empty for the whole document.
+    std::string path() const;
     /// The same value with paths that start here.
     YamlValue as_root() const { return with_path(""); }
     /// The same value under another path.
     YamlValue with_path(std::string path) const {
-        return YamlValue(document_, node_, line_, std::move(path));
+        return YamlValue(document_, node_, line_, {nullptr, std::move(path)});
     }
     /// "file:line: path"; the line is that of the key.
     std::string where() const;
@@ -79,11 +80,13 @@ class K8S_SD_EXPORT YamlValue {
 
  private:
     YamlValue(std::shared_ptr<const YamlDocument> document, const YamlNode* node, int line,
-              std::string path)
-        : document_(std::move(document)), node_(node), line_(line), path_(std::move(path)) {}
+              YamlStep step)
+        : document_(std::move(document)), node_(node), line_(line), step_(std::move(step)) {}
+    /// What the paths of values in this one begin with.
+    const YamlStep* way() const;
     bool is(YamlNode::Kind kind) const { return node_ != nullptr && node_->kind == kind; }
     YamlValue child(const YamlNode* node, int line, std::string_view key) const;
-    void spend(std::size_t values) const;
+    void spend(std::size_t bytes) const;
     /// Of a mapping, with what it merges; none of null.
     std::span<const YamlEntry> merged_entries() const;
     const YamlEntry* find(std::string_view key) const;
@@ -94,8 +97,9 @@ class K8S_SD_EXPORT YamlValue {
 
     std::shared_ptr<const YamlDocument> document_;
     const YamlNode* node_;
-    int line_;  ///< from 1
-    std::string path_;
+    int line_;       ///< from 1
+    YamlStep step_;  ///< the last one to this value
+    mutable const YamlStep* way_ = nullptr;
 };
 
 }  // namespace k8s_sd::inline v0::detail

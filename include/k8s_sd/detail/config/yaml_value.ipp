@@ -81,15 +81,52 @@ bool is_merge_key(const YamlNode& key) { return key.text == "<<" && key.plain; }
 
 }  // namespace
 
+/// Most mappings have few keys.
+class YamlKeyNames {
+ public:
+    /// \returns false for a name that is there already
+    bool insert(std::string_view name) {
+        constexpr std::size_t few = 16;
+        if (std::find(few_.begin(), few_.end(), name) != few_.end()) return false;
+        if (few_.size() == few) return many_.insert(name).second;
+        few_.push_back(name);
+        return true;
+    }
+
+ private:
+    std::vector<std::string_view> few_;
+    std::set<std::string_view> many_;
+};
+
 YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
     auto document = parse_yaml(text, file);
     const YamlNode* root = document->root();
-    return YamlValue(std::move(document), root, root ? root->line : 1, "");
+    return YamlValue(std::move(document), root, root ? root->line : 1, YamlStep{});
+}
+
+std::string YamlValue::path() const {
+    std::vector<const YamlStep*> steps{&step_};
+    while (steps.back()->parent) steps.push_back(steps.back()->parent);
+    std::string path = steps.back()->key;
+    for (auto step = steps.rbegin() + 1; step != steps.rend(); ++step) {
+        if ((*step)->index != YamlStep::no_index) {
+            path += "[" + std::to_string((*step)->index) + "]";
+        } else {
+            path += (path.empty() ? "" : ".") + printable_key((*step)->key);
+        }
+    }
+    return path;
+}
+
+const YamlStep* YamlValue::way() const {
+    if (!way_) way_ = document_->keep_step(step_);
+    return way_;
 }
 
 std::string YamlValue::where() const {
+    const std::string way = path();
     return printable(document_->file()) + ":" + std::to_string(line_) +
-           (path_.empty() ? "" : ": " + path_);
+           (way.empty() ? "" : ": " + way);
 }
 
 void YamlValue::fail(const std::string& problem) const { throw ConfigError(where(), problem); }
@@ -105,6 +142,7 @@ std::string YamlValue::string() const {
     if (!is_utf8(node_->text)) {
         fail("is not UTF-8; write characters as they are or as \\u....");
     }
+    spend(node_->text.size());
     return std::string(node_->text);
 }
 
@@ -129,30 +167,27 @@ std::uint64_t YamlValue::unsigned_integer() const {
 std::vector<YamlValue> YamlValue::items() const {
     if (is_null()) return {};
     if (!is_sequence()) fail("must be a list");
-    spend(node_->parts.size());
+    spend(yaml_value_bytes * node_->parts.size());
     std::vector<YamlValue> result;
     result.reserve(node_->parts.size());
     for (const YamlNode* item : node_->parts) {
-        std::string path = path_ + "[" + std::to_string(result.size()) + "]";
-        result.push_back(YamlValue(document_, item, item->line, std::move(path)));
+        result.push_back(YamlValue(document_, item, item->line, {way(), {}, result.size()}));
     }
     return result;
 }
 
 YamlValue YamlValue::child(const YamlNode* node, int line, std::string_view key) const {
-    std::string path;
-    if (!path_.empty()) (path += path_) += '.';
-    return YamlValue(document_, node, line, path += printable_key(key));
+    return YamlValue(document_, node, line, {way(), std::string(key)});
 }
 
-void YamlValue::spend(std::size_t values) const {
-    if (!document_->spend(values)) fail("anchors stand for too many values");
+void YamlValue::spend(std::size_t bytes) const {
+    if (!document_->spend(bytes)) fail("anchors stand for too much");
 }
 
 /// The entries of a mapping while they are collected.
 struct YamlValue::Merging {
     std::vector<YamlEntry> list;
-    std::set<std::string_view> names;
+    YamlKeyNames names;
     std::size_t merged = 0;  ///< visited in other mappings
 };
 
@@ -162,7 +197,7 @@ std::span<const YamlEntry> YamlValue::merged_entries() const {
     if (!node_->entries) {
         Merging all;
         add_entries(all);
-        spend(all.list.size() + all.merged);
+        spend(yaml_value_bytes * (all.list.size() + all.merged));
         node_->entries = std::make_unique<const std::vector<YamlEntry>>(std::move(all.list));
     }
     return *node_->entries;
@@ -170,7 +205,7 @@ std::span<const YamlEntry> YamlValue::merged_entries() const {
 
 std::vector<YamlValue::Entry> YamlValue::entries() const {
     const std::span<const YamlEntry> all = merged_entries();
-    spend(all.size());
+    spend(yaml_value_bytes * all.size());
     std::vector<Entry> result;
     result.reserve(all.size());
     for (const YamlEntry& entry : all) {
@@ -180,7 +215,7 @@ std::vector<YamlValue::Entry> YamlValue::entries() const {
 }
 
 void YamlValue::add_entries(Merging& all) const {
-    std::set<std::string_view> own;
+    YamlKeyNames own;
     std::vector<YamlValue> merges;
     for (std::size_t i = 0; i < node_->parts.size(); i += 2) {
         const YamlNode& key = *node_->parts[i];
@@ -189,10 +224,10 @@ void YamlValue::add_entries(Merging& all) const {
         if (!is_utf8(key.text)) child(&key, key.line, "?").fail("a key must be UTF-8");
         const YamlEntry entry{key.text, key.line, node_->parts[i + 1]};
         const auto value = [&] { return child(entry.value, entry.line, entry.key); };
-        if (!own.insert(key.text).second) value().fail("is there twice");
+        if (!own.insert(key.text)) value().fail("is there twice");
         if (is_merge_key(key)) {
             merges.push_back(value());
-        } else if (all.names.insert(key.text).second) {
+        } else if (all.names.insert(key.text)) {
             all.list.push_back(entry);
         }
     }
@@ -207,7 +242,7 @@ void YamlValue::merge_into(const YamlValue& mapping, Merging& all) const {
         // An anchor can be merged many times, and into itself.
         all.merged += 1 + source->parts.size() / 2;
         if (all.merged > most_merged) fail("takes too many keys from other mappings");
-        YamlValue(document_, source, line_, mapping.path_).add_entries(all);
+        YamlValue(document_, source, line_, mapping.step_).add_entries(all);
     };
     if (!is_sequence()) return merge(node_);
     for (const YamlNode* item : node_->parts) merge(item);
