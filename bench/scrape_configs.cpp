@@ -25,7 +25,8 @@ std::string keep_rule(const std::string& from, const std::string& regex) {
 
 std::string job_text(std::size_t number) {
     const std::string name = "web-" + std::to_string(number);
-    std::string text = "- job_name: serviceMonitor/shop/" + name + "/0\n"
+    std::string text = "- job_name: serviceMonitor/shop/" + name +
+                       "/0\n"
                        "  honor_labels: false\n"
                        "  kubernetes_sd_configs:\n"
                        "  - role: endpointslice\n"

@@ -150,8 +150,8 @@ void load_base(Options& options, const std::vector<support::GivenOption>& given)
         file = &item.value;
     }
     if (!file) return;
-    options.config = k8s_sd::load_sd_config(*file, options.config.dialect,
-                                            support::process_variables());
+    options.config =
+        k8s_sd::load_sd_config(*file, options.config.dialect, support::process_variables());
     options.sd_config = *file;
 }
 

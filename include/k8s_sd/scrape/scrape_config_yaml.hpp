@@ -37,7 +37,9 @@ struct ConfigValue {
     /// Values that only stand elsewhere are equal.
     friend bool operator==(const ConfigValue& a, const ConfigValue& b) { return a.json == b.json; }
     /// The same.
-    friend auto operator<=>(const ConfigValue& a, const ConfigValue& b) { return a.json <=> b.json; }
+    friend auto operator<=>(const ConfigValue& a, const ConfigValue& b) {
+        return a.json <=> b.json;
+    }
 };
 
 /// By key.
@@ -63,8 +65,8 @@ enum class ConfigNoteKind : std::uint8_t {
 /// A key of a file that k8s_sd does nothing with. What it says is in ScrapeJob or
 /// ScrapeConfigFile.
 struct ConfigNote {
-    std::string where{};                             ///< "file:line: key"
-    std::string text{};                              ///< for people: what is ignored, and why
+    std::string where{};                            ///< "file:line: key"
+    std::string text{};                             ///< for people: what is ignored, and why
     ConfigNoteKind kind = ConfigNoteKind::unknown;  ///< what it is about
     auto operator<=>(const ConfigNote&) const = default;
 };

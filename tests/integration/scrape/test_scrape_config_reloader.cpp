@@ -2,9 +2,9 @@
 #include "support/config_fixtures.hpp"
 #include "support/simulation.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -236,7 +236,8 @@ TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is giv
     CHECK(f.files->asked == 0);
 }
 
-TEST_CASE("ScrapeConfigReloader: a look that ends after cancel(), or after its context, tells nothing") {
+TEST_CASE(
+    "ScrapeConfigReloader: a look that ends after cancel(), or after its context, tells nothing") {
     boost::asio::io_context pool;
     int told = 0;
     {

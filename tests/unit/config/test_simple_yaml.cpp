@@ -106,7 +106,8 @@ TEST_CASE("Simple YAML: everything else is left to the whole language") {
         "? a\n: b\n",
         "a: b\n\tc: d\n",
         "a: b\r\nc: d\r\n",
-        "\xef\xbb\xbf" "a: b\n",
+        "\xef\xbb\xbf"
+        "a: b\n",
         "a: b: c\n",
         "a: b:\n",
         "a: - b\n",
@@ -148,11 +149,12 @@ TEST_CASE("Simple YAML: everything else is left to the whole language") {
 
 TEST_CASE("Simple YAML: texts at random are read as by the whole language, or left to it") {
     const std::vector<std::string> pieces{
-        "a",  "b",   ": ",  ":",  "\n",     "\n  ",  "\n    ", "- ",  "-",    "\n- ", "\n  - ", "[",
-        "]",  "{",   "}",   ", ", ",",      "\"",    "'",      "#",   " #",   " ",    "null",   "~",
-        "?",  "*",   "&x",  "!",  "|",      ">",     "\\",     "\\n", "''",   "$1",   "(.+)",   "@",
-        "%",  "...", "---", "<<", "a: b\n", "c:\n",  "- d\n",  "e: ", "[f]",  "{g: h}", "  ",   "\t",
-        "1",  ".",   "=",   ";",  "a: ",    "\na: ", "\n  b: ", "'x'", "\"y\"", "\xc3\xa4"};
+        "a",      "b",    ": ",    ":",     "\n",      "\n  ",   "\n    ", "- ",      "-",   "\n- ",
+        "\n  - ", "[",    "]",     "{",     "}",       ", ",     ",",      "\"",      "'",   "#",
+        " #",     " ",    "null",  "~",     "?",       "*",      "&x",     "!",       "|",   ">",
+        "\\",     "\\n",  "''",    "$1",    "(.+)",    "@",      "%",      "...",     "---", "<<",
+        "a: b\n", "c:\n", "- d\n", "e: ",   "[f]",     "{g: h}", "  ",     "\t",      "1",   ".",
+        "=",      ";",    "a: ",   "\na: ", "\n  b: ", "'x'",    "\"y\"",  "\xc3\xa4"};
     std::mt19937 random(1);
     std::uniform_int_distribution<std::size_t> any(0, pieces.size() - 1);
     std::uniform_int_distribution<int> length(1, 14);
@@ -185,9 +187,8 @@ TEST_CASE("YamlValue: anchors cannot stand for more than a bound") {
     }
     const YamlValue document = YamlValue::parse(laughs, "f");
     constexpr std::size_t any = static_cast<std::size_t>(-1);
-    const std::string problem = config_error([&] {
-        (void)to_json(document, {.most_values = any, .most_bytes = any});
-    });
+    const std::string problem =
+        config_error([&] { (void)to_json(document, {.most_values = any, .most_bytes = any}); });
     CHECK(problem.ends_with(": anchors stand for too much"));
 
     std::string text = "a: &a '" + std::string(100'000, 'x') + "'\nb: [";

@@ -23,8 +23,8 @@ VariableLookup lookup(std::map<std::string, std::string, std::less<>> variables)
     };
 }
 
-std::string expand(const std::string& text, const VariableLookup& variables, LabelDialect dialect = V,
-                   std::size_t most_bytes = 1000) {
+std::string expand(const std::string& text, const VariableLookup& variables,
+                   LabelDialect dialect = V, std::size_t most_bytes = 1000) {
     return detail::expand_variables(text, dialect, variables, "f.yml", most_bytes);
 }
 
@@ -57,8 +57,9 @@ TEST_CASE("Variables: text that has some is refused where nobody is asked") {
 }
 
 TEST_CASE("Variables: values that contain one another end in an error") {
-    CHECK(config_error([] { expand("%{A}", lookup({{"A", "%{B}"}, {"B", "%{A}"}})); }) ==
-          "f.yml:1: the values of variables contain one another without end, or too deep");
+    CHECK(config_error([] {
+              expand("%{A}", lookup({{"A", "%{B}"}, {"B", "%{A}"}}));
+          }) == "f.yml:1: the values of variables contain one another without end, or too deep");
     std::map<std::string, std::string, std::less<>> laughs{{"X0", "0123456789"}};
     for (int i = 1; i < 30; ++i) {
         std::string value;

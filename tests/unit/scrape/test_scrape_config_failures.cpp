@@ -122,10 +122,9 @@ TEST_CASE("Failures: what is wrong with the file itself refuses it, with what is
     const std::string yaml =
         "scrap_configs: []\nglobal:\n  scrape_interval: 1x\n  target_limit: a\n" +
         std::string(three_jobs);
-    CHECK(places(refusal(yaml)) ==
-          Names{"p.yml:1: scrap_configs", "p.yml:4: global.target_limit",
-                "p.yml:3: global.scrape_interval",
-                "p.yml:9: scrape_configs[1].relabel_configs[0].action"});
+    CHECK(places(refusal(yaml)) == Names{"p.yml:1: scrap_configs", "p.yml:4: global.target_limit",
+                                         "p.yml:3: global.scrape_interval",
+                                         "p.yml:9: scrape_configs[1].relabel_configs[0].action"});
     CHECK(places(refusal("a: [")) == Names{"p.yml:1"});
     CHECK(places(refusal("scrape_configs: x")) == Names{"p.yml:1: scrape_configs"});
     CHECK(places(refusal("- a")) == Names{"p.yml:1"});
@@ -176,8 +175,7 @@ TEST_CASE("Failures: very many mistakes are counted, not all told") {
     }
     const ScrapeConfigFile file = parse(yaml);
     REQUIRE(file.failures.size() == 10'001);
-    CHECK(file.failures.back() ==
-          ScrapeConfigFailure{"", "p.yml", "there are 1000 more mistakes"});
+    CHECK(file.failures.back() == ScrapeConfigFailure{"", "p.yml", "there are 1000 more mistakes"});
     std::string one = "scrape_configs:\n- job_name: j\n  relabel_configs:\n";
     for (int i = 0; i < 500; ++i) one += "  - {action: kep}\n";
     CHECK(parse(one).failures.size() == 101);
@@ -206,10 +204,10 @@ TEST_CASE("Failures: anchors that stand for very much end in an error at once") 
         yaml += "- {job_name: j" + std::to_string(i) + ", relabel_configs: *rules}\n";
     }
     const auto begin = std::chrono::steady_clock::now();
-    const ScrapeConfigFile file = parse(yaml);
+    const auto failures = refusal(yaml);
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
-    REQUIRE_FALSE(file.failures.empty());
-    CHECK(file.failures.front().message == "anchors stand for too much");
+    REQUIRE_FALSE(failures.empty());
+    CHECK(failures.front().message == "anchors stand for too much");
 }
 
 TEST_CASE("Files: Prometheus' are mappings; patterns may match nothing") {
@@ -243,7 +241,7 @@ TEST_CASE("Files: vmagent's are lists; one that cannot be used is left out") {
     CHECK(names_of(file) == Names{"main", "a"});
     CHECK(file.jobs[1].scrape.metrics_path == "/x");
     CHECK(places(file.failures) ==
-          Names{directory.path("d/b.yml") + ":1", directory.path("d/c.yml") + ":1",
+          Names{directory.path("d/b.yml") + ":1", directory.path("d/c.yml") + ":2",
                 path + ":3: scrape_config_files[1]", path + ":4: scrape_config_files[2]",
                 path + ":5: scrape_config_files[3]"});
     for (const ScrapeConfigFailure& failure : file.failures) CHECK(failure.job.empty());

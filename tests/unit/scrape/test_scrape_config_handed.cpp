@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto V = LabelDialect::victoriametrics;
 using Texts = std::map<std::string, std::string>;
-using Kind = ConfigNoteKind;
+using About = ConfigNoteKind;
 
 ScrapeConfigFile parse(const std::string& yaml, const ScrapeConfigOptions& options = {}) {
     return parse_scrape_configs(yaml, options, "d/p.yml");
@@ -44,10 +44,11 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
   proxy_url: http://proxy:3128
   no_proxy: .local
   proxy_connect_header: {X-P: [a]}
-  http_headers: {X-A: {values: [b]}}
+  http_headers: {Accept: {values: [b]}}
   follow_redirects: false
   enable_http2: false
-)yaml")).client;
+)yaml"))
+                                        .client;
     ScrapeClient expected;
     expected.auth.scheme = "Token";
     expected.auth.bearer_token_file = "d/token";
@@ -55,10 +56,9 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
     expected.tls.server_name = "s";
     expected.tls.insecure_skip_verify = true;
     expected.tls.min_version = TlsVersion::tls_1_3;
-    expected.proxy = {.url = "http://proxy:3128",
-                      .no_proxy = ".local",
-                      .connect_headers = {{"X-P", "a", ""}}};
-    expected.headers = {{"X-A", "b", ""}};
+    expected.proxy = {
+        .url = "http://proxy:3128", .no_proxy = ".local", .connect_headers = {{"X-P", "a", ""}}};
+    expected.headers = {{"Accept", "b", ""}};
     expected.follow_redirects = false;
     expected.enable_http2 = false;
     CHECK(prometheus == expected);
@@ -163,21 +163,21 @@ TEST_CASE("Handed over: notes say what a key is about") {
                                             "  label_limit: 1\n"
                                             "  new_key: 1\n"));
     const std::vector<ConfigNote> expected{
-        {"d/p.yml:1: rule_files", "is not about targets: left to the program", Kind::samples},
+        {"d/p.yml:1: rule_files", "is not about targets: left to the program", About::samples},
         {"d/p.yml:2: global.external_labels", "is not about targets: left to the program",
-         Kind::samples},
-        {"d/p.yml:5: scrape_configs[0].honor_labels",
-         "is about how to scrape: left to the program", Kind::scraping},
+         About::samples},
+        {"d/p.yml:5: scrape_configs[0].honor_labels", "is about how to scrape: left to the program",
+         About::scraping},
         {"d/p.yml:6: scrape_configs[0].authorization",
-         "is about how to scrape: left to the program", Kind::scraping},
+         "is about how to scrape: left to the program", About::scraping},
         {"d/p.yml:7: scrape_configs[0].static_configs",
-         "finds targets in a way that k8s_sd does not know: left to the program", Kind::targets},
+         "finds targets in a way that k8s_sd does not know: left to the program", About::targets},
         {"d/p.yml:8: scrape_configs[0].aws_sd_configs",
-         "finds targets in a way that k8s_sd does not know: left to the program", Kind::targets},
+         "finds targets in a way that k8s_sd does not know: left to the program", About::targets},
         {"d/p.yml:9: scrape_configs[0].label_limit", "is not about targets: left to the program",
-         Kind::samples},
+         About::samples},
         {"d/p.yml:10: scrape_configs[0].new_key", "is a key that nobody knows: ignored",
-         Kind::unknown}};
+         About::unknown}};
     CHECK(file.notes == expected);
     CHECK(file.failures.empty());
 }
@@ -193,11 +193,14 @@ TEST_CASE("Handed over: strict mode refuses every note") {
     }
     CHECK_THROWS_AS(parse("rule_files: []", {.strict = true}), ScrapeConfigError);
     CHECK_THROWS_AS(parse("global: {external_labels: {}}", {.strict = true}), ScrapeConfigError);
-    CHECK(parse(job("  kubernetes_sd_configs: [{role: pod}]\n"), {.strict = true}).jobs.size() == 1);
+    CHECK(parse(job("  kubernetes_sd_configs: [{role: pod}]\n"), {.strict = true}).jobs.size() ==
+          1);
 }
 
-TEST_CASE("Handed over: a key that is nearly another one is a mistake, not one of a newer program") {
-    for (const char* key : {"relable_configs", "honour_labels", "kubernets_sd_configs", "job_nam"}) {
+TEST_CASE(
+    "Handed over: a key that is nearly another one is a mistake, not one of a newer program") {
+    for (const char* key :
+         {"relable_configs", "honour_labels", "kubernets_sd_configs", "job_nam"}) {
         INFO(key);
         const ScrapeConfigFile file = parse(job("  " + std::string(key) + ": []\n"));
         REQUIRE(file.failures.size() == 1);
@@ -205,19 +208,27 @@ TEST_CASE("Handed over: a key that is nearly another one is a mistake, not one o
     }
     CHECK_THROWS_AS(parse("scrape_config: []"), ScrapeConfigError);
     CHECK_THROWS_AS(parse("global: {scrape_intervall: 1s}"), ScrapeConfigError);
-    CHECK(parse("scraping: []").notes.at(0).kind == Kind::unknown);
+    CHECK(parse("scraping: []").notes.at(0).kind == About::unknown);
 }
 
 TEST_CASE("Handed over: values of the wrong kind are mistakes") {
-    const char* lines[] = {"honor_labels: perhaps",       "sample_limit: x",
-                           "body_size_limit: many",       "body_size_limit: 10XB",
-                           "scrape_protocols: a",         "scrape_align_interval: 1x",
+    const char* lines[] = {"honor_labels: perhaps",
+                           "sample_limit: x",
+                           "body_size_limit: many",
+                           "body_size_limit: 10XB",
+                           "scrape_protocols: a",
+                           "scrape_align_interval: 1x",
                            "native_histogram_min_bucket_factor: a",
-                           "fallback_scrape_protocol: []", "proxy_tls_config: []",
-                           "static_configs: {}",          "aws_sd_configs: x",
-                           "authorization: []",           "follow_redirects: perhaps",
-                           "proxy_url: ftp://h",          "tls_config: {cert_file: c}",
-                           "http_headers: {Host: {values: [h]}}"};
+                           "fallback_scrape_protocol: []",
+                           "proxy_tls_config: []",
+                           "static_configs: {}",
+                           "aws_sd_configs: x",
+                           "authorization: []",
+                           "follow_redirects: perhaps",
+                           "proxy_url: ftp://h",
+                           "tls_config: {cert_file: c}",
+                           "http_headers: {a b: {values: [h]}}",
+                           "headers: [\"X-A: a\\u0007\"]"};
     for (const char* line : lines) {
         INFO(line);
         const ScrapeConfigFile file = parse(job("  " + std::string(line) + "\n"));
@@ -274,9 +285,9 @@ TEST_CASE("vmagent's dialect: a job inherits the timeout of global as it is writ
 }
 
 TEST_CASE("vmagent's dialect: variables come from the host") {
-    const std::string yaml = job(
-        "  kubernetes_sd_configs:\n"
-        "  - {role: pod, selectors: [{role: pod, field: spec.nodeName=%{KUBE_NODE_NAME}}]}\n");
+    const std::string yaml =
+        job("  kubernetes_sd_configs:\n"
+            "  - {role: pod, selectors: [{role: pod, field: spec.nodeName=%{KUBE_NODE_NAME}}]}\n");
     const VariableLookup variables = [](std::string_view name) -> std::optional<std::string> {
         if (name == "KUBE_NODE_NAME") return "node-1";
         return std::nullopt;

@@ -156,9 +156,8 @@ TEST_CASE("parse_scrape_configs: what global says is the default of every job") 
 }
 
 TEST_CASE("parse_scrape_configs: a limit of 0 is the one of global") {
-    const ScrapeConfig config =
-        only_job("global: {keep_dropped_targets: 5, target_limit: 9}\n" +
-                 job("  keep_dropped_targets: 0\n  target_limit: 0\n"));
+    const ScrapeConfig config = only_job("global: {keep_dropped_targets: 5, target_limit: 9}\n" +
+                                         job("  keep_dropped_targets: 0\n  target_limit: 0\n"));
     CHECK(config.keep_dropped_targets == 5);
     CHECK(config.target_limit == 9);
 }

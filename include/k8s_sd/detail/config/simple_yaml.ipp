@@ -57,7 +57,8 @@ class SimpleYamlReader {
             line_.indent = std::min(text.find_first_not_of(' '), text.size());
             line_.content = text.substr(line_.indent);
             if (line_.content.empty() || line_.content.starts_with('#')) continue;
-            const bool marker = line_.content.starts_with("---") || line_.content.starts_with("...");
+            const bool marker =
+                line_.content.starts_with("---") || line_.content.starts_with("...");
             require(!marker || line_.indent > 0 || (!began_ && line_.content == "---"));
             began_ = true;
             return;
@@ -183,8 +184,8 @@ class SimpleYamlReader {
     /// A scalar without quotes, with blanks behind it.
     YamlNode& plain(std::string_view text) {
         text = text.substr(0, text.find_last_not_of(' ') + 1);
-        require(!text.empty() && std::string_view(",[]{}#&*!|>'\"%@`").find(text[0]) ==
-                                     std::string_view::npos);
+        require(!text.empty() &&
+                std::string_view(",[]{}#&*!|>'\"%@`").find(text[0]) == std::string_view::npos);
         const bool indicator = text[0] == '-' || text[0] == '?' || text[0] == ':';
         require(!indicator || (text.size() > 1 && text[1] != ' '));
         require(text.find(": ") == std::string_view::npos && !text.ends_with(':') &&
@@ -236,8 +237,7 @@ class SimpleYamlReader {
     YamlNode& flow(std::string_view& text) {
         const Deeper deeper(depth_);
         const bool is_mapping = text[0] == '{';
-        YamlNode& node =
-            document_.add(is_mapping ? Kind::mapping : Kind::sequence, line_.number);
+        YamlNode& node = document_.add(is_mapping ? Kind::mapping : Kind::sequence, line_.number);
         const char close = is_mapping ? '}' : ']';
         advance(text, 1);
         if (text[0] == close) return advance_past(text, node);

@@ -62,8 +62,7 @@ class YamlBuilder final : public YAML::EventHandler {
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
-        place(name(anchor,
-                   document_.add_scalar(document_.keep(value), tag != "!", mark.line + 1)));
+        place(name(anchor, document_.add_scalar(document_.keep(value), tag != "!", mark.line + 1)));
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                          YAML::EmitterStyle::value) override {

@@ -50,9 +50,8 @@ class JsonMaker {
         if (yaml.is_null()) {
             text_ += "null";
         } else if (yaml.is_sequence()) {
-            write_list('[', yaml.items(), ']', [&](const YamlValue& item) {
-                write(item, depth + 1);
-            });
+            write_list('[', yaml.items(), ']',
+                       [&](const YamlValue& item) { write(item, depth + 1); });
         } else if (yaml.is_mapping()) {
             write_list('{', yaml.entries(), '}', [&](const YamlValue::Entry& entry) {
                 write_text(entry.first);

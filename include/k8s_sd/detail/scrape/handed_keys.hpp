@@ -17,7 +17,7 @@ struct KnownKeys {
     std::vector<std::string_view> used{};  ///< k8s_sd acts on them
     /// Read into ScrapeClient: k8s_sd understands them, but only the host can act on them.
     std::vector<std::string_view> client{};
-    std::span<const HandedKey> handed{};   ///< go to the host as JSON
+    std::span<const HandedKey> handed{};  ///< go to the host as JSON
     bool has_discovery = false;  ///< whatever looks like a kind of discovery is one of those
 };
 

@@ -20,8 +20,8 @@ bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
 }
 
 const HandedKey* find_key(std::span<const HandedKey> keys, std::string_view name) {
-    const auto key = std::find_if(keys.begin(), keys.end(),
-                                  [&](const HandedKey& k) { return k.name == name; });
+    const auto key =
+        std::find_if(keys.begin(), keys.end(), [&](const HandedKey& k) { return k.name == name; });
     return key == keys.end() ? nullptr : &*key;
 }
 
@@ -43,12 +43,12 @@ void check_number(const YamlValue& value) {
 
 /// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100.
 void check_size(const YamlValue& value) {
-    constexpr std::array<std::string_view, 14> units{"",   "b",  "k",  "kb",  "kib", "m",   "mb",
+    constexpr std::array<std::string_view, 14> units{"",    "b", "k",  "kb",  "kib", "m",   "mb",
                                                      "mib", "g", "gb", "gib", "tb",  "tib", "pb"};
     const std::string text = lower_case(value.string());
     const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const bool unit = std::find(units.begin(), units.end(),
-                                std::string_view(text).substr(digits)) != units.end();
+    const bool unit =
+        std::find(units.begin(), units.end(), std::string_view(text).substr(digits)) != units.end();
     if (digits == 0 || !unit) value.fail("must be a size, such as 10MB");
 }
 
@@ -102,9 +102,8 @@ void KeyHandover::hand_over(const YamlValue& mapping, const KnownKeys& known,
                             ConfigValues& settings, Mistakes& mistakes) {
     for (const auto& [key, value] : mapping.entries()) {
         if (has_key(known.used, key)) continue;
-        mistakes.attempt([&, &name = key, &at = value] {
-            hand_over_one(name, at, known, settings);
-        });
+        mistakes.attempt(
+            [&, &name = key, &at = value] { hand_over_one(name, at, known, settings); });
     }
 }
 
@@ -140,9 +139,9 @@ void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
 std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
     // What is read from a document is bounded by what is written; see YamlDocument::spend().
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
-    return to_json(value, {.most_values = any,
-                           .most_bytes = any,
-                           .scalars_are_texts = shape == KeyShape::texts});
+    return to_json(
+        value,
+        {.most_values = any, .most_bytes = any, .scalars_are_texts = shape == KeyShape::texts});
 }
 
 void inherit_settings(const ConfigValues& global, ConfigValues& job) {

@@ -35,14 +35,10 @@ inline constexpr auto about_scraping = ConfigNoteKind::scraping;
 inline constexpr auto about_samples = ConfigNoteKind::samples;
 
 inline constexpr HandedKey handed_top_level_keys[] = {
-    {"alerting", about_samples, KeyShape::mapping},
-    {"otlp", about_samples, KeyShape::mapping},
-    {"remote_read", about_samples, KeyShape::list},
-    {"remote_write", about_samples, KeyShape::list},
-    {"rule_files", about_samples, KeyShape::list},
-    {"runtime", about_samples, KeyShape::mapping},
-    {"storage", about_samples, KeyShape::mapping},
-    {"tracing", about_samples, KeyShape::mapping},
+    {"alerting", about_samples, KeyShape::mapping}, {"otlp", about_samples, KeyShape::mapping},
+    {"remote_read", about_samples, KeyShape::list}, {"remote_write", about_samples, KeyShape::list},
+    {"rule_files", about_samples, KeyShape::list},  {"runtime", about_samples, KeyShape::mapping},
+    {"storage", about_samples, KeyShape::mapping},  {"tracing", about_samples, KeyShape::mapping},
 };
 
 inline constexpr HandedKey handed_global_keys[] = {

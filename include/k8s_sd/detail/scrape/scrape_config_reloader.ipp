@@ -38,7 +38,8 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
           parser_(parser),
           clock_(detail::ContextEnvironment::of(strand_).clock()),
           file_calls_(detail::ContextEnvironment::of(strand_).file_calls()),
-          question_{std::make_shared<const Question>(Question{std::move(path), std::move(options)})},
+          question_{
+              std::make_shared<const Question>(Question{std::move(path), std::move(options)})},
           interval_(interval),
           callback_(std::move(callback)) {}
 
@@ -81,13 +82,12 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
 
     void look_later() {
         if (interval_ <= Duration{}) return;
-        timer_->expires_at(detail::due_after(clock_->now(), interval_),
-                           [weak = weak_from_this()] {
-                               const auto self = weak.lock();
-                               if (!self || self->cancelled_) return;
-                               self->look_later();
-                               self->look();
-                           });
+        timer_->expires_at(detail::due_after(clock_->now(), interval_), [weak = weak_from_this()] {
+            const auto self = weak.lock();
+            if (!self || self->cancelled_) return;
+            self->look_later();
+            self->look();
+        });
     }
 
     void look() {
@@ -170,8 +170,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
                                            ScrapeConfigOptions options, Duration check_interval,
-                                           Callback callback,
-                                           const asio::any_io_executor& parser) {
+                                           Callback callback, const asio::any_io_executor& parser) {
     detail::check_host_executor(executor, "ScrapeConfigReloader");
     detail::check_callback(callback, "ScrapeConfigReloader");
     impl_ = std::make_shared<Impl>(executor, std::move(path), std::move(options), check_interval,

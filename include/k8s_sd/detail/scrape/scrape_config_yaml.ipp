@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
 #include "k8s_sd/detail/config/http_client_reader.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/config/validate_server.hpp"
 #include "k8s_sd/detail/config/variables.hpp"
@@ -135,6 +136,19 @@ struct GlobalDefaults {
     std::optional<milliseconds> timeout;   ///< the same; Prometheus: never above the interval
 };
 
+/// Which headers a scraper sets itself is for it to say.
+void check_scrape_headers(const std::vector<HttpHeader>& headers) {
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+        const std::string where = "client.headers[" + std::to_string(i) + "]";
+        if (!detail::is_header_name(headers[i].name)) {
+            throw ConfigError(where, "is no name of a header");
+        }
+        if (!detail::is_header_text(headers[i].value)) {
+            throw ConfigError(where, "must not contain a line break or another control character");
+        }
+    }
+}
+
 /// Reads the HTTP client of a job.
 ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     ScrapeClient client;
@@ -149,7 +163,7 @@ ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
         detail::check_auth("client.auth", parts.auth);
         detail::check_tls("client.tls", parts.tls);
         detail::check_proxy("client.proxy", parts.proxy);
-        detail::check_headers("client.headers", parts.headers);
+        check_scrape_headers(parts.headers);
     } catch (const ConfigError& e) {
         throw ConfigError(places.locate(e.where(), job), e.problem());
     }
@@ -189,13 +203,12 @@ class ScrapeConfigReader {
  private:
     YamlValue parse(std::string_view text, const std::string& file_name) const {
         if (text.size() > options_.max_bytes) {
-            throw ConfigError(detail::printable(file_name),
-                              "the text is larger than " + std::to_string(options_.max_bytes) +
-                                  " bytes");
+            throw ConfigError(detail::printable(file_name), "the text is larger than " +
+                                                                std::to_string(options_.max_bytes) +
+                                                                " bytes");
         }
-        return YamlValue::parse(detail::expand_variables(text, options_.dialect,
-                                                         options_.variables, file_name,
-                                                         options_.max_bytes),
+        return YamlValue::parse(detail::expand_variables(text, options_.dialect, options_.variables,
+                                                         file_name, options_.max_bytes),
                                 file_name);
     }
 
@@ -210,9 +223,8 @@ class ScrapeConfigReader {
         mistakes.attempt([&] { read_jobs(document["scrape_configs"], file_name); });
         mistakes.attempt([&] {
             for (const YamlValue& pattern : document["scrape_config_files"].items()) {
-                attempt_of_file([&](Mistakes& of_pattern) {
-                    read_files(pattern, file_name, of_pattern);
-                });
+                attempt_of_file(
+                    [&](Mistakes& of_pattern) { read_files(pattern, file_name, of_pattern); });
             }
         });
     }
@@ -336,8 +348,7 @@ class ScrapeConfigReader {
         config.scrape_interval =
             interval.value_or(global_.interval.value_or(config.scrape_interval));
         refuse_timeout_above(config.scrape_interval, timeout, value);
-        const milliseconds wanted =
-            timeout.value_or(global_.timeout.value_or(default_timeout));
+        const milliseconds wanted = timeout.value_or(global_.timeout.value_or(default_timeout));
         config.scrape_timeout = std::min(wanted, config.scrape_interval);
     }
 
