@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/discovery/discoverer.ipp"
 #include "k8s_sd/detail/discovery/discovery_manager.ipp"
-#include "k8s_sd/detail/discovery/file_pattern.ipp"
 #include "k8s_sd/detail/discovery/file_targets.ipp"
 #include "k8s_sd/detail/discovery/http_targets.ipp"
 #include "k8s_sd/detail/discovery/job_state.ipp"

@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "scrape_jobs.hpp"
 #include "support/line_writer.hpp"
+#include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -112,7 +113,9 @@ class Program {
     }
 
     k8s_sd::ScrapeConfigOptions config_options() const {
-        return {options_.dialect, options_.strict};
+        return {.dialect = options_.dialect,
+                .strict = options_.strict,
+                .variables = support::process_variables()};
     }
 
     // What is wrong from the start is not to be waited for.
@@ -139,6 +142,10 @@ class Program {
         configured_ = true;
         for (const k8s_sd::ConfigNote& note : file.notes) {
             std::cerr << "scraper: " << note.where << ": " << note.text << std::endl;
+        }
+        for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
+            std::cerr << "scraper: left out: " << failure.where << ": " << failure.message
+                      << std::endl;
         }
         for (k8s_sd::ScrapeJob& job : file.jobs) {
             for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {

@@ -37,7 +37,9 @@ support::Section config_options(Options& o) {
           "a configuration file; read again when it changes and on SIGHUP. Default with "
           "--sim: a small built-in one",
           support::text(o.config_file)},
-         {"--strict", "", "refuse keys of the file that do not matter here", flag(o.strict)},
+         {"--strict", "",
+          "refuse the file for keys that do not matter here, and for a mistake in any job",
+          flag(o.strict)},
          {"--dialect", "DIALECT",
           "read it as " +
               support::either(support::names_of(support::dialects()), to_string(o.dialect)),

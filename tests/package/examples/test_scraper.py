@@ -178,11 +178,29 @@ scrape_configs:
             lax = run("scraper", "--sim", "--config", path, "--scrapes", 1)
             strict = run("scraper", "--sim", "--config", path, "--strict")
         where = f"scraper: {path}:8: scrape_configs[0].honor_labels: "
-        about = "is not about Kubernetes discovery, relabelling or targets"
-        self.assertEqual(lax.stderr, f"{where}{about}: ignored\n")
+        about = "is about how to scrape: left to the program"
+        self.assertEqual(lax.stderr, f"{where}{about}\n")
         self.assertEqual(lax.returncode, 0)
         self.assertEqual(strict.stderr, f"{where}{about}, which strict mode refuses\n")
         self.assertEqual(strict.returncode, 2)
+
+    def test_leaves_out_a_job_with_a_mistake(self):
+        text = PODS + "- job_name: bad\n  target_limit: x\n"
+        with file_with(text, "p.yml") as path:
+            lax = run("scraper", "--sim", "--config", path, "--scrapes", 1)
+            strict = run("scraper", "--sim", "--config", path, "--strict")
+        self.assertIn(f"scraper: left out: {path}:9: scrape_configs[1].target_limit: must be a "
+                      "whole number", lax.stderr)
+        self.assertEqual(lax.returncode, 0)
+        self.assertRegex(lax.stdout, "(?m)^JOB: start ")
+        self.assertEqual(strict.returncode, 2)
+
+    def test_takes_variables_of_the_environment_in_the_dialect_of_vmagent(self):
+        text = PODS.replace("job_name: JOB", "job_name: 'of-%{K8S_SD_TEST_NAME}'")
+        with file_with(text, "p.yml") as path:
+            result = run("scraper", "--sim", "--config", path, "--scrapes", 1, "--dialect",
+                         "victoriametrics", variables={"K8S_SD_TEST_NAME": "it"})
+        self.assertRegex(result.stdout, "(?m)^of-it: start ", result.stderr)
 
     def test_reports_targets_that_are_down(self):
         text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "

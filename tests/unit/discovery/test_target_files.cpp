@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/discovery/file_pattern.hpp"
+#include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/detail/discovery/target_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"

@@ -4,6 +4,7 @@
 #include "support/dialects.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -13,16 +14,22 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The only job of a file in the directory "etc".
-Job job(const std::string& keys, LabelDialect dialect = prom) {
+/// A file in the directory "etc" with one job.
+ScrapeConfigFile parse(const std::string& keys, LabelDialect dialect) {
     ScrapeConfigOptions options;
     options.dialect = dialect;
-    return parse_scrape_configs("scrape_configs:\n- job_name: j\n" + keys, options, "etc/p.yml")
-        .jobs.at(0)
-        .discovery;
+    return parse_scrape_configs("scrape_configs:\n- job_name: j\n" + keys, options, "etc/p.yml");
 }
+Job job(const std::string& keys, LabelDialect dialect = prom) {
+    return parse(keys, dialect).jobs.at(0).discovery;
+}
+/// Mistakes, one a line.
 std::string problem(const std::string& keys, LabelDialect dialect = prom) {
-    return config_error([&] { job(keys, dialect); });
+    std::string text;
+    for (const ScrapeConfigFailure& failure : parse(keys, dialect).failures) {
+        text += failure.where + ": " + failure.message + "\n";
+    }
+    return text;
 }
 
 }  // namespace
@@ -146,4 +153,12 @@ TEST_CASE("Targets from elsewhere: mistakes are told by file, line and key, with
         CHECK(contains(problem(keys), text));
         CHECK_FALSE(contains(problem(keys), "hunter2"));
     }
+}
+
+TEST_CASE("Targets from elsewhere: all mistakes of a job are told in one go") {
+    const std::string problems =
+        problem("  static_configs: [{target: []}, {targets: [a]}, {targets: b}]\n"
+                "  file_sd_configs: [{files: []}, {files: [a.txt]}]\n"
+                "  http_sd_configs: [{}, {url: ftp://a}]\n");
+    CHECK(std::count(problems.begin(), problems.end(), '\n') == 6);
 }

@@ -26,6 +26,17 @@ struct DialectRules {
     /// vmagent reaches a server that is given by URL through the proxies of the environment;
     /// Prometheus only with `proxy_from_environment`. Both do so for a kubeconfig file.
     bool uses_proxies_of_environment;
+    /// vmagent ignores credentials and TLS options where no server is given by URL; Prometheus
+    /// refuses them.
+    bool ignores_credentials_without_api_server;
+    /// vmagent puts the values of environment variables where a file says `%{NAME}`; Prometheus does
+    /// not.
+    bool expands_variables;
+    /// vmagent has relabel_configs and metric_relabel_configs in `global`; Prometheus does not.
+    bool has_global_rules;
+    /// Files of `scrape_config_files` are lists of jobs to vmagent; to Prometheus mappings like the
+    /// main file.
+    bool job_files_are_lists;
     /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
     /// Prometheus knows no such role.
     bool has_role_endpointslices;
@@ -49,6 +60,11 @@ struct DialectRules {
     bool reads_lax_durations;
     /// vmagent writes "1m0s", as Go does; Prometheus "1m".
     bool writes_durations_as_go;
+    /// vmagent takes `scheme: HTTPS`; Prometheus refuses it.
+    bool takes_scheme_in_any_case;
+    /// Prometheus cuts a default timeout in `global` to the interval there, so that jobs inherit it
+    /// cut; in vmagent they inherit what is written.
+    bool cuts_global_timeout;
     /// Prometheus refuses a scrape timeout above the interval; vmagent cuts it to the interval.
     bool refuses_timeout_above_interval;
     /// Prometheus gives targets the labels that steer how histograms are scraped; vmagent does not.
@@ -153,6 +169,10 @@ inline constexpr DialectRules prometheus_rules{
     .refuses_empty_api_server = true,
     .http_options_need_api_server = true,
     .uses_proxies_of_environment = false,
+    .ignores_credentials_without_api_server = false,
+    .expands_variables = false,
+    .has_global_rules = false,
+    .job_files_are_lists = false,
     .has_role_endpointslices = false,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
@@ -161,6 +181,8 @@ inline constexpr DialectRules prometheus_rules{
     .expands_label_references = false,
     .reads_lax_durations = false,
     .writes_durations_as_go = false,
+    .takes_scheme_in_any_case = false,
+    .cuts_global_timeout = true,
     .refuses_timeout_above_interval = true,
     .sets_histogram_labels = true,
     .adds_default_port = false,
@@ -200,6 +222,10 @@ inline constexpr DialectRules victoriametrics_rules{
     .refuses_empty_api_server = false,
     .http_options_need_api_server = false,
     .uses_proxies_of_environment = true,
+    .ignores_credentials_without_api_server = true,
+    .expands_variables = true,
+    .has_global_rules = true,
+    .job_files_are_lists = true,
     .has_role_endpointslices = true,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,
@@ -208,6 +234,8 @@ inline constexpr DialectRules victoriametrics_rules{
     .expands_label_references = true,
     .reads_lax_durations = true,
     .writes_durations_as_go = true,
+    .takes_scheme_in_any_case = true,
+    .cuts_global_timeout = false,
     .refuses_timeout_above_interval = false,
     .sets_histogram_labels = false,
     .adds_default_port = true,

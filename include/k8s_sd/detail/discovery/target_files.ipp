@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
-#include "k8s_sd/detail/discovery/file_pattern.hpp"
+#include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/detail/discovery/target_files.hpp"
 #include "k8s_sd/detail/discovery/target_list.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"

@@ -30,7 +30,7 @@ TargetLists parse_file_list(std::string_view text, const std::string& path, cons
                             const TargetListLimits&);
 
 /// Where a group has the label `__address__`, that is the address of its targets.
-void prefer_address_labels(TargetLists&);
+void prefer_address_label(StaticConfig&);
 
 /// Where the groups of a list come from: "<place>:0" is the source of the first.
 struct ListOrigin {

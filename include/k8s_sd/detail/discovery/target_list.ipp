@@ -197,16 +197,16 @@ TargetLists parse_file_list(std::string_view text, const std::string& path,
     // JSON is YAML as well, but read many times as fast.
     std::optional<TargetLists> lists = try_json(text, rules, limits);
     if (!lists) lists = YamlListReader(rules, limits).read(YamlValue::parse(text, path));
-    if (rules.address_label_replaces_targets) prefer_address_labels(*lists);
+    if (rules.address_label_replaces_targets) {
+        for (StaticConfig& list : *lists) prefer_address_label(list);
+    }
     return std::move(*lists);
 }
 
-void prefer_address_labels(TargetLists& lists) {
-    for (StaticConfig& list : lists) {
-        const auto address = list.labels.find(std::string(address_name.text));
-        if (address == list.labels.end()) continue;
-        for (std::string& target : list.targets) target = address->second;
-    }
+void prefer_address_label(StaticConfig& list) {
+    const auto address = list.labels.find(std::string(address_name.text));
+    if (address == list.labels.end()) return;
+    for (std::string& target : list.targets) target = address->second;
 }
 
 std::vector<TargetGroupPtr> make_groups(TargetLists lists, const ListOrigin& origin,

@@ -27,22 +27,19 @@ class TargetConfigReader {
           rules_(rules_of(dialect)),
           directory_(std::filesystem::path(file_name).parent_path()) {}
 
-    std::vector<StaticConfig> read_static(const YamlValue& list) const {
-        std::vector<StaticConfig> configs;
-        for (const YamlValue& entry : list.items()) {
-            check_entry(entry);
-            entry.allow_only({"targets", "labels"});
-            StaticConfig& config = configs.emplace_back();
-            for (const YamlValue& target : entry["targets"].items()) {
-                config.targets.push_back(read_target(target));
-            }
-            for (const auto& [name, value] : entry["labels"].entries()) {
-                if (name.empty()) value.fail("a label needs a name");
-                config.labels.emplace(name, value.string());
-            }
+    StaticConfig read_static(const YamlValue& entry) const {
+        check_entry(entry);
+        entry.allow_only({"targets", "labels"});
+        StaticConfig config;
+        for (const YamlValue& target : entry["targets"].items()) {
+            config.targets.push_back(read_target(target));
         }
-        if (rules_.address_label_replaces_targets) prefer_address_labels(configs);
-        return configs;
+        for (const auto& [name, value] : entry["labels"].entries()) {
+            if (name.empty()) value.fail("a label needs a name");
+            config.labels.emplace(name, value.string());
+        }
+        if (rules_.address_label_replaces_targets) prefer_address_label(config);
+        return config;
     }
 
     FileSdConfig read_file(const YamlValue& entry) const {
@@ -135,15 +132,18 @@ class TargetConfigReader {
 }  // namespace
 
 void read_target_configs(const YamlValue& entry, LabelDialect dialect, const std::string& file_name,
-                         Job& job) {
+                         Job& job, Mistakes& mistakes) {
     const TargetConfigReader reader(dialect, file_name);
-    job.static_configs = reader.read_static(entry["static_configs"]);
-    for (const YamlValue& item : entry["file_sd_configs"].items()) {
-        job.file_sd_configs.push_back(reader.read_file(item));
-    }
-    for (const YamlValue& item : entry["http_sd_configs"].items()) {
-        job.http_sd_configs.push_back(reader.read_http(item));
-    }
+    const auto read_each = [&](const char* key, auto& configs, auto read) {
+        mistakes.attempt([&] {
+            for (const YamlValue& item : entry[key].items()) {
+                mistakes.attempt([&] { configs.push_back((reader.*read)(item)); });
+            }
+        });
+    };
+    read_each("static_configs", job.static_configs, &TargetConfigReader::read_static);
+    read_each("file_sd_configs", job.file_sd_configs, &TargetConfigReader::read_file);
+    read_each("http_sd_configs", job.http_sd_configs, &TargetConfigReader::read_http);
 }
 
 }  // namespace k8s_sd::inline v0::detail

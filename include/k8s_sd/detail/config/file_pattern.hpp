@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -12,7 +13,7 @@ struct MatchingFiles {
 };
 
 /// Whether the path holds one of `*?[\`, which make it a pattern.
-bool is_file_pattern(const std::string& path) noexcept;
+bool is_file_pattern(std::string_view path) noexcept;
 
 /// What exists by that name, or matches the pattern: each part as fnmatch() does it, where `*` also
 /// matches a name that begins with a dot. What is not there is no problem. Blocks.

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/discovery/file_pattern.hpp"
+#include "k8s_sd/detail/config/file_pattern.hpp"
 
 #include <fnmatch.h>
 #include <algorithm>
@@ -83,8 +83,8 @@ class FileFinder {
 
 }  // namespace
 
-bool is_file_pattern(const std::string& path) noexcept {
-    return path.find_first_of("*?[\\") != std::string::npos;
+bool is_file_pattern(std::string_view path) noexcept {
+    return path.find_first_of("*?[\\") != std::string_view::npos;
 }
 
 MatchingFiles find_files(const std::string& pattern, std::size_t most) {
