@@ -12,5 +12,4 @@
 #include "k8s_sd/detail/scrape/target_config_reader.ipp"
 #include "k8s_sd/detail/scrape/target_packer.ipp"
 #include "k8s_sd/detail/scrape/target_pool.ipp"
-#include "k8s_sd/detail/scrape/target_shape.ipp"
 #include "k8s_sd/detail/scrape/target_url.ipp"

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "k8s_sd/detail/labels/label_block.hpp"
-#include "k8s_sd/detail/scrape/target_shape.hpp"
+#include "k8s_sd/detail/labels/label_template.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
@@ -53,27 +54,27 @@ class ScrapeLabels {
 
      private:
         friend class ScrapeLabels;
-        iterator(const detail::TargetShape::Entry* entry, const char* position) noexcept
+        iterator(const detail::LabelTemplate::Entry* entry, const char* position) noexcept
             : entry_(entry), position_(position) {}
 
-        const detail::TargetShape::Entry* entry_ = nullptr;
+        const detail::LabelTemplate::Entry* entry_ = nullptr;
         const char* position_ = nullptr;  // of the next value that is the target's own
     };
 
     /// No labels.
     ScrapeLabels() = default;
     /// Of the library itself.
-    ScrapeLabels(const detail::TargetShape& shape, const char* values) noexcept
-        : shape_(&shape), values_(values) {}
+    ScrapeLabels(const detail::LabelTemplate& labels, const char* values) noexcept
+        : template_(&labels), values_(values) {}
 
     /// The label with the smallest name.
-    iterator begin() const noexcept { return {shape_ ? entries().data() : nullptr, values_}; }
+    iterator begin() const noexcept { return {template_ ? entries().data() : nullptr, values_}; }
     /// Behind the last label.
     iterator end() const noexcept {
-        return {shape_ ? entries().data() + entries().size() : nullptr, nullptr};
+        return {template_ ? entries().data() + entries().size() : nullptr, nullptr};
     }
     /// Number of labels.
-    std::size_t size() const noexcept { return shape_ ? entries().size() : 0; }
+    std::size_t size() const noexcept { return template_ ? entries().size() : 0; }
     /// Whether there is no label.
     bool empty() const noexcept { return size() == 0; }
     /// Empty if there is none of that name.
@@ -99,11 +100,11 @@ class ScrapeLabels {
     }
 
  private:
-    std::span<const detail::TargetShape::Entry> entries() const noexcept {
-        return shape_->entries();
+    std::span<const detail::LabelTemplate::Entry> entries() const noexcept {
+        return template_->entries();
     }
 
-    const detail::TargetShape* shape_ = nullptr;
+    const detail::LabelTemplate* template_ = nullptr;
     const char* values_ = nullptr;
 };
 

@@ -19,6 +19,7 @@ namespace k8s_sd::inline v0 {
 namespace detail {
 class EqualTargets;
 class TargetPacker;
+class TargetShape;
 }  // namespace detail
 
 /// The number of a target in a TargetPool, from 1. It stays as long as the target stays the same,
@@ -33,7 +34,7 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
 
     /// All labels but `__meta_*`, sorted by name: those of the series, and those that only steer
     /// the scrape (`__address__`, `__scheme__`, `__tmp_x` …).
-    ScrapeLabels labels() const noexcept { return {*shape_, values()}; }
+    ScrapeLabels labels() const noexcept;
     /// Of labels(); empty if there is none.
     std::string_view get(std::string_view name) const noexcept { return labels().get(name); }
     /// The labels to attach to series: those that do not begin with "__".
@@ -49,9 +50,9 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     /// asked for; a host that needs it for each scrape keeps it.
     std::string url() const;
     /// Time between two scrapes.
-    std::chrono::milliseconds scrape_interval() const noexcept { return shape_->interval(); }
+    std::chrono::milliseconds scrape_interval() const noexcept;
     /// Time for one scrape.
-    std::chrono::milliseconds scrape_timeout() const noexcept { return shape_->timeout(); }
+    std::chrono::milliseconds scrape_timeout() const noexcept;
     /// Two targets of one job are the same if their labels() and url() are.
     bool same_as(const ScrapeTarget& other) const noexcept {
         // Of equal labels, only the parameters of two configurations of the job can make different
@@ -68,6 +69,9 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     /// Whether the discovered labels of two targets that are the same are made of the same parts.
     bool same_discovered(const ScrapeTarget& other) const noexcept;
 
+    ~ScrapeTarget();
+    ScrapeTarget(const ScrapeTarget&) = delete;
+    ScrapeTarget& operator=(const ScrapeTarget&) = delete;
     /// The allocation is larger than the class, so it must not be freed by the class's size.
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
@@ -75,18 +79,14 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     friend class detail::EqualTargets;
     friend class detail::TargetPacker;
 
-    ScrapeTarget(detail::TargetShapePtr shape, std::uint64_t hash, TargetGroupPtr group,
-                 std::size_t index) noexcept
-        : index_(static_cast<std::uint32_t>(index)),
-          hash_(hash),
-          shape_(std::move(shape)),
-          group_(std::move(group)) {}
+    ScrapeTarget(boost::intrusive_ptr<const detail::TargetShape>, std::uint64_t hash,
+                 TargetGroupPtr, std::size_t index) noexcept;
     // The values stand behind the object, in the same allocation.
     const char* values() const noexcept { return reinterpret_cast<const char*>(this + 1); }
 
     const std::uint32_t index_;
     const std::uint64_t hash_;
-    const detail::TargetShapePtr shape_;
+    const boost::intrusive_ptr<const detail::TargetShape> shape_;
     const TargetGroupPtr group_;
     // Of the one pool that has it, which alone looks at them. See detail::EqualTargets.
     mutable TargetId id_ = 0;

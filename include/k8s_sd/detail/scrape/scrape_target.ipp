@@ -1,10 +1,29 @@
-#include "k8s_sd/detail/scrape/prepared_job.hpp"
+#include "k8s_sd/detail/scrape/target_shape.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
+
+ScrapeTarget::ScrapeTarget(detail::TargetShapePtr shape, std::uint64_t hash, TargetGroupPtr group,
+                           std::size_t index) noexcept
+    : index_(static_cast<std::uint32_t>(index)),
+      hash_(hash),
+      shape_(std::move(shape)),
+      group_(std::move(group)) {}
+
+ScrapeTarget::~ScrapeTarget() = default;
+
+ScrapeLabels ScrapeTarget::labels() const noexcept { return {*shape_, values()}; }
+
+std::chrono::milliseconds ScrapeTarget::scrape_interval() const noexcept {
+    return shape_->interval();
+}
+std::chrono::milliseconds ScrapeTarget::scrape_timeout() const noexcept {
+    return shape_->timeout();
+}
 
 LabelMap ScrapeTarget::public_labels() const {
     LabelMap map;

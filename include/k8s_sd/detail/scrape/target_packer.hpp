@@ -27,6 +27,8 @@ class TargetPacker {
     ScrapeTargetPtr pack(std::span<const MutableLabels::Label> labels, std::string_view url,
                          std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
                          const TargetGroupPtr& group, std::size_t index);
+    /// Those that targets share, and some that none does any more.
+    std::size_t shape_count() const noexcept { return shapes_.size(); }
 
  private:
     using Entry = TargetShape::Entry;

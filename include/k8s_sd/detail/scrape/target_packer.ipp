@@ -60,7 +60,7 @@ TargetShapePtr TargetPacker::shape_of(const Key& key) {
     if (known != shapes_.end()) return *known;
     forget_unused();
     const TargetShapePtr made(
-        new TargetShape(job_, key.hash, key.entries, key.interval, key.timeout));
+        new TargetShape(key.hash, key.entries, job_, key.interval, key.timeout));
     return *shapes_.insert(made).first;
 }
 
