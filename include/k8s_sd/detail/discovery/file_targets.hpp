@@ -58,7 +58,6 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     std::weak_ptr<const void> under_way_;  ///< not expired: a look has not come to its end
     KnownFiles files_;
     bool listed_ = false;
-    bool stopped_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/elsewhere.hpp"
 #include "k8s_sd/detail/discovery/file_targets.hpp"
 
@@ -47,7 +48,6 @@ FileTargets::FileTargets(asio::any_io_executor strand, const Environment& enviro
 
 void FileTargets::start() {
     asio::post(strand_, [self = shared_from_this()] {
-        if (self->stopped_) return;
         self->timer_ = self->clock_->make_timer(self->strand_);
         self->look();
     });
@@ -55,7 +55,6 @@ void FileTargets::start() {
 
 void FileTargets::stop() noexcept {
     asio::post(strand_, [self = shared_from_this()] {
-        self->stopped_ = true;
         self->timer_.reset();
         self->ticket_.cancel();
     });
@@ -87,7 +86,7 @@ void FileTargets::ask() {
 }
 
 void FileTargets::look_later() {
-    timer_->expires_at(clock_->now() + std::max(config_.interval, least_look_interval),
+    timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, least_look_interval)),
                        [weak = weak_from_this()] {
                            if (const auto self = weak.lock()) self->look();
                        });

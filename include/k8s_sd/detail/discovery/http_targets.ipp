@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/base/text.hpp"
@@ -23,6 +24,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Duration least_request_interval = seconds(1);
+constexpr Duration longest_request = std::chrono::hours(1);
 constexpr Duration longest_retry_after = std::chrono::minutes(10);
 constexpr const char* interval_header = "X-Prometheus-Refresh-Interval-Seconds";
 
@@ -86,7 +88,8 @@ void HttpTargets::stop() noexcept {
 
 void HttpTargets::ask() {
     path_ = url_.path;
-    end_ = api_.environment.clock->now() + std::max(config_.interval, least_request_interval);
+    end_ = api_.environment.clock->now() +
+           std::clamp(config_.interval, least_request_interval, longest_request);
     redirects_ = 0;
     refreshed_ = false;
     ask_again();
@@ -219,7 +222,7 @@ void HttpTargets::ask_later(Duration wait) {
     const auto tenth = wait / 10;
     const Duration early(std::uniform_int_distribution<Duration::rep>(0, tenth.count())(random_));
     const TimePoint now = api_.environment.clock->now();
-    timer_->expires_at(now + std::max(wait - early, least_request_interval),
+    timer_->expires_at(due_after(now, std::max(wait - early, least_request_interval)),
                        [weak = weak_from_this()] {
                            const auto self = weak.lock();
                            if (self && self->request_) self->ask();
