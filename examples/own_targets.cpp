@@ -97,7 +97,8 @@ int main(int argc, char**) {
     asio::io_context io;
     std::optional<k8s_sd::sim::ApiServer> server(std::in_place, io.get_executor());
     server->apply(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status":
-                     {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}})");
+                     {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+                      "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}}}})");
     server->listen();
 
     Inventory inventory(io);
@@ -120,7 +121,8 @@ int main(int argc, char**) {
     asio::steady_timer timer(io);
     timer.expires_after(1500ms);
     timer.async_wait([&](boost::system::error_code) {
-        for (const k8s_sd::JobConfigStatus& config : manager.status().at(0).configs) {
+        const std::vector<k8s_sd::JobStatus> jobs = manager.status();
+        for (const k8s_sd::JobConfigStatus& config : jobs.at(0).configs) {
             if (config.status.error) {
                 std::cout << to_string(config.origin) << ": " << config.status.message << std::endl;
             }

@@ -53,9 +53,8 @@ struct HttpSdConfig {
     ProxyConfig proxy{};                ///< none by default
     /// Follows up to ten redirects that stay on the same server.
     bool follow_redirects = true;
-    /// Time from one request to the next, and what a request may take, but for an
-    /// hour at most; above 0. Requests come at
-    /// most once a second.
+    /// Time from one request to the next, which is what a request may take, too (an hour at most);
+    /// above 0. Requests come at most once a second.
     Duration interval = std::chrono::seconds(60);
     /// Whose rules apply to the answer and labels.
     LabelDialect dialect = LabelDialect::prometheus;

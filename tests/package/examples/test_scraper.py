@@ -104,8 +104,8 @@ scrape_configs:
                 program.line_with(r'^outside: start http://127\.0\.0\.1:[12]/metrics ')
                 replace(targets, "[{")
                 replace(targets, '[{"targets": ["127.0.0.1:3"]}]')
-                program.line_with(r'^outside: start http://127\.0\.0\.1:3/metrics ')
                 program.line_with(r'^outside: stop http://127\.0\.0\.1:2/metrics ')
+                program.line_with(r'^outside: start http://127\.0\.0\.1:3/metrics ')
                 self.assertEqual(program.signal(signal.SIGTERM), 0)
 
     def test_several_threads_do_what_one_does(self):
