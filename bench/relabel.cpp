@@ -1,13 +1,13 @@
 // Relabels the targets of real-shaped pods, and compares with an implementation that is written
 // straight down.
 
-#include "k8s_sd/discoverer.hpp"
+#include "discovered.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 #include "measure.hpp"
 #include "naive_relabeler.hpp"
-#include "server.hpp"
+#include "recipes.hpp"
 
-#include <boost/asio/io_context.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,27 +18,17 @@
 namespace {
 
 using namespace k8s_sd;
-using Rules = std::vector<RelabelRule>;
+using bench::meta;
+using bench::replace;
+using bench::Rules;
 using Clock = std::chrono::steady_clock;
 
 /// The targets of a cluster's pods, with group and target labels merged.
 std::vector<LabelMap> discover_targets() {
-    const bench::Server server = bench::serve(1, 0);
-    boost::asio::io_context context;
-    DiscoveryConfig config;
-    config.api_server.url = "http://127.0.0.1:" + std::to_string(server.port);
     std::vector<LabelMap> targets;
-    Discoverer discoverer(context.get_executor(), config, [&](const TargetGroupDiff& diff) {
-        for (const auto& change : diff.updated) {
-            for (std::size_t i = 0; i < change.group->size(); ++i) {
-                targets.push_back(change.group->merged(i));
-            }
-        }
-        context.stop();
-    });
-    discoverer.async_run([](error_code) {});
-    context.run();
-    bench::stop(server);
+    for (const TargetGroupPtr& group : bench::discover_groups(1)) {
+        for (std::size_t i = 0; i < group->size(); ++i) targets.push_back(group->merged(i));
+    }
     return targets;
 }
 
@@ -88,18 +78,8 @@ Measured measure_naive(const std::vector<LabelMap>& targets, const Rules& rules)
         [&](LabelMap& labels) { return relabeler.apply(labels); });
 }
 
-const std::string meta = "__meta_kubernetes_";
-
 RelabelRule keep(const std::string& source, const std::string& regex) {
     return {.action = RelabelAction::keep, .source_labels = {source}, .regex = regex};
-}
-
-RelabelRule replace(const std::string& source, const std::string& regex, const std::string& target,
-                    const std::string& replacement = "$1") {
-    return {.source_labels = {source},
-            .regex = regex,
-            .target_label = target,
-            .replacement = replacement};
 }
 
 struct Case {
@@ -112,24 +92,8 @@ Case ten_times(const std::string& name, const RelabelRule& rule) { return {name,
 
 std::vector<Case> cases() {
     const std::string pod = meta + "pod_name";
-    const std::string labels = meta + "pod_label_(.+)";
-    const std::string annotation = meta + "pod_annotation_prometheus_io_";
-    const RelabelRule map_labels{.action = RelabelAction::labelmap, .regex = labels};
     const RelabelRule drop_labels{.action = RelabelAction::labeldrop,
                                   .regex = meta + "pod_annotation.*"};
-    const RelabelRule port{.source_labels = {"__address__", annotation + "port"},
-                           .regex = "([^:]+)(?::\\d+)?;(\\d+)",
-                           .target_label = "__address__",
-                           .replacement = "$1:$2"};
-    const Rules naming{map_labels, replace(meta + "namespace", "(.*)", "namespace"),
-                       replace(pod, "(.*)", "pod")};
-    Rules annotated{replace(annotation + "path", "(.+)", "__metrics_path__"), port,
-                    replace(annotation + "scheme", "(https?)", "__scheme__")};
-    annotated.insert(annotated.end(), naming.begin(), naming.end());
-    const Rules api_servers{
-        {.action = RelabelAction::keep,
-         .source_labels = {meta + "namespace", meta + "service_name", meta + "endpoint_port_name"},
-         .regex = "default;kubernetes;https"}};
     return {
         ten_times("replace, (.*)", replace(pod, "(.*)", "pod")),
         ten_times("replace, (.+)", replace(pod, "(.+)", "pod")),
@@ -140,11 +104,11 @@ std::vector<Case> cases() {
         ten_times("keep, prefix.*", keep(meta + "pod_ip", "1.*")),
         ten_times("keep, regex", keep(meta + "pod_ip", "1[0-9.]+")),
         ten_times("replace, regex", replace("__address__", "([^:]+):(\\d+)", "t", "$2-$1")),
-        ten_times("labelmap, prefix(.+)", map_labels),
+        ten_times("labelmap, prefix(.+)", bench::map_pod_labels()),
         ten_times("labeldrop, prefix.*", drop_labels),
-        {"recipe: pods", naming},
-        {"recipe: pods with annotations", annotated},
-        {"recipe: API servers", api_servers},
+        {"recipe: pods", bench::pods()},
+        {"recipe: pods with annotations", bench::pods_with_annotations()},
+        {"recipe: API servers", bench::api_servers()},
     };
 }
 

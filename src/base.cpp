@@ -9,3 +9,4 @@
 #include "k8s_sd/detail/base/strand.ipp"
 #include "k8s_sd/detail/labels/label_origin.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
+#include "k8s_sd/detail/labels/target_group_maker.ipp"

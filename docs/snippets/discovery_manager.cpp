@@ -21,12 +21,12 @@ namespace snippets {
     std::map<std::string, std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups>> state;
 
     k8s_sd::DiscoveryManager manager(io.get_executor(), [&](const k8s_sd::JobDiff& diff) {
-        auto& job = state[std::string(diff.job)];
+        auto& job = state[diff.job];
         for (const k8s_sd::ProviderDiff& provider : diff.providers) {
             job[provider.provider].apply(provider.diff);
             if (provider.last) job.erase(provider.provider);
         }
-        if (diff.last) state.erase(std::string(diff.job));
+        if (diff.last) state.erase(diff.job);
     });
 
     k8s_sd::DiscoveryConfig pods;

@@ -5,9 +5,11 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,10 +28,34 @@ void log(std::string_view text);
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
         pools.try_emplace(job.scrape.job_name, job.scrape, scraper);
     }
+    for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
+        std::clog << "left out: " << failure.where << ": " << failure.message << '\n';
+    }
     for (const k8s_sd::ConfigNote& note : file.notes) {
         std::clog << note.where << ": " << note.text << '\n';
     }
     //]
+}
+
+[[maybe_unused]] static bool read_settings(const k8s_sd::ScrapeJob& job) {
+    //[settings
+    const k8s_sd::AuthConfig& auth = job.client.auth;  // bearer_token_file, basic_auth, …
+    const auto honor = job.settings.find("honor_labels");
+    const bool honors_labels = honor != job.settings.end() && honor->second.json == "true";
+    //]
+    return honors_labels && auth.bearer_token.empty();
+}
+
+[[maybe_unused]] static k8s_sd::ScrapeConfigFile load_of_vmagent(const std::string& this_node) {
+    //[variables
+    const k8s_sd::ScrapeConfigOptions options{
+        .dialect = k8s_sd::LabelDialect::victoriametrics,
+        .variables = [&](std::string_view name) -> std::optional<std::string> {
+            if (name == "KUBE_NODE_NAME") return this_node;
+            return std::nullopt;  // `%{NAME}` stays as it is
+        }};
+    //]
+    return k8s_sd::load_scrape_configs("vmagent.yml", options);
 }
 
 [[maybe_unused]] static void follow(boost::asio::io_context& io,
@@ -41,6 +67,15 @@ void log(std::string_view text);
                                               manager.apply_config(update.config->discovery_jobs());
                                           });
     reloader.start();
+    //]
+}
+
+[[maybe_unused]] static void follow_on(boost::asio::io_context& io,
+                                       const k8s_sd::ScrapeConfigReloader::Callback& on_update) {
+    //[pool
+    boost::asio::thread_pool pool(1);
+    k8s_sd::ScrapeConfigReloader reloader(io.get_executor(), "prometheus.yml", {}, 5s, on_update,
+                                          pool.get_executor());
     //]
 }
 

@@ -2,6 +2,7 @@
 
 #include "config_options.hpp"
 #include "k8s_sd/config_yaml.hpp"
+#include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 
 #include <algorithm>
@@ -149,7 +150,8 @@ void load_base(Options& options, const std::vector<support::GivenOption>& given)
         file = &item.value;
     }
     if (!file) return;
-    options.config = k8s_sd::load_sd_config(*file, options.config.dialect);
+    options.config =
+        k8s_sd::load_sd_config(*file, options.config.dialect, support::process_variables());
     options.sd_config = *file;
 }
 

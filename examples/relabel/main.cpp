@@ -4,6 +4,7 @@
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "support/process_variables.hpp"
 
 #include <cstddef>
 #include <iostream>
@@ -47,8 +48,10 @@ void apply(const k8s_sd::Relabeler& relabeler, Input& input, LineWriter& out) {
 }
 
 support::ExitStatus run(const Options& options) {
-    const k8s_sd::Relabeler relabeler(
-        k8s_sd::load_relabel_configs(options.rules_file, options.rules), options.rules);
+    const k8s_sd::Relabeler relabeler(k8s_sd::load_relabel_configs(options.rules_file,
+                                                                   options.rules,
+                                                                   support::process_variables()),
+                                      options.rules);
     Input input(std::cin);
     LineWriter out;
     if (options.explain) {

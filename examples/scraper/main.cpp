@@ -1,24 +1,31 @@
-// A small scraper: follows a configuration file, discovers its targets and scrapes them, all on one
-// io_context. See docs/examples.md.
+// A small scraper: follows a configuration file, discovers its targets and scrapes them, on one
+// io_context with one or several threads. See docs/examples.md.
 
 #include "fleet.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
 #include "scrape_jobs.hpp"
 #include "support/line_writer.hpp"
+#include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace scraper {
 namespace {
@@ -54,27 +61,33 @@ scrape_configs:
 
 constexpr std::chrono::seconds explain_patience{10};
 
+/// All but the jobs is on one strand.
 class Program {
  public:
     Program(asio::io_context& io, Options options)
         : options_(std::move(options)),
-          signals_(io, SIGINT, SIGTERM, SIGHUP),
-          report_timer_(io),
-          end_timer_(io),
-          jobs_(
-              io.get_executor(), k8s_sd::Sharding(options_.sharding),
-              [this](const std::string& line) {
-                  out_ << line;
-                  out_.end_line();
-              },
-              [this] { count_scrape(); }) {
+          strand_(asio::make_strand(io)),
+          signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+          report_timer_(strand_),
+          end_timer_(strand_),
+          jobs_(strand_, io.get_executor(), k8s_sd::Sharding(options_.sharding),
+                {[this](std::string line) { print(std::move(line)); },
+                 [this] { asio::post(strand_, [this] { count_scrape(); }); }}) {
+        asio::post(strand_, [this] { start(); });
         if (options_.sim) {
-            fleet_ = std::make_shared<Fleet>(io.get_executor());
+            fleet_ = std::make_shared<Fleet>(strand_);
             options_.server.api_server.url = fleet_->url();
         } else if (support::names_server(options_.server)) {
             support::usable_server(options_.server);
         }
-        read_config(io);
+        read_config();
+    }
+
+    support::ExitStatus exit_status() const noexcept { return exit_status_; }
+
+ private:
+    void start() {
+        follow_config();
         if (fleet_) fleet_->start_changes(std::chrono::milliseconds(700));
         wait_for_signals();
         if (options_.explain) {
@@ -91,21 +104,32 @@ class Program {
         }
     }
 
-    support::ExitStatus exit_status() const noexcept { return exit_status_; }
-
- private:
-    k8s_sd::ScrapeConfigOptions config_options() const {
-        return {options_.dialect, options_.strict};
+    /// Any thread.
+    void print(std::string line) {
+        asio::post(strand_, [this, line = std::move(line)] {
+            out_ << line;
+            out_.end_line();
+        });
     }
 
-    void read_config(asio::io_context& io) {
+    k8s_sd::ScrapeConfigOptions config_options() const {
+        return {.dialect = options_.dialect,
+                .strict = options_.strict,
+                .variables = support::process_variables()};
+    }
+
+    // What is wrong from the start is not to be waited for.
+    void read_config() const {
+        if (!options_.config_file.empty()) {
+            k8s_sd::load_scrape_configs(options_.config_file, config_options());
+        }
+    }
+
+    void follow_config() {
         if (options_.config_file.empty()) {
             return use(k8s_sd::parse_scrape_configs(built_in_config, config_options(), "built-in"));
         }
-        // What is wrong from the start is not to be waited for.
-        k8s_sd::load_scrape_configs(options_.config_file, config_options());
-        reloader_.emplace(io.get_executor(), options_.config_file, config_options(),
-                          options_.check_interval,
+        reloader_.emplace(strand_, options_.config_file, config_options(), options_.check_interval,
                           [this](const k8s_sd::ScrapeConfigUpdate& update) {
                               if (update.config) return use(*update.config);
                               std::cerr << "scraper: the configuration stays as it is: "
@@ -118,6 +142,10 @@ class Program {
         configured_ = true;
         for (const k8s_sd::ConfigNote& note : file.notes) {
             std::cerr << "scraper: " << note.where << ": " << note.text << std::endl;
+        }
+        for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
+            std::cerr << "scraper: left out: " << failure.where << ": " << failure.message
+                      << std::endl;
         }
         for (k8s_sd::ScrapeJob& job : file.jobs) {
             for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
@@ -144,7 +172,7 @@ class Program {
         report_timer_.expires_after(options_.report_interval);
         report_timer_.async_wait([this](boost::system::error_code) {
             if (stopped_) return;
-            jobs_.report();
+            jobs_.report([] {});
             report_later();
         });
     }
@@ -162,16 +190,15 @@ class Program {
     void on_time_up() {
         if (options_.explain) {
             std::cerr << "scraper: not everything has been listed in time" << std::endl;
-            jobs_.report();
             exit_status_ = support::exit_failed;
+            return jobs_.report([this] { stop(); });
         }
         stop();
     }
 
     void count_scrape() {
         if (options_.scrapes != 0 && ++scrapes_ == options_.scrapes) {
-            jobs_.report();
-            stop();
+            jobs_.report([this] { stop(); });
         }
     }
 
@@ -183,13 +210,14 @@ class Program {
         end_timer_.cancel();
         if (reloader_) reloader_->cancel();
         // Not in the callback of a scrape.
-        asio::post(report_timer_.get_executor(), [this] {
+        asio::post(strand_, [this] {
             jobs_.stop();
             fleet_.reset();
         });
     }
 
     Options options_;
+    asio::any_io_executor strand_;
     support::LineWriter out_;
     asio::signal_set signals_;
     asio::steady_timer report_timer_;
@@ -203,11 +231,31 @@ class Program {
     support::ExitStatus exit_status_ = support::exit_fine;
 };
 
+/// What one of the threads throws ends all of them.
+void run_threads(asio::io_context& io, unsigned count) {
+    std::mutex mutex;
+    std::exception_ptr error;
+    const auto run = [&] {
+        try {
+            io.run();
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!error) error = std::current_exception();
+            io.stop();
+        }
+    };
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < count; ++i) others.emplace_back(run);
+    run();
+    others.clear();
+    if (error) std::rethrow_exception(error);
+}
+
 support::ExitStatus run(const Options& options) {
     check(options);
-    asio::io_context io(1);
+    asio::io_context io(static_cast<int>(options.threads));
     Program program(io, options);
-    io.run();
+    run_threads(io, options.threads);
     return program.exit_status();
 }
 

@@ -37,7 +37,9 @@ support::Section config_options(Options& o) {
           "a configuration file; read again when it changes and on SIGHUP. Default with "
           "--sim: a small built-in one",
           support::text(o.config_file)},
-         {"--strict", "", "refuse keys of the file that do not matter here", flag(o.strict)},
+         {"--strict", "",
+          "refuse the file for keys that do not matter here, and for a mistake in any job",
+          flag(o.strict)},
          {"--dialect", "DIALECT",
           "read it as " +
               support::either(support::names_of(support::dialects()), to_string(o.dialect)),
@@ -61,7 +63,9 @@ support::Section sharding_options(Options& o) {
 support::Section run_options(Options& o) {
     return {
         "Run",
-        {{"--report-interval", "DURATION",
+        {{"--threads", "N", "threads that work on the jobs (default 1)",
+          [&](Text v) { o.threads = support::count(v); }},
+         {"--report-interval", "DURATION",
           "how often to print what is there (default 5s; 0: never)",
           [&](Text v) { o.report_interval = duration(v); }},
          {"--scrapes", "N", "end after N scrapes", [&](Text v) { o.scrapes = support::count(v); }},
@@ -90,6 +94,7 @@ support::CommandLine command_line(Options& options) {
 }
 
 void check(const Options& options) {
+    if (options.threads == 0) throw UsageError("--threads: must be at least 1");
     if (options.sim && support::names_server(options.server)) {
         throw UsageError("--sim: is a server of its own; name no other one");
     }

@@ -20,6 +20,7 @@ struct Options {
     k8s_sd::ShardingOptions sharding;
     std::chrono::milliseconds check_interval = std::chrono::seconds(5);
     std::chrono::milliseconds report_interval = std::chrono::seconds(5);
+    unsigned threads = 1;
     unsigned scrapes = 0;                               ///< end after so many; 0: go on
     std::optional<std::chrono::milliseconds> duration;  ///< end after this time
     bool explain = false;

@@ -3,7 +3,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
-#include "scrape_loop.hpp"
+#include "scrape_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
@@ -13,37 +13,42 @@
 
 namespace scraper {
 
-/// All jobs of a configuration: discovers, keeps a pool of targets for each, scrapes them. For one
-/// thread.
+/// All jobs of a configuration: discovers, and gives each job its share. Its functions are for one
+/// strand; the jobs work on strands of their own.
 class ScrapeJobs {
  public:
-    using Print = std::function<void(const std::string& line)>;
-
-    ScrapeJobs(boost::asio::any_io_executor, k8s_sd::Sharding, Print,
-               std::function<void()> on_scrape);
-    ~ScrapeJobs();
+    /// \param strand   of the caller
+    /// \param workers  whose threads work on the jobs
+    ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
+               k8s_sd::Sharding, JobEvents);
 
     /// Makes these the jobs; what is not touched goes on. Says what cannot be used.
     void apply(const k8s_sd::ScrapeConfigFile&);
-    /// What there is now, a line for each job, and one for each target that is down.
-    void report() const;
+    /// Prints what there is now, a line for each job, and one for each target that is down.
+    /// \param then  called afterwards, on the strand
+    void report(std::function<void()> then) const;
     /// What the rules of each job do to the first target there is.
     void explain() const;
     /// Whether every configuration of every job has been listed.
     bool complete() const;
-    /// Ends everything, so that the executor has nothing left to do.
+    /// Ends everything, so that the executors have nothing left to do.
     void stop();
 
  private:
-    class ScrapeJob;
+    struct Entry {
+        std::shared_ptr<ScrapeJob> job;
+        k8s_sd::ScrapeConfig config;
+        bool wanted = true;  ///< is in the configuration
+    };
 
-    void on_diff(const k8s_sd::JobDiff&);
+    void on_diff(k8s_sd::JobDiff);
+    void report_configs() const;
 
-    boost::asio::any_io_executor executor_;
+    boost::asio::any_io_executor strand_;
+    boost::asio::any_io_executor workers_;
     k8s_sd::Sharding sharding_;
-    Print print_;
-    std::function<void()> on_scrape_;
-    std::map<std::string, std::unique_ptr<ScrapeJob>, std::less<>> jobs_;
+    JobEvents events_;
+    std::map<std::string, Entry, std::less<>> jobs_;
     k8s_sd::DiscoveryManager manager_;
 };
 

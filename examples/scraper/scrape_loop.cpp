@@ -52,22 +52,30 @@ std::size_t count_samples(std::string_view body) {
 ScrapeLoop::ScrapeLoop(asio::any_io_executor executor, k8s_sd::ScrapeTargetPtr target,
                        GetToken get_token, OnResult on_result)
     : timer_(executor),
+      deadline_timer_(executor),
       resolver_(executor),
       target_(std::move(target)),
+      url_(target_->url()),
       get_token_(std::move(get_token)),
       on_result_(std::move(on_result)) {}
 
-void ScrapeLoop::start() { wait(target_->first_scrape_after(std::chrono::system_clock::now())); }
+void ScrapeLoop::start() {
+    using namespace std::chrono;
+    const nanoseconds first = target_->first_scrape_after(system_clock::now());
+    next_ = steady_clock::now() + duration_cast<steady_clock::duration>(first);
+    wait();
+}
 
 void ScrapeLoop::stop() {
     stopped_ = true;
     timer_.cancel();
+    deadline_timer_.cancel();
     resolver_.cancel();
     if (stream_) stream_->close();
 }
 
-void ScrapeLoop::wait(std::chrono::nanoseconds time) {
-    timer_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(time));
+void ScrapeLoop::wait() {
+    timer_.expires_at(next_);
     timer_.async_wait([self = shared_from_this()](error_code) {
         // An error code would not do: a timer that has expired can no longer be cancelled.
         if (!self->stopped_) self->scrape();
@@ -76,13 +84,16 @@ void ScrapeLoop::wait(std::chrono::nanoseconds time) {
 
 void ScrapeLoop::scrape() {
     started_ = std::chrono::steady_clock::now();
-    if (!target_->url().starts_with("http://")) {
-        return finish("this example scrapes http only");
-    }
+    // One deadline for all that follows.
+    deadline_ = started_ + target_->scrape_timeout();
+    if (!refusal_.empty()) return finish(refusal_);
+    if (!url_.starts_with("http://")) return finish("this example scrapes http only");
     prepare_request();
+    limit_preparations();
     if (!get_token_) return resolve();
-    get_token_([self = shared_from_this()](const std::string& error, std::string_view token) {
-        if (self->stopped_) return;
+    get_token_([self = shared_from_this(), stage = stage_](const std::string& error,
+                                                           std::string_view token) {
+        if (self->is_over(stage)) return;
         if (!error.empty()) return self->finish("credentials: " + error);
         self->request_.set(http::field::authorization, "Bearer " + std::string(token));
         self->resolve();
@@ -90,26 +101,39 @@ void ScrapeLoop::scrape() {
 }
 
 void ScrapeLoop::prepare_request() {
-    request_ = {http::verb::get, place_of(target_->url()).path, 11};
+    request_ = {http::verb::get, place_of(url_).path, 11};
     request_.set(http::field::host, target_->get("__address__"));
     request_.set(http::field::user_agent, "k8s_sd-scraper");
     request_.set(http::field::accept, "text/plain");
 }
 
+/// A stream has a deadline of its own; what comes before has none.
+void ScrapeLoop::limit_preparations() {
+    deadline_timer_.expires_at(deadline_);
+    deadline_timer_.async_wait([self = shared_from_this(), stage = stage_](error_code) {
+        if (!self->is_over(stage)) self->finish("no address or token within the timeout");
+    });
+}
+
 void ScrapeLoop::resolve() {
-    const Place place = place_of(target_->url());
-    resolver_.async_resolve(place.host, place.port,
-                            [self = shared_from_this()](error_code ec, const auto& endpoints) {
-                                if (self->stopped_) return;
-                                if (ec) return self->finish("resolve: " + ec.message());
-                                self->connect(endpoints);
-                            });
+    // The lookup of a name cannot be interrupted, so it may be that of an earlier scrape.
+    if (std::exchange(resolving_, true)) return finish("resolve: still looking for the address");
+    const Place place = place_of(url_);
+    resolver_.async_resolve(
+        place.host, place.port,
+        [self = shared_from_this(), stage = stage_](error_code ec, const auto& endpoints) {
+            self->resolving_ = false;
+            if (self->is_over(stage)) return;
+            if (ec) return self->finish("resolve: " + ec.message());
+            self->connect(endpoints);
+        });
 }
 
 void ScrapeLoop::connect(const asio::ip::tcp::resolver::results_type& endpoints) {
+    ++stage_;
+    deadline_timer_.cancel();
     stream_.emplace(timer_.get_executor());
-    // One deadline for all that follows; the lookup of a name cannot be interrupted.
-    stream_->expires_after(target_->scrape_timeout());
+    stream_->expires_at(deadline_);
     stream_->async_connect(endpoints, [self = shared_from_this()](error_code ec, const auto&) {
         if (self->stopped_) return;
         if (ec) return self->finish("connect: " + ec.message());
@@ -141,13 +165,17 @@ void ScrapeLoop::receive() {
 
 void ScrapeLoop::finish(const std::string& error) {
     using namespace std::chrono;
+    ++stage_;
+    deadline_timer_.cancel();
     const steady_clock::time_point now = steady_clock::now();
     last_ = {error, error.empty() ? count_samples(response_->get().body()) : 0,
              duration_cast<microseconds>(now - started_)};
     stream_.reset();
     response_.reset();
-    const nanoseconds next = started_ + target_->scrape_interval() - now;
-    wait(std::max(next, nanoseconds(0)));
+    // It keeps its place in time, however late a scrape was; what was missed is left out.
+    const steady_clock::duration interval = target_->scrape_interval();
+    next_ += interval * (std::max(now - next_, steady_clock::duration(0)) / interval + 1);
+    wait();
     on_result_(*last_);
 }
 

@@ -13,6 +13,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,16 +44,20 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     void start();
     /// Ends what is running; `on_result` is not called any more.
     void stop();
+    /// Lets every scrape fail, for this reason; empty: no longer.
+    void refuse(const std::string& reason) { refusal_ = reason; }
 
-    /// With the discovered labels of now.
-    const k8s_sd::ScrapeTarget& target() const noexcept { return *target_; }
+    const std::string& url() const noexcept { return url_; }
+    /// The same one, with the discovered labels of now.
     void set_target(k8s_sd::ScrapeTargetPtr target) { target_ = std::move(target); }
     const std::optional<ScrapeResult>& last() const noexcept { return last_; }
 
  private:
-    void wait(std::chrono::nanoseconds);
+    void wait();
     void scrape();
     void prepare_request();
+    void limit_preparations();
+    bool is_over(std::uint64_t stage) const noexcept { return stopped_ || stage != stage_; }
     void resolve();
     void connect(const boost::asio::ip::tcp::resolver::results_type&);
     void send();
@@ -60,13 +65,20 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     void finish(const std::string& error);
 
     boost::asio::steady_timer timer_;
+    boost::asio::steady_timer deadline_timer_;
     boost::asio::ip::tcp::resolver resolver_;
+    bool resolving_ = false;
     std::optional<boost::beast::tcp_stream> stream_;
     boost::beast::flat_buffer buffer_;
     boost::beast::http::request<boost::beast::http::empty_body> request_;
     std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> response_;
+    std::chrono::steady_clock::time_point next_;  // place of the present scrape, or the next one
     std::chrono::steady_clock::time_point started_;
+    std::chrono::steady_clock::time_point deadline_;
+    std::uint64_t stage_ = 0;  // what earlier stages of scrapes still bring is too late
     k8s_sd::ScrapeTargetPtr target_;
+    const std::string url_;
+    std::string refusal_;
     GetToken get_token_;
     OnResult on_result_;
     std::optional<ScrapeResult> last_;

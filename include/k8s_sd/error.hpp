@@ -45,6 +45,9 @@ enum class errc {
     too_many_watches,          ///< ServerLimits::watches are open: this URL is polled instead
     connector_failed,          ///< the Connector, or OpenSSL, threw an exception
     proxy_failed,              ///< the proxy does not connect to the server, or is none
+    source_failed,             ///< the host says so of its TargetSource
+    target_file_failed,        ///< a file of targets cannot be read or understood
+    target_list_too_large,     ///< a list of targets exceeds the limits of its configuration
 };
 
 /// The category "k8s_sd"; one object per process.

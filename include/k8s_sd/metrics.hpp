@@ -75,6 +75,12 @@ struct Metrics {
     Gauge failed_configs{0};                ///< of these jobs: those that cannot be used
     Gauge providers{0};                     ///< distinct configurations that these jobs have
 
+    // Of jobs with file_sd_configs and http_sd_configs.
+    Counter target_file_looks{0};     ///< at the files of one configuration
+    Counter target_file_failures{0};  ///< files and patterns that could not be used then
+    Counter target_list_requests{0};  ///< for a list of targets
+    Counter target_list_failures{0};  ///< those of them that brought none
+
     // Of all servers, see ServerLimits.
     Gauge lists_waiting{0};  ///< LISTs that wait for their turn
     Gauge lists_running{0};  ///< LISTs under way
@@ -198,6 +204,14 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_failed_configs", &Metrics::failed_configs,
      "Configurations of these jobs that cannot be used."},
     {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
+    {"k8s_sd_target_file_looks_total", &Metrics::target_file_looks,
+     "Looks at the files of one entry of file_sd_configs."},
+    {"k8s_sd_target_file_failures_total", &Metrics::target_file_failures,
+     "Files of targets that could not be used when they were looked at."},
+    {"k8s_sd_target_list_requests_total", &Metrics::target_list_requests,
+     "Requests for lists of targets of http_sd_configs."},
+    {"k8s_sd_target_list_failures_total", &Metrics::target_list_failures,
+     "Requests for lists of targets that brought none."},
     {"k8s_sd_lists_waiting", &Metrics::lists_waiting,
      "Lists that wait because enough lists of their API server are under way."},
     {"k8s_sd_lists_running", &Metrics::lists_running, "Lists under way."},

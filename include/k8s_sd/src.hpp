@@ -21,25 +21,32 @@
 // labels
 #include "k8s_sd/detail/labels/label_origin.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
+#include "k8s_sd/detail/labels/target_group_maker.ipp"
 
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
 #include "k8s_sd/detail/config/complete_server.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"
+#include "k8s_sd/detail/config/file_pattern.ipp"
 #include "k8s_sd/detail/config/http_client_reader.ipp"
 #include "k8s_sd/detail/config/kubeconfig.ipp"
 #include "k8s_sd/detail/config/kubeconfig_entries.ipp"
 #include "k8s_sd/detail/config/kubeconfig_exec.ipp"
 #include "k8s_sd/detail/config/kubeconfig_user.ipp"
+#include "k8s_sd/detail/config/list_url.ipp"
 #include "k8s_sd/detail/config/proxy_choice.ipp"
 #include "k8s_sd/detail/config/proxy_url.ipp"
 #include "k8s_sd/detail/config/resolve.ipp"
 #include "k8s_sd/detail/config/sd_config_reader.ipp"
 #include "k8s_sd/detail/config/selector.ipp"
 #include "k8s_sd/detail/config/server_url.ipp"
+#include "k8s_sd/detail/config/simple_yaml.ipp"
+#include "k8s_sd/detail/config/target_configs.ipp"
 #include "k8s_sd/detail/config/text_encoding.ipp"
 #include "k8s_sd/detail/config/validate.ipp"
 #include "k8s_sd/detail/config/validate_server.ipp"
+#include "k8s_sd/detail/config/variables.ipp"
+#include "k8s_sd/detail/config/yaml_document.ipp"
 #include "k8s_sd/detail/config/yaml_json.ipp"
 #include "k8s_sd/detail/config/yaml_value.ipp"
 
@@ -123,7 +130,13 @@
 // discovery
 #include "k8s_sd/detail/discovery/discoverer.ipp"
 #include "k8s_sd/detail/discovery/discovery_manager.ipp"
+#include "k8s_sd/detail/discovery/file_targets.ipp"
+#include "k8s_sd/detail/discovery/http_targets.ipp"
 #include "k8s_sd/detail/discovery/job_state.ipp"
+#include "k8s_sd/detail/discovery/source_state.ipp"
+#include "k8s_sd/detail/discovery/target_feed.ipp"
+#include "k8s_sd/detail/discovery/target_files.ipp"
+#include "k8s_sd/detail/discovery/target_list.ipp"
 
 // cache
 #include "k8s_sd/detail/cache/cache_collection.ipp"

@@ -90,13 +90,17 @@ struct WatchStatus {
     std::string resource_version;  ///< what is known is as new as this
 };
 
-/// How a discoverer is doing. Targets are never dropped because of an error.
+/// How a discoverer is doing, or another provider of a job. Targets are never dropped because of
+/// an error.
 struct DiscovererStatus {
-    bool synced = false;  ///< every watch has been listed: the first diff was or is delivered
-    error_code error;     ///< of the first watch below that has one
+    /// Every watch has been listed, or the source has told its targets: the first diff was or is
+    /// delivered.
+    bool synced = false;
+    error_code error;     ///< of the first watch below that has one, or of the source
     std::string message;  ///< of that watch, see WatchStatus::message
     TimePoint since{};    ///< of that watch, see WatchStatus::since
-    std::vector<WatchStatus> watches;  ///< one for each kind and namespace, or one for each kind
+    /// One for each kind and namespace, or one for each kind. Other sources have none.
+    std::vector<WatchStatus> watches;
 };
 
 }  // namespace k8s_sd::inline v0

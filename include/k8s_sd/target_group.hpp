@@ -16,12 +16,14 @@
 
 namespace k8s_sd::inline v0 {
 
-/// The targets that come from one Kubernetes object. Immutable; shared by all discoverers of one
-/// scope and view and by every diff that mentions it. Thread-safe.
+/// The targets that come from one Kubernetes object, or from another source that a TargetGroupMaker
+/// tells of. Immutable; shared by all discoverers of one scope and view and by every diff that
+/// mentions it. Thread-safe.
 class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
  public:
     /// Identity of the object: "pod/<namespace>/<name>", "svc/…", "endpoints/…",
-    /// "endpointslice/…", "ingress/…", "node/<name>" (Prometheus' sources).
+    /// "endpointslice/…", "ingress/…", "node/<name>" (Prometheus' sources). Of a group of another
+    /// source: what tells it from the others of that source.
     std::string_view source() const noexcept {
         return {reinterpret_cast<const char*>(ends() + targets_ + 1), source_size_};
     }
@@ -50,6 +52,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         return true;
     }
 
+    /// Of the library itself; hosts have TargetGroupMaker.
     /// \param blocks  those of the group's labels, then those of each target; moved from
     /// \param ends    where the group's blocks end, then where each target's end
     static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ScrapeConfigOptions options;
     options.strict = (data[0] & 1U) != 0;
     if ((data[0] & 2U) != 0) options.dialect = LabelDialect::victoriametrics;
+    if ((data[0] & 4U) != 0) {
+        options.variables = [](std::string_view name) -> std::optional<std::string> {
+            if (name.size() > 1) return std::nullopt;
+            return "%{" + std::string(name) + "}%{b}";
+        };
+    }
     try {
         for (const ScrapeJob& job : parse_scrape_configs(yaml, options).jobs) {
             apply_rules(job.scrape);

@@ -6,6 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -100,13 +101,14 @@ class Scenario {
         host_.manager->apply_config(jobs_);
     }
     std::vector<Job> random_jobs() {
-        std::vector<Job> jobs{{"steady", {steady_config()}}};
+        std::vector<Job> jobs{{"steady", {steady_config()}, 0s, std::nullopt}};
         for (const char* name : {"a", "b", "c"}) {
             if (random_.one_in(4)) continue;
             Job job;
             job.name = name;
             for (unsigned n = random_.below(4); n > 0; --n) job.configs.push_back(pick_config());
             if (random_.one_in(3)) job.min_update_interval = 3s;
+            if (random_.one_in(3)) job.supersede_timeout = 2s;
             jobs.push_back(job);
         }
         return jobs;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 
@@ -14,11 +15,13 @@ namespace k8s_sd::inline v0 {
 /// the rules as Relabeler does. Thread-safe.
 /// \throws ConfigError where "file:line: key"
 K8S_SD_EXPORT std::vector<RelabelRule> parse_relabel_configs(
-    std::string_view yaml, RelabelOptions = {}, const std::string& file_name = "<yaml>");
+    std::string_view yaml, RelabelOptions = {}, const std::string& file_name = "<yaml>",
+    const VariableLookup& = {});
 
 /// Reads the file, which must not exceed 4 MiB; blocks. See parse_relabel_configs().
 /// \throws ConfigError also where the file cannot be read
 K8S_SD_EXPORT std::vector<RelabelRule> load_relabel_configs(const std::string& path,
-                                                            RelabelOptions = {});
+                                                            RelabelOptions = {},
+                                                            const VariableLookup& = {});
 
 }  // namespace k8s_sd::inline v0

@@ -8,6 +8,7 @@
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/scrape/scrape_labels.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"

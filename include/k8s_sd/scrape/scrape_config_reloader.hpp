@@ -18,7 +18,7 @@ namespace k8s_sd::inline v0 {
 struct ScrapeConfigUpdate {
     /// nullopt: see `error`; a host keeps what it has.
     std::optional<ScrapeConfigFile> config;
-    std::optional<ConfigError> error;  ///< set where `config` is not
+    std::optional<ScrapeConfigError> error;  ///< set where `config` is not
 };
 
 /// Follows a configuration file: reads it at once and looks for other content every
@@ -29,12 +29,20 @@ struct ScrapeConfigUpdate {
 /// \par Callback
 /// `void(const ScrapeConfigUpdate&)`, called on the executor given at construction, as if by post,
 /// never concurrently with itself: once after start(), then whenever the content has changed or
-/// could no longer be read. Reading and parsing (about 0.3 s for a megabyte) block the executor.
+/// could no longer be read. The content is that of the file and of those that its
+/// `scrape_config_files` name.
+///
+/// \par Where it parses
+/// Reading and parsing take a few hundredths of a second for a megabyte. They never happen on the
+/// executor of the callback unless it is given for that as well. Without another one they happen
+/// where the environment reads files: by default on a thread of the library's, of which there is
+/// one while there is something to read. There is one look at a time. ScrapeConfigOptions::variables
+/// is called there, too.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in the
 /// callback. It must be destroyed before its execution context. After cancel() has returned at
-/// most a call that had begun is still running.
+/// most a call that had begun is still running, and one look at the files; nobody waits for that.
 ///
 /// \par Thread safety
 /// start(), check() and cancel() may be called from any thread.
@@ -44,9 +52,12 @@ class K8S_SD_EXPORT ScrapeConfigReloader {
     using Callback = std::function<void(const ScrapeConfigUpdate&)>;
 
     /// \param check_interval  0: only check() looks
+    /// \param parser  where to read and parse, for example a thread pool of the host, whose threads
+    ///                it may block; empty: see above
     /// \throws ConfigError for an executor or callback that is empty
     ScrapeConfigReloader(const asio::any_io_executor&, std::string path, ScrapeConfigOptions,
-                         Duration check_interval, Callback);
+                         Duration check_interval, Callback,
+                         const asio::any_io_executor& parser = {});
     ScrapeConfigReloader(ScrapeConfigReloader&&) noexcept = default;
     ScrapeConfigReloader& operator=(ScrapeConfigReloader&&) noexcept;
     ~ScrapeConfigReloader();

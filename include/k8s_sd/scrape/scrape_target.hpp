@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/labels.hpp"
-#include "k8s_sd/relabel/mutable_labels.hpp"
+#include "k8s_sd/scrape/scrape_labels.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -10,45 +10,54 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
+#include <new>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace k8s_sd::inline v0 {
 
 namespace detail {
-struct PreparedJob;
-}
+class EqualTargets;
+class TargetPacker;
+class TargetShape;
+}  // namespace detail
+
+/// The number of a target in a TargetPool, from 1. It stays as long as the target stays the same,
+/// whatever object it comes from, and is never used again within the life of the pool.
+using TargetId = std::uint64_t;
 
 /// One place to scrape, after relabelling. Immutable; thread-safe.
 class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<ScrapeTarget> {
  public:
     /// A name and its value.
-    using Label = MutableLabels::Label;
+    using Label = ScrapeLabels::value_type;
 
     /// All labels but `__meta_*`, sorted by name: those of the series, and those that only steer
     /// the scrape (`__address__`, `__scheme__`, `__tmp_x` …).
-    std::span<const Label> labels() const noexcept { return labels_; }
+    ScrapeLabels labels() const noexcept;
     /// Of labels(); empty if there is none.
-    std::string_view get(std::string_view name) const noexcept;
+    std::string_view get(std::string_view name) const noexcept { return labels().get(name); }
     /// The labels to attach to series: those that do not begin with "__".
     LabelMap public_labels() const;
     /// What was known before relabelling. Made when asked for.
     LabelMap discovered_labels() const;
     /// Of the object it comes from: TargetGroup::source().
     std::string_view source() const noexcept { return group_->source(); }
+    /// Its place in the group of that object.
+    std::size_t index() const noexcept { return index_; }
 
-    /// Where to fetch: scheme, address, path and query, percent-encoded as Go does it.
-    const std::string& url() const noexcept { return url_; }
+    /// Where to fetch: scheme, address, path and query, percent-encoded as Go does it. Made when
+    /// asked for; a host that needs it for each scrape keeps it.
+    std::string url() const;
     /// Time between two scrapes.
-    std::chrono::milliseconds scrape_interval() const noexcept { return scrape_interval_; }
+    std::chrono::milliseconds scrape_interval() const noexcept;
     /// Time for one scrape.
-    std::chrono::milliseconds scrape_timeout() const noexcept { return scrape_timeout_; }
+    std::chrono::milliseconds scrape_timeout() const noexcept;
     /// Two targets of one job are the same if their labels() and url() are.
     bool same_as(const ScrapeTarget& other) const noexcept {
-        return hash_ == other.hash_ && labels_ == other.labels_ && url_ == other.url_;
+        // Of equal labels, only the parameters of two configurations of the job can make different
+        // URLs. The hash has the URL in it.
+        return hash_ == other.hash_ && labels() == other.labels();
     }
     /// Of labels and URL; not the same in every version of the library.
     std::uint64_t hash() const noexcept { return hash_; }
@@ -60,20 +69,29 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     /// Whether the discovered labels of two targets that are the same are made of the same parts.
     bool same_discovered(const ScrapeTarget& other) const noexcept;
 
- private:
-    friend class TargetBuilder;
-    ScrapeTarget() = default;
+    ~ScrapeTarget();
+    ScrapeTarget(const ScrapeTarget&) = delete;
+    ScrapeTarget& operator=(const ScrapeTarget&) = delete;
+    /// The allocation is larger than the class, so it must not be freed by the class's size.
+    static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
-    // The labels' text is one allocation.
-    std::unique_ptr<char[]> text_;
-    std::vector<Label> labels_;
-    std::string url_;
-    std::uint64_t hash_ = 0;
-    std::chrono::milliseconds scrape_interval_{};
-    std::chrono::milliseconds scrape_timeout_{};
-    std::shared_ptr<const detail::PreparedJob> job_;
-    TargetGroupPtr group_;
-    std::size_t index_ = 0;
+ private:
+    friend class detail::EqualTargets;
+    friend class detail::TargetPacker;
+
+    ScrapeTarget(boost::intrusive_ptr<const detail::TargetShape>, std::uint64_t hash,
+                 TargetGroupPtr, std::size_t index) noexcept;
+    // The values stand behind the object, in the same allocation.
+    const char* values() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+
+    const std::uint32_t index_;
+    const std::uint64_t hash_;
+    const boost::intrusive_ptr<const detail::TargetShape> shape_;
+    const TargetGroupPtr group_;
+    // Of the one pool that has it, which alone looks at them. See detail::EqualTargets.
+    mutable TargetId id_ = 0;
+    mutable const ScrapeTarget* next_equal_ = this;
+    mutable const ScrapeTarget* previous_equal_ = this;
 };
 
 /// Shared ownership of a scrape target.

@@ -16,6 +16,11 @@
 
 namespace k8s_sd::inline v0 {
 
+namespace detail {
+struct PreparedJob;
+class TargetPacker;
+}  // namespace detail
+
 /// Why a target is not scraped although nothing is wrong with it.
 enum class DropReason : std::uint8_t {
     relabelling,  ///< a rule dropped it
@@ -39,6 +44,9 @@ class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
     explicit TargetBuilder(ScrapeConfig, Sharding = {});
+    TargetBuilder(TargetBuilder&&) noexcept;
+    TargetBuilder& operator=(TargetBuilder&&) noexcept;
+    ~TargetBuilder();
 
     /// As it was given.
     const ScrapeConfig& config() const noexcept;
@@ -57,6 +65,7 @@ class K8S_SD_EXPORT TargetBuilder {
     std::shared_ptr<const detail::PreparedJob> job_;
     Relabeler relabeler_;
     Sharding sharding_;
+    std::unique_ptr<detail::TargetPacker> packer_;
     MutableLabels labels_;  // kept for its memory
 };
 

@@ -8,21 +8,32 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
 
 /// What a TargetPool asks of a scraper. A change stops first and starts last, so that one series
-/// is never scraped twice at a time. Must not call back into the pool.
+/// is never scraped twice at a time. Called by the function of the pool that makes the change, in
+/// its thread. Must not throw, and must not call back into the pool.
 class TargetHandler {
  public:
-    /// Comes first: the target is gone or has changed. Stop its scrapes.
-    virtual void stop(const ScrapeTargetPtr&) = 0;
+    /// The target is gone or has changed. Stop its scrapes.
+    virtual void stop(TargetId, const ScrapeTargetPtr&) noexcept = 0;
     /// Goes on as it is, url() and labels() are the same; only discovered_labels() are new.
-    virtual void keep(const ScrapeTargetPtr&) = 0;
-    /// Comes last: a new target. Begin to scrape it.
-    virtual void start(const ScrapeTargetPtr&) = 0;
+    virtual void keep(TargetId, const ScrapeTargetPtr&) noexcept = 0;
+    /// A new target, with a new number. Begin to scrape it.
+    virtual void start(TargetId, const ScrapeTargetPtr&) noexcept = 0;
+
+    /// TargetPool::reload() has brought another configuration. Comes before the other calls, which
+    /// do not mention a target that goes on, although its scrapes may have to be others now: with
+    /// other `metric_relabel_configs`, for one, or other settings that only the host uses.
+    virtual void reconfigure(const ScrapeConfig& before, const ScrapeConfig& now) noexcept {
+        static_cast<void>(before), static_cast<void>(now);
+    }
+    /// TargetPool::limit_error() is set from now on, or no longer. Comes after the other calls.
+    virtual void over_limit(bool) noexcept {}
 
  protected:
     ~TargetHandler() = default;
@@ -44,7 +55,10 @@ struct FailedTarget {
 
 /// The scrape targets of one job: turns diffs into calls of a TargetHandler. Only what a diff
 /// brings is relabelled. A target that stays the same (ScrapeTarget::same_as) goes on; equal
-/// targets, of whichever groups, are one. Not thread-safe.
+/// targets, of whichever groups, are one. Where a function throws, nothing has changed.
+///
+/// Not thread-safe, but tied to no thread: the pools of a program can work side by side, each on a
+/// strand of its own. What they are given and what they give out may be used in any thread.
 class K8S_SD_EXPORT TargetPool {
  public:
     /// \param handler  must outlive the pool; not called by the destructor
@@ -58,13 +72,20 @@ class K8S_SD_EXPORT TargetPool {
     void apply(const JobDiff&);
     /// The diff of a Discoverer: the only source of this pool's targets.
     void apply(const TargetGroupDiff&);
-    /// Another configuration for the groups it has: stops, keeps and starts what differs.
-    /// \throws ConfigError as TargetBuilder; nothing has changed then
+    /// Another configuration for all groups: stops, keeps and starts what differs.
+    /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding = {});
+    /// Another configuration for the groups of these providers, and of those that come; the others
+    /// keep the one that their groups were made with, until they go. A job whose discovery changes
+    /// together with its rules has groups, for some time, that the new rules were not written for.
+    /// \param providers  DiscoveryManager::providers() after the apply_config() of the same change;
+    ///                   no diff of the job may be applied in between
+    /// \throws ConfigError as TargetBuilder
+    void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
     /// Stops all targets and forgets everything.
     void clear();
 
-    /// The present configuration.
+    /// The newest configuration.
     const ScrapeConfig& config() const noexcept;
     /// The targets to scrape, in no particular order.
     std::vector<ScrapeTargetPtr> active() const;

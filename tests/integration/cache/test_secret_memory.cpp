@@ -68,7 +68,9 @@ MemorySearch search;
 
 // NOLINTBEGIN
 void* operator new(std::size_t size) {
-    void* const memory = allocations_fail ? nullptr : std::malloc(size);
+    const bool fails = allocations_fail || allocations_left == 0;
+    if (allocations_left > 0) --allocations_left;
+    void* const memory = fails ? nullptr : std::malloc(size);
     if (memory == nullptr) throw std::bad_alloc();
     search.allocated(memory);
     return memory;

@@ -313,6 +313,57 @@ TEST_CASE("DiscoveryManager: while the host is busy, changes are collected") {
     CHECK(j.host.problems() == "");
 }
 
+TEST_CASE("DiscoveryManager: a job's next diff comes when the host has let go of the last one") {
+    Jobs j;
+    std::vector<JobDiff> in_work;
+    JobLedger ledger;
+    j.host.manager.emplace(j.context.get_executor(), [&](JobDiff diff) {
+        ledger.apply(diff);
+        if (diff.job == "slow") in_work.push_back(std::move(diff));
+    });
+    j.host.run();
+    j.settle_with({{"slow", {j.pods()}}, {"quick", {j.pods()}}});
+    CHECK(ledger.take_diffs() == "slow(full): 1(full)[~p1 ~p2]; quick(full): 1(full)[~p1 ~p2]");
+    for (const char* value : {"1", "2", "3"}) {
+        j.label("p1", value);
+        j.settle();
+    }
+    CHECK(ledger.take_diffs() == "quick: 1[~p1]; quick: 1[~p1]; quick: 1[~p1]");
+    REQUIRE(in_work.size() == 1);
+    CHECK(in_work.front().job == "slow");
+
+    SECTION("all changes at once") {
+        JobDiff copy = in_work.front();
+        in_work.clear();
+        j.settle();
+        CHECK(ledger.take_diffs().empty());
+        copy = {};
+        j.settle();
+        CHECK(ledger.take_diffs() == "slow: 1[~p1]");
+        CHECK(in_work.size() == 1);
+    }
+    SECTION("also the last one") {
+        j.settle_with({});
+        CHECK(ledger.take_diffs() == "quick(last): 1(last)[-p1 -p2]");
+        in_work.clear();
+        j.settle();
+        CHECK(ledger.take_diffs() == "slow(last): 1(last)[-p1 -p2]");
+    }
+    SECTION("a host that keeps diffs says that it is done with them") {
+        in_work.front().turn.reset();
+        j.settle();
+        CHECK(ledger.take_diffs() == "slow: 1[~p1]");
+    }
+    SECTION("even if the manager is gone meanwhile") {
+        j.host.manager.reset();
+        j.settle();
+        in_work.clear();
+        j.settle();
+        CHECK(ledger.take_diffs().empty());
+    }
+    CHECK(ledger.complaints == "");
+}
+
 TEST_CASE("DiscoveryManager: a host that does not come to its callbacks gets one diff a job") {
     Jobs j;
     j.settle_with({{"x", {j.pods(), j.services()}}});  // the watches work on this one's executor

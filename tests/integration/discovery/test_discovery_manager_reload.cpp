@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -233,9 +234,11 @@ TEST_CASE("Reload: the targets of a replaced configuration go when the new one h
     Reload j;
     j.server.deny("services");
     j.settle_with({{"a", {j.services()}}});
-    j.advance(10min);
+    j.advance(9min);
     CHECK(j.host.take_diffs().empty());
     CHECK(j.status("a").superseded == 1);
+    CHECK(j.host.manager->providers("a") == std::vector<ProviderId>{2});
+    CHECK(j.host.manager->providers("b").empty());
     CHECK(j.status("a").groups == 2);
     j.label("p1", "followed as before");
     j.settle();
@@ -281,14 +284,16 @@ TEST_CASE("Reload: what was replaced stays until all that was added has been lis
 
 TEST_CASE("Reload: one that cannot be used takes no targets away") {
     Reload j;
-    CHECK(j.settle_with({{"a", {Jobs::unusable()}}}).size() == 1);
+    const Job unusable{"a", {Jobs::unusable()}, 0s, std::nullopt};
+    CHECK(j.settle_with({unusable}).size() == 1);
     CHECK(j.status("a").superseded == 1);
-    CHECK(j.settle_with({{"a", {Jobs::unusable()}}}).size() == 1);  // again
+    CHECK(j.host.manager->providers("a").empty());
+    CHECK(j.settle_with({unusable}).size() == 1);  // again
     j.advance(1h);
     CHECK(j.host.take_diffs().empty());
     CHECK(j.host.sources("a") == "p1 p2");
     SECTION("until it can") {
-        j.settle_with({{"a", {j.services()}}});
+        j.settle_with({{"a", {j.services()}, 0s, std::nullopt}});
         CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2] 2(full)[~s1]");
     }
     SECTION("until it is given up") {
@@ -306,6 +311,75 @@ TEST_CASE("Reload: one that cannot be used takes no targets away") {
         j.settle_with({});
         CHECK(j.host.take_diffs() == "a(last): 1(last)[-p1 -p2]");
     }
+    CHECK(j.host.problems() == "");
+}
+
+TEST_CASE("Reload: what was replaced goes after a while, also if the new one never comes") {
+    Reload j;
+    j.server.deny("services");
+    j.settle_with({{"a", {j.services()}}});
+    SECTION("ten minutes, if nothing else is said") {
+        j.advance(10min - 1s);
+        CHECK(j.host.take_diffs().empty());
+        CHECK(j.status("a").superseded == 1);
+        j.advance(1s);
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
+    }
+    SECTION("counted from when it was replaced, whatever follows") {
+        j.advance(5min);
+        j.server.deny("nodes");
+        j.settle_with({{"a", {j.nodes()}}});
+        j.advance(5min);
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
+    }
+    SECTION("as long as the newest configuration says") {
+        j.settle_with({{"a", {j.services()}, 0s, 1min}});
+        j.advance(1min);
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
+    }
+    SECTION("at once, if it is to be") {
+        j.settle_with({{"a", {j.services()}, 0s, 0s}});
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
+    }
+    SECTION("but not before the interval") {
+        j.settle_with({{"a", {j.services()}, 1h, 1min}});
+        j.advance(59min);
+        CHECK(j.host.take_diffs().empty());
+        j.advance(1min);
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
+    }
+    CHECK(j.status("a").superseded == 0);
+    CHECK(j.metrics->of(Kind::pod).watchers == 0);
+    j.server.allow("services");
+    j.server.allow("nodes");
+    j.advance(1h);
+    CHECK(contains(j.host.take_diffs(), "(full)["));
+    CHECK(j.host.problems() == "");
+}
+
+TEST_CASE("Reload: what was replaced and comes back has its whole time again") {
+    Reload j;
+    j.server.deny("services");
+    j.settle_with({{"a", {j.services()}}});
+    j.advance(9min);
+    j.settle_with({{"a", {j.pods()}}});
+    j.advance(1h);
+    j.settle_with({{"a", {j.services()}}});
+    j.advance(9min);
+    CHECK(j.host.take_diffs().empty());
+    j.advance(1min);
+    CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
+    CHECK(j.host.problems() == "");
+}
+
+TEST_CASE("Reload: a job that goes while something of it is superseded leaves nothing behind") {
+    Reload j;
+    j.server.deny("services");
+    j.settle_with({{"a", {j.services()}}});
+    j.settle_with({});
+    CHECK(j.host.take_diffs() == "a(last): 1(last)[-p1 -p2]");
+    j.advance(10min);
+    CHECK(j.is_quiet());
     CHECK(j.host.problems() == "");
 }
 
@@ -409,7 +483,7 @@ TEST_CASE("Reload: what was superseded can be wanted again, also when it is abou
     }
     SECTION("while a third one is awaited") {
         j.server.deny("nodes");
-        j.settle_with({{"a", {j.nodes()}, 1h}});
+        j.settle_with({{"a", {j.nodes()}, 1h, std::nullopt}});
         j.advance(2h);
         CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2] 2(full)[~s1]");
         j.server.allow("nodes");
@@ -452,6 +526,9 @@ TEST_CASE("Reload: jobs without a name or with one name are refused as a whole")
     CHECK(config_error([&] {
               j.apply({{"b", {}, -1s}});
           }) == "jobs[0].min_update_interval: must not be negative");
+    CHECK(config_error([&] {
+              j.apply({{"b", {}, 0s, -1s}});
+          }) == "jobs[0].supersede_timeout: must not be negative");
     j.settle();
     CHECK(j.host.take_diffs().empty());
     CHECK(j.host.manager->status().size() == 1);

@@ -6,7 +6,10 @@
 #include "support/objects.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +18,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -184,4 +188,51 @@ TEST_CASE("DiscoveryManager: cancel, and everything else from several threads at
         CHECK(*calls <= before + 1);
     }
     CHECK(Pool::wait_until([&] { return p.left() == 0; }));
+}
+
+TEST_CASE("DiscoveryManager: jobs that work on their diffs in several threads have one at a time") {
+    Pool p;
+    struct Work {
+        std::atomic<int> diffs = 0;
+        std::atomic<int> targets = 0;
+    };
+    std::atomic<int> overlaps = 0;
+    std::array<Work, 4> work;
+    DiscoveryManager manager(p.pool.get_executor(), [&](JobDiff diff) {
+        Work& job = work[static_cast<unsigned char>(diff.job.back() - '0')];
+        if (job.diffs.fetch_add(1) != 0) ++overlaps;
+        asio::post(p.pool, [&job, diff = std::move(diff)] {
+            for (const ProviderDiff& provider : diff.providers) {
+                int more = 0;
+                for (const GroupChange& change : provider.diff.updated) more += !change.previous;
+                job.targets += more - static_cast<int>(provider.diff.removed.size());
+            }
+            std::this_thread::yield();
+            --job.diffs;
+        });
+    });
+    manager.async_run([](error_code) {});
+    std::vector<Job> jobs;
+    for (unsigned i = 0; i < 4; ++i) jobs.push_back({std::to_string(i), {p.config(Role::pod)}});
+    manager.apply_config(jobs);
+    for (int step = 0; step < 500; ++step) {
+        const std::string name = "p" + std::to_string(step % 50);
+        if (step % 3 == 0) {
+            p.server.remove("pods", "default", name);
+        } else {
+            p.server.apply(pod({.name = name, .labels = {{"v", std::to_string(step)}}}));
+        }
+    }
+    const auto all = static_cast<int>(p.server.count("pods"));
+    CHECK(Pool::wait_until([&] {
+        return std::all_of(work.begin(), work.end(),
+                           [&](const Work& job) { return job.targets == all; });
+    }));
+    CHECK(overlaps == 0);
+    manager.cancel();
+    CHECK(Pool::wait_until([&] { return p.left() == 0; }));
+    CHECK(Pool::wait_until([&] {
+        return std::all_of(work.begin(), work.end(),
+                           [](const Work& job) { return job.diffs == 0; });
+    }));
 }

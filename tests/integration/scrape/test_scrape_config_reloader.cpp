@@ -3,7 +3,12 @@
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -69,11 +74,10 @@ TEST_CASE("ScrapeConfigReloader: tells what is wrong once, and when it is mended
     f.reloader->start();
     f.settle();
     f.take();
-    f.directory.write("p.yml", "scrape_configs: [{job_nme: a}]\n");
+    f.directory.write("p.yml", "scrape_configs: none\nglobal: 1\n");
     f.advance(1min);
-    const Seen bad = f.take();
-    REQUIRE(bad.size() == 1);
-    CHECK(bad[0].starts_with(f.path + ":1: scrape_configs[0].job_nme: unknown key"));
+    CHECK(f.take() == Seen{f.path + ":2: global: must be a mapping of keys to values\n" + f.path +
+                           ":1: scrape_configs: must be a list"});
     std::filesystem::remove(f.path);
     f.advance(1min);
     CHECK(f.take() == Seen{f.path + ": cannot read " + f.path + ": No such file or directory"});
@@ -164,4 +168,138 @@ TEST_CASE("ScrapeConfigReloader: goes on after an exception of the callback") {
     f.directory.write("p.yml", file_with("b"));
     f.advance(5s);
     CHECK(f.take() == Seen{"b"});
+}
+
+TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name") {
+    Followed f;
+    f.directory.write("p.yml", "scrape_config_files: [d/*.yml]\nscrape_configs: [{job_name: a}]\n");
+    std::vector<std::size_t> jobs;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const ScrapeConfigUpdate& update) { jobs.push_back(update.config->jobs.size()); });
+    reloader.start();
+    f.settle();
+    f.advance(1min);
+    f.directory.write("d/b.yml", file_with("b"));
+    f.advance(1min);
+    f.directory.write("d/b.yml", "scrape_configs: [{job_name: b}, {job_name: c}]\n");
+    f.advance(1min);
+    std::filesystem::remove(f.directory.path("d/b.yml"));
+    f.advance(1min);
+    CHECK(jobs == std::vector<std::size_t>{1, 2, 3, 1});
+}
+
+TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {
+    Followed f;
+    f.files->hangs = true;
+    f.reloader->start();
+    f.advance(1min);
+    CHECK(f.take().empty());
+    CHECK(f.files->stuck() == 1);
+    f.files->answer();
+    f.settle();
+    CHECK(f.take() == Seen{"a"});
+    f.directory.write("p.yml", file_with("b"));
+    f.advance(5s);
+    CHECK(f.take() == Seen{"b"});
+}
+
+TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
+    Followed f;
+    f.files->hangs = true;
+    f.reloader->start();
+    f.settle();
+    f.reloader->check();
+    f.settle();
+    CHECK(f.files->stuck() == 1);
+    f.files->answer();
+    f.settle();
+    CHECK(f.take() == Seen{"a"});
+    CHECK(f.files->asked == 2);
+}
+
+TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is given for that") {
+    Followed f;
+    boost::asio::io_context pool;
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const auto& update) { seen.push_back(update.config->jobs.at(0).scrape.job_name); },
+        pool.get_executor());
+    reloader.start();
+    f.settle();
+    CHECK(seen.empty());
+    CHECK(pool.poll() == 1);
+    CHECK(seen.empty());
+    f.settle();
+    CHECK(seen == Seen{"a"});
+    CHECK(f.files->asked == 0);
+}
+
+TEST_CASE(
+    "ScrapeConfigReloader: a look that ends after cancel(), or after its context, tells nothing") {
+    boost::asio::io_context pool;
+    int told = 0;
+    {
+        Followed f;
+        const auto count = [&](const auto&) { ++told; };
+        ScrapeConfigReloader cancelled(f.context.get_executor(), f.path, {}, 5s, count,
+                                       pool.get_executor());
+        ScrapeConfigReloader outlived(f.context.get_executor(), f.path, {}, 5s, count,
+                                      pool.get_executor());
+        cancelled.start();
+        outlived.start();
+        f.settle();
+        cancelled.cancel();
+        f.settle();
+    }
+    CHECK(pool.poll() == 2);
+    CHECK(told == 0);
+}
+
+TEST_CASE("ScrapeConfigReloader: an environment that reads no file is told as an error") {
+    struct NoCalls final : FileCalls {
+        bool run(std::function<void()>) override { return false; }
+    };
+    boost::asio::io_context context;
+    Environment environment;
+    environment.file_calls = std::make_shared<NoCalls>();
+    install(context, environment);
+    std::string problem;
+    ScrapeConfigReloader reloader(
+        context.get_executor(), "p.yml", {}, 0s,
+        [&](const ScrapeConfigUpdate& update) { problem = update.error->what(); });
+    reloader.start();
+    context.run();
+    CHECK(problem == "p.yml: too many files are being read");
+}
+
+TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {
+    const TemporaryDirectory directory;
+    std::string text = "scrape_configs:\n";
+    for (int i = 0; i < 20'000; ++i) {
+        text += "- {job_name: j" + std::to_string(i) + ", relabel_configs: [{target_label: a}]}\n";
+    }
+    const std::string path = directory.write("p.yml", text);
+    boost::asio::io_context context;
+    bool done = false;
+    ScrapeConfigReloader reloader(context.get_executor(), path, {}, 0s,
+                                  [&](const ScrapeConfigUpdate& update) {
+                                      done = update.config && update.config->jobs.size() == 20'000;
+                                      context.stop();
+                                  });
+    reloader.start();
+    int free_turns = 0;
+    boost::asio::steady_timer timer(context);
+    std::function<void()> again = [&] {
+        ++free_turns;
+        timer.expires_after(1ms);
+        timer.async_wait([&](boost::system::error_code ec) {
+            if (!ec) again();
+        });
+    };
+    again();
+    context.run();
+    CHECK(done);
+    CHECK(free_turns > 3);  // it went on meanwhile
 }

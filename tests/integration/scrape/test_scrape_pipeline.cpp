@@ -86,12 +86,14 @@ scrape_configs:
 /// A scraper with a pool for each job. take() tells what happened since the last time.
 struct Scraper : Simulation {
     struct Handler final : TargetHandler {
-        void stop(const ScrapeTargetPtr& target) override {
+        void stop(TargetId, const ScrapeTargetPtr& target) noexcept override {
             log.insert("-" + target->url());
             running.erase(target->url());
         }
-        void keep(const ScrapeTargetPtr& target) override { log.insert("=" + target->url()); }
-        void start(const ScrapeTargetPtr& target) override {
+        void keep(TargetId, const ScrapeTargetPtr& target) noexcept override {
+            log.insert("=" + target->url());
+        }
+        void start(TargetId, const ScrapeTargetPtr& target) noexcept override {
             log.insert("+" + target->url());
             running[target->url()] = target;
         }

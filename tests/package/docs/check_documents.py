@@ -71,6 +71,14 @@ WHERE_IS = {
         {"detail/base/delivery.ipp": "source->tell_next("},
     "What does a new configuration of a job keep?":
         {"detail/discovery/job_state.ipp": "void JobState::configure("},
+    "Where can the targets of a provider come from?":
+        {"detail/discovery/target_feed.ipp": "make_feed("},
+    "What does a list of targets look like?":
+        {"detail/discovery/target_list.ipp": "class JsonListReader"},
+    "When are the files of targets read?":
+        {"detail/discovery/file_targets.ipp": "void FileTargets::look_later("},
+    "When is a URL asked for targets?":
+        {"detail/discovery/http_targets.ipp": "HttpTargets::wait_after_failure("},
     "Which watch serves an object of an `ObjectCache`?":
         {"detail/cache/served_entries.ipp": "ServedEntries::change_over_if_agreed(",
          "detail/cache/collection_policy.hpp": "Action::join"},

@@ -89,6 +89,57 @@ class Scraper(unittest.TestCase):
                              f"{path}:1: scrape_configs: must be a list")
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
+    def test_scrapes_static_targets_and_those_of_files(self):
+        text = """
+scrape_configs:
+- job_name: outside
+  static_configs: [{targets: ['127.0.0.1:1'], labels: {env: office}}]
+  file_sd_configs: [{files: ['t*.json'], refresh_interval: 1s}]
+"""
+        with file_with(text, "p.yml") as path:
+            targets = os.path.join(os.path.dirname(path), "targets.json")
+            replace(targets, '[{"targets": ["127.0.0.1:2"]}]')
+            with running("scraper", "--config", path) as program:
+                program.line_with(r'^outside: start http://127\.0\.0\.1:[12]/metrics ')
+                program.line_with(r'^outside: start http://127\.0\.0\.1:[12]/metrics ')
+                replace(targets, "[{")
+                replace(targets, '[{"targets": ["127.0.0.1:3"]}]')
+                program.line_with(r'^outside: stop http://127\.0\.0\.1:2/metrics ')
+                program.line_with(r'^outside: start http://127\.0\.0\.1:3/metrics ')
+                self.assertEqual(program.signal(signal.SIGTERM), 0)
+
+    def test_several_threads_do_what_one_does(self):
+        names = [f"job-{i}" for i in range(8)]
+        jobs = "".join(PODS.split("scrape_configs:\n")[1].replace("JOB", name) for name in names)
+        with file_with("scrape_configs:\n" + jobs, "p.yml") as path:
+            result = run("scraper", "--sim", "--config", path, "--threads", 4,
+                         "--timeout", "2500ms", "--report-interval", "2s")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for name in names:
+            self.assertRegex(result.stdout, f'(?m)^{name}: start .*pod="web-0"')
+            self.assertRegex(result.stdout, f"(?m)^{name}: \d+ targets, [1-9]\d* up")
+
+    def test_another_discovery_with_other_rules_takes_nothing_away_until_it_is_listed(self):
+        other = PODS.replace("role: pod", "role: node, api_server: 'http://127.0.0.1:1'").replace(
+            "target_label: pod}", "action: keep, regex: nothing}")
+        with file_with(PODS, "p.yml") as path, \
+                running("scraper", "--sim", "--config", path, "--check-interval", "1h",
+                        "--report-interval", "300ms") as program:
+            program.line_with(r'^JOB: start .*pod="web-1"')
+            replace(path, other)
+            program.process.send_signal(signal.SIGHUP)
+            program.line_with("^JOB: .*onnection refused")
+            # A pod that comes now is one that the old rules let through.
+            program.line_with(r'^JOB: start .*pod="web-4"')
+            self.assertEqual(program.signal(signal.SIGINT), 0)
+
+    def test_fails_all_scrapes_above_the_limit_of_targets(self):
+        text = PODS + "  target_limit: 1\n"
+        with file_with(text, "p.yml") as path:
+            result = run("scraper", "--sim", "--config", path, "--scrapes", 3)
+        self.assertRegex(result.stdout, "(?m)^JOB: down: .*: there are more targets than target_lim")
+        self.assertRegex(result.stdout, "(?m)^JOB: job JOB has 3 targets, more than its target_lim")
+
     def test_shards_share_the_targets(self):
         # Pods are told apart by name only, as the ports differ from run to run.
         text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "
@@ -127,11 +178,29 @@ class Scraper(unittest.TestCase):
             lax = run("scraper", "--sim", "--config", path, "--scrapes", 1)
             strict = run("scraper", "--sim", "--config", path, "--strict")
         where = f"scraper: {path}:8: scrape_configs[0].honor_labels: "
-        about = "is not about Kubernetes discovery, relabelling or targets"
-        self.assertEqual(lax.stderr, f"{where}{about}: ignored\n")
+        about = "is about how to scrape: left to the program"
+        self.assertEqual(lax.stderr, f"{where}{about}\n")
         self.assertEqual(lax.returncode, 0)
         self.assertEqual(strict.stderr, f"{where}{about}, which strict mode refuses\n")
         self.assertEqual(strict.returncode, 2)
+
+    def test_leaves_out_a_job_with_a_mistake(self):
+        text = PODS + "- job_name: bad\n  target_limit: x\n"
+        with file_with(text, "p.yml") as path:
+            lax = run("scraper", "--sim", "--config", path, "--scrapes", 1)
+            strict = run("scraper", "--sim", "--config", path, "--strict")
+        self.assertIn(f"scraper: left out: {path}:9: scrape_configs[1].target_limit: must be a "
+                      "whole number", lax.stderr)
+        self.assertEqual(lax.returncode, 0)
+        self.assertRegex(lax.stdout, "(?m)^JOB: start ")
+        self.assertEqual(strict.returncode, 2)
+
+    def test_takes_variables_of_the_environment_in_the_dialect_of_vmagent(self):
+        text = PODS.replace("job_name: JOB", "job_name: 'of-%{K8S_SD_TEST_NAME}'")
+        with file_with(text, "p.yml") as path:
+            result = run("scraper", "--sim", "--config", path, "--scrapes", 1, "--dialect",
+                         "victoriametrics", variables={"K8S_SD_TEST_NAME": "it"})
+        self.assertRegex(result.stdout, "(?m)^of-it: start ", result.stderr)
 
     def test_reports_targets_that_are_down(self):
         text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "
@@ -147,6 +216,7 @@ class Scraper(unittest.TestCase):
             ("--what",): "unknown option --what",
             ("--config",): "--config needs a value",
             ("--sim", "--scrapes", "x"): '--scrapes: "x" is not allowed; allowed is a whole number from 0',
+            ("--sim", "--threads", "0"): "--threads: must be at least 1",
             ("--sim", "--timeout", "1x"): "--timeout: has an unknown unit",
             ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",
             ("--sim", "--shard", "3/3"): "sharding.member: must be less than members (3)",

@@ -80,8 +80,8 @@ class SmallExamples(unittest.TestCase):
         self.assertIn("Secret shop/queue-token: does not exist", result.stdout)
 
     def test_arguments_that_are_no_urls_are_refused(self):
-        for program, argument in (("minimal", "--help"), ("own_tokens", "--help"),
-                                  ("own_tokens", "x")):
+        for program, argument in (("minimal", "--help"), ("own_targets", "--help"),
+                                  ("own_tokens", "--help"), ("own_tokens", "x")):
             result = run(program, argument)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(f"usage: {program}", result.stderr)
@@ -95,6 +95,19 @@ class SmallExamples(unittest.TestCase):
         self.assertRegex(result.stdout, "(?m)^node/a, seen with token 1$")
         self.assertRegex(result.stdout, "(?m)^node/b, seen with token 2$")
         self.assertIn("discovery ended: ", result.stdout)
+
+    def test_own_targets_are_told_beside_those_of_the_cluster(self):
+        result = run("own_targets")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        lines = result.stdout.splitlines()
+        for line in ("all: 0: gateway.example.com:9100", "all: node/a: 10.0.0.1:10250"):
+            self.assertIn(line, lines)
+        self.assertEqual([line for line in lines if "db-1" in line or "inventory does" in line],
+                         ["all: inventory/db: db-1:9104 db-2:9104",
+                          "all: inventory/db: db-1:9104 db-2:9104 db-3:9104",
+                          "sources: the inventory does not answer"])
+        self.assertRegex(lines[-1], "^discovery ended: ")
 
     def test_signals_end_them(self):
         for program in ("existing_app", "coroutine", "many_jobs", "watch_url", "object_cache"):

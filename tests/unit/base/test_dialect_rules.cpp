@@ -27,6 +27,10 @@ const Statement statements[] = {
     {prometheus, "refuses an empty api_server", &R::refuses_empty_api_server},
     {prometheus, "ties HTTP options to api_server", &R::http_options_need_api_server},
     {vmagent, "uses the proxies of the environment", &R::uses_proxies_of_environment},
+    {vmagent, "ignores credentials in a pod", &R::ignores_credentials_without_api_server},
+    {vmagent, "puts variables into files", &R::expands_variables},
+    {vmagent, "has rules in global", &R::has_global_rules},
+    {vmagent, "reads lists of jobs from files", &R::job_files_are_lists},
     {vmagent, "knows the role endpointslices", &R::has_role_endpointslices},
 
     {prometheus, "reads null as an empty text", &R::reads_null_as_empty_text},
@@ -37,9 +41,18 @@ const Statement statements[] = {
 
     {vmagent, "reads 1.5s and 90 as durations", &R::reads_lax_durations},
     {vmagent, "writes 1m0s for a minute", &R::writes_durations_as_go},
+    {vmagent, "takes HTTPS for https", &R::takes_scheme_in_any_case},
+    {prometheus, "cuts the timeout in global", &R::cuts_global_timeout},
     {prometheus, "refuses a timeout above the interval", &R::refuses_timeout_above_interval},
     {prometheus, "labels targets for histograms", &R::sets_histogram_labels},
     {vmagent, "adds :80 or :443 to an address", &R::adds_default_port},
+
+    {prometheus, "refuses lists with unknown keys", &R::refuses_bad_target_lists},
+    {prometheus, "reads files by their extension", &R::reads_target_files_by_extension},
+    {vmagent, "drops the targets of bad files", &R::drops_targets_of_bad_files},
+    {vmagent, "takes __address__ of a static group", &R::address_label_replaces_targets},
+    {prometheus, "refuses a static target with a slash", &R::refuses_slash_in_static_targets},
+    {vmagent, "writes relative paths of files", &R::writes_relative_file_paths},
 
     {vmagent, "passes over empty addresses of nodes", &R::skips_empty_node_addresses},
     {vmagent, "attaches the name of an unknown node", &R::attaches_name_of_unknown_node},

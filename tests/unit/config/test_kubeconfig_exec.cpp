@@ -119,7 +119,7 @@ TEST_CASE("kubeconfig: a plugin gets the extension of the cluster as JSON if it 
     CHECK(read_plugin("command: p", extended("{a: b}")).provide_cluster_info == false);
     CHECK(read_plugin("command: p, provideClusterInfo: true").cluster_extension == "");
     CHECK(extension("{audience: shop, n: [1, 2.5, -3, true, no, null, ~, '1', \"yes\", 1a]}") ==
-          R"({"audience":"shop","n":[1,2.5E0,-3,true,false,null,null,"1","yes","1a"]})");
+          R"({"audience":"shop","n":[1,2.5,-3,true,false,null,null,"1","yes","1a"]})");
     CHECK(extension("text") == R"("text")");
     CHECK(extension("null") == "null");
 }
@@ -140,5 +140,5 @@ TEST_CASE("kubeconfig: an extension that never ends is an error") {
     CHECK(contains(problem(laughs + "]"), "has too many values"));
     std::string texts = "[&a " + std::string(2000, 'x');
     for (int i = 0; i < 1000; ++i) texts += ", *a";
-    CHECK(contains(problem(texts + "]"), "is larger than 1 MiB"));
+    CHECK(contains(problem(texts + "]"), "is too large"));
 }

@@ -283,13 +283,18 @@ TEST_CASE("load_relabel_configs: reads a file and names it") {
     CHECK(config_error([&] { load_relabel_configs(missing); }).starts_with(missing));
 }
 
-TEST_CASE("read_relabel_rules: paths begin where the list stands") {
+TEST_CASE("RelabelRuleReader: paths begin where the list stands, every bad rule is told") {
     const auto document = detail::YamlValue::parse(
-        "jobs:\n- relabel_configs:\n  - target_label: t\n  - regex: '['\n    target_label: t\n",
+        "jobs:\n- relabel_configs:\n  - target_label: t\n  - regex: '['\n    target_label: t\n"
+        "  - target_label: t\n  - action: kep\n",
         "s.yaml");
-    const auto list = document["jobs"].items()[0]["relabel_configs"];
-    CHECK(config_error([&] {
-              detail::read_relabel_rules(list, {});
-          }).starts_with("s.yaml:4: jobs[0].relabel_configs[1].regex: "));
-    CHECK(detail::read_relabel_rules(document["jobs"].items()[0]["none"], {}).empty());
+    const auto job = document["jobs"].items()[0];
+    detail::RelabelRuleReader reader;
+    detail::Mistakes mistakes;
+    CHECK(reader.read(job["relabel_configs"], {}, mistakes).size() == 2);
+    REQUIRE(mistakes.list().size() == 2);
+    CHECK(mistakes.list()[0].where() == "s.yaml:4: jobs[0].relabel_configs[1].regex");
+    CHECK(mistakes.list()[1].where() == "s.yaml:7: jobs[0].relabel_configs[3].action");
+    CHECK(reader.read(job["none"], {}, mistakes).empty());
+    CHECK(mistakes.count() == 2);
 }

@@ -10,6 +10,7 @@
 using namespace k8s_sd;
 using detail::EqualTargets;
 using detail::TargetSteps;
+using detail::TargetTransition;
 
 namespace {
 
@@ -24,12 +25,15 @@ ScrapeTargetPtr make_target(const std::string& group, const std::string& address
                       0));
 }
 
-/// "-source" for a step to stop, "=source" to keep, "+source" to start.
-std::string text(const TargetSteps& steps) {
+/// "-source #number" for a step to stop, "=source #number" to keep, "+source #number" to start.
+std::string apply(EqualTargets& targets, const TargetTransition& transition) {
+    TargetSteps steps = targets.prepare(transition.leaving.size(), transition.coming.size());
+    targets.apply(transition, steps);
     std::string result;
-    const auto add = [&](char sign, const std::vector<ScrapeTargetPtr>& targets) {
-        for (const ScrapeTargetPtr& target : targets) {
-            result += (result.empty() ? "" : " ") + (sign + std::string(target->source()));
+    const auto add = [&](char sign, const std::vector<TargetSteps::Step>& some) {
+        for (const auto& [id, target] : some) {
+            result += (result.empty() ? "" : " ") + (sign + std::string(target->source())) + " #" +
+                      std::to_string(id);
         }
     };
     add('-', steps.stop);
@@ -41,9 +45,9 @@ std::string text(const TargetSteps& steps) {
 TEST_CASE("EqualTargets: a target that comes starts, one that leaves stops") {
     EqualTargets targets;
     const auto a = make_target("a", "one:1");
-    CHECK(text(targets.apply({{}, {a}})) == "+pod/ns/a");
+    CHECK(apply(targets, {{}, {a}}) == "+pod/ns/a #1");
     CHECK(targets.active().size() == 1);
-    CHECK(text(targets.apply({{a}, {}})) == "-pod/ns/a");
+    CHECK(apply(targets, {{a}, {}}) == "-pod/ns/a #1");
     CHECK(targets.active().empty());
 }
 
@@ -51,10 +55,10 @@ TEST_CASE("EqualTargets: of equal targets one is active, and another takes its p
     EqualTargets targets;
     const auto a = make_target("a", "one:1"), b = make_target("b", "one:1"),
                c = make_target("c", "one:1");
-    CHECK(text(targets.apply({{}, {a, b, c}})) == "+pod/ns/a");
-    CHECK(text(targets.apply({{b}, {}})) == "=pod/ns/a");
-    CHECK(text(targets.apply({{a}, {}})) == "=pod/ns/c");
-    CHECK(text(targets.apply({{c}, {}})) == "-pod/ns/c");
+    CHECK(apply(targets, {{}, {a, b, c}}) == "+pod/ns/a #1");
+    CHECK(apply(targets, {{b}, {}}).empty());
+    CHECK(apply(targets, {{a}, {}}) == "=pod/ns/c #1");
+    CHECK(apply(targets, {{c}, {}}) == "-pod/ns/c #1");
     CHECK(targets.active().empty());
 }
 
@@ -62,17 +66,26 @@ TEST_CASE("EqualTargets: a target that leaves and comes in one change goes on") 
     EqualTargets targets;
     const auto before = make_target("a", "one:1"), now = make_target("a", "one:1"),
                renamed = make_target("b", "one:1"), moved = make_target("b", "two:1");
-    targets.apply({{}, {before}});
+    apply(targets, {{}, {before}});
     SECTION("without a word where everything is as it was") {
-        CHECK(text(targets.apply({{before}, {now}})).empty());
+        CHECK(apply(targets, {{before}, {now}}).empty());
         CHECK(*targets.active().begin() == now);
     }
     SECTION("with other discovered labels") {
-        CHECK(text(targets.apply({{before}, {renamed}})) == "=pod/ns/b");
+        CHECK(apply(targets, {{before}, {renamed}}) == "=pod/ns/b #1");
     }
     SECTION("but not with another address") {
-        CHECK(text(targets.apply({{before}, {moved}})) == "-pod/ns/a +pod/ns/b");
+        CHECK(apply(targets, {{before}, {moved}}) == "-pod/ns/a #1 +pod/ns/b #2");
     }
+}
+
+TEST_CASE("EqualTargets: a target that comes and leaves in one change was never there") {
+    EqualTargets targets;
+    const auto a = make_target("a", "one:1"), b = make_target("b", "one:1");
+    CHECK(apply(targets, {{a}, {a}}).empty());
+    CHECK(targets.active().empty());
+    CHECK(apply(targets, {{a}, {a, b}}) == "+pod/ns/b #2");
+    CHECK(apply(targets, {{b}, {}}) == "-pod/ns/b #2");
 }
 
 }  // namespace

@@ -16,8 +16,21 @@ namespace {
 ScrapeConfigFile parse(const std::string& yaml, const ScrapeConfigOptions& options = {}) {
     return parse_scrape_configs(yaml, options, "p.yml");
 }
+/// All mistakes, one a line, whether they refuse the file or a job.
 std::string problem(const std::string& yaml, const ScrapeConfigOptions& options = {}) {
-    return config_error([&] { parse(yaml, options); });
+    std::string text;
+    const auto add = [&](const std::vector<ScrapeConfigFailure>& failures) {
+        for (const ScrapeConfigFailure& failure : failures) {
+            text += (text.empty() ? "" : "\n") + failure.where + ": " + failure.message;
+        }
+    };
+    try {
+        add(parse(yaml, options).failures);
+    } catch (const ScrapeConfigError& e) {
+        add(e.failures());
+        CHECK(e.what() == text);
+    }
+    return text;
 }
 /// A file with one job, whose keys begin on line 3.
 std::string job(const std::string& lines) { return "scrape_configs:\n- job_name: j\n" + lines; }
@@ -134,12 +147,19 @@ TEST_CASE("parse_scrape_configs: what global says is the default of every job") 
     CHECK(inherited.metric_name_validation_scheme == NameValidation::legacy);
     CHECK(inherited.scrape_native_histograms);
     const ScrapeConfig own =
-        only_job(global + job("  scrape_interval: 1m\n  keep_dropped_targets: 0\n"
+        only_job(global + job("  scrape_interval: 1m\n  keep_dropped_targets: 3\n"
                               "  scrape_native_histograms: false\n"));
     CHECK(own.scrape_interval == 1min);
     CHECK(own.scrape_timeout == 20s);
-    CHECK(own.keep_dropped_targets == 0);
+    CHECK(own.keep_dropped_targets == 3);
     CHECK_FALSE(own.scrape_native_histograms);
+}
+
+TEST_CASE("parse_scrape_configs: a limit of 0 is the one of global") {
+    const ScrapeConfig config = only_job("global: {keep_dropped_targets: 5, target_limit: 9}\n" +
+                                         job("  keep_dropped_targets: 0\n  target_limit: 0\n"));
+    CHECK(config.keep_dropped_targets == 5);
+    CHECK(config.target_limit == 9);
 }
 
 TEST_CASE("parse_scrape_configs: a timeout nobody wrote is cut to the interval") {
@@ -152,29 +172,11 @@ TEST_CASE("parse_scrape_configs: a timeout nobody wrote is cut to the interval")
           "p.yml:2: global.scrape_timeout: must not be longer than scrape_interval (1m)");
 }
 
-TEST_CASE("parse_scrape_configs: what is not for k8s_sd is noted, and refused in strict mode") {
-    const std::string yaml =
-        "rule_files: [a]\n"
-        "global:\n  external_labels: {a: b}\n"
-        "scrape_configs:\n- job_name: j\n  honor_labels: true\n  static_configs: []\n";
-    const ScrapeConfigFile file = parse(yaml);
-    REQUIRE(file.notes.size() == 4);
-    const std::string text = "is not about Kubernetes discovery, relabelling or targets: ignored";
-    CHECK(file.notes[0] == ConfigNote{"p.yml:1: rule_files", text});
-    CHECK(file.notes[1] == ConfigNote{"p.yml:3: global.external_labels", text});
-    CHECK(file.notes[2] == ConfigNote{"p.yml:6: scrape_configs[0].honor_labels", text});
-    CHECK(file.notes[3] == ConfigNote{"p.yml:7: scrape_configs[0].static_configs", text});
-    CHECK(problem(yaml, {.strict = true}) ==
-          "p.yml:1: rule_files: is not about Kubernetes discovery, relabelling or targets, which "
-          "strict mode refuses");
-    CHECK(problem(job("  kubernetes_sd_configs: [{role: pod}]\n"), {.strict = true}).empty());
-}
-
 TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason") {
     const std::pair<std::string, const char*> table[] = {
         {"scrape_config: []\n",
-         "p.yml:1: scrape_config: unknown key; allowed are global, scrape_configs (did you mean "
-         "scrape_configs?)"},
+         "p.yml:1: scrape_config: unknown key; allowed are global, scrape_configs, "
+         "scrape_config_files (did you mean scrape_configs?)"},
         {job("  relable_configs: []\n"),
          "p.yml:3: scrape_configs[0].relable_configs: unknown key; allowed are job_name, scheme, "
          "metrics_path, params, relabel_configs, metric_relabel_configs, kubernetes_sd_configs, "
@@ -215,10 +217,8 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
          "are node, pod, service, endpoints, endpointslice, ingress (did you mean pod?)"},
         {job("  kubernetes_sd_configs:\n  - role: pod\n  - ~\n"),
          "p.yml:5: scrape_configs[0].kubernetes_sd_configs[1]: an entry must not be empty"},
-        {"scrape_config_files: [a.yml]\n",
-         "p.yml:1: scrape_config_files: is not supported yet; put the jobs into scrape_configs"},
         {"global:\n  relabel_configs: []\n",
-         "p.yml:2: global.relabel_configs: is supported in scrape_configs only"},
+         "p.yml:2: global.relabel_configs: is vmagent's; Prometheus has it in scrape_configs only"},
         {"scrape_configs: [\n- a: b\n", "p.yml:2: YAML syntax: "},
     };
     for (const auto& [yaml, message] : table) {

@@ -1,6 +1,7 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/groups.hpp"
+#include "support/strict_scraper.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
@@ -16,77 +17,9 @@ using k8s_sd::test::change;
 using k8s_sd::test::config_error;
 using k8s_sd::test::full_diff;
 using k8s_sd::test::make_group;
+using Scraper = k8s_sd::test::StrictScraper;
 
 namespace {
-
-/// A scraper that is strict about what it is told.
-class Scraper final : public TargetHandler {
- public:
-    void stop(const ScrapeTargetPtr& target) override {
-        note("-", *target, 0);
-        if (running_.erase(key(*target)) == 0) complaints += "stopped what did not run; ";
-    }
-    void keep(const ScrapeTargetPtr& target) override {
-        note("=", *target, 1);
-        const auto it = running_.find(key(*target));
-        if (it == running_.end()) {
-            complaints += "kept what did not run; ";
-        } else {
-            it->second = target;
-        }
-    }
-    void start(const ScrapeTargetPtr& target) override {
-        note("+", *target, 2);
-        if (!running_.emplace(key(*target), target).second) complaints += "started twice; ";
-    }
-
-    /// Calls since the last time: "-address" stop, "=address" keep, "+address" start, sorted within
-    /// each kind.
-    std::string take() {
-        std::string text;
-        for (const std::string& call : calls_) text += (text.empty() ? "" : " ") + call;
-        calls_.clear();
-        phase_ = 0;
-        return text;
-    }
-    void forget_phase() { phase_ = 0; }
-    std::set<std::string> addresses() const {
-        std::set<std::string> result;
-        for (const auto& [labels, target] : running_) {
-            result.emplace(target->get("__address__"));
-        }
-        return result;
-    }
-    LabelMap discovered(std::string_view address) const {
-        for (const auto& [labels, target] : running_) {
-            if (target->get("__address__") == address) return target->discovered_labels();
-        }
-        return {};
-    }
-    std::size_t count() const { return running_.size(); }
-
-    std::string complaints;
-
- private:
-    static LabelMap key(const ScrapeTarget& target) {
-        LabelMap map;
-        for (const auto& [name, value] : target.labels()) map.emplace(name, value);
-        return map;
-    }
-    void note(const char* sign, const ScrapeTarget& target, int phase) {
-        if (phase < phase_) complaints += "wrong order; ";
-        phase_ = phase;
-        const std::string call = sign + std::string(target.get("__address__"));
-        const auto first = std::find_if(calls_.begin(), calls_.end(), [&](const std::string& c) {
-            return c.front() == call.front() && c > call;
-        });
-        calls_.insert(first, call);
-    }
-
-    std::map<LabelMap, ScrapeTargetPtr> running_;
-    std::vector<std::string> calls_;
-    int phase_ = 0;
-};
 
 ScrapeConfig job(std::vector<RelabelRule> rules = {}) {
     ScrapeConfig config;
@@ -419,70 +352,142 @@ TEST_CASE("TargetPool: clear() stops everything, for example when a job has gone
     CHECK(pool.failed_count() == 0);
 }
 
-TEST_CASE("TargetPool: after any changes it has what a new pool would have") {
-    for (unsigned seed = 0; seed < 40; ++seed) {
-        std::mt19937 random(seed);
-        const auto pick = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
-        Scraper scraper;
-        ScrapeConfig config = job({drop("app", "x")});
-        TargetPool pool(config, scraper);
-        std::map<std::pair<ProviderId, std::string>, TargetGroupPtr> groups;
-        const auto random_group = [&](const std::string& name) {
-            std::vector<LabelMap> targets(1 + pick(3));
-            for (LabelMap& target : targets) {
-                target =
-                    at(pick(9) == 0 ? "x/y" : "h:" + std::to_string(pick(6)),
-                       {{"app", pick(3) == 0 ? "x" : "y"}, {"__meta_x", std::to_string(pick(3))}});
-            }
-            return make_group(name, targets);
-        };
-        for (int step = 0; step < 60; ++step) {
-            std::map<ProviderId, TargetGroupDiff> parts;
-            for (unsigned i = pick(4) + 1; i > 0; --i) {
-                const ProviderId provider = 1 + pick(2);
-                const std::string name(1, static_cast<char>('a' + pick(5)));
-                const std::string source = "pod/ns/" + name;
-                auto& part = parts[provider];
-                const auto in_diff = [&](const auto& change) {
-                    return change.group->source() == source;
-                };
-                if (std::any_of(part.updated.begin(), part.updated.end(), in_diff)) continue;
-                const auto removed = [&](const auto& group) { return group->source() == source; };
-                if (std::any_of(part.removed.begin(), part.removed.end(), removed)) continue;
-                TargetGroupPtr& known = groups[{provider, name}];
-                if (known && pick(3) == 0) {
-                    part.removed.push_back(std::exchange(known, nullptr));
-                } else {
-                    const auto next = random_group(name);
-                    part.updated.push_back({next, std::exchange(known, next), false});
-                }
-            }
-            std::vector<ProviderDiff> providers;
-            for (auto& [id, part] : parts) providers.push_back({id, part});
-            pool.apply(job_diff(std::move(providers)));
-            scraper.forget_phase();
-            if (pick(10) == 0) {
-                config.relabel_configs = {drop("app", pick(2) == 0 ? "x" : "y")};
-                pool.reload(config);
-                scraper.forget_phase();
-            }
-        }
-        Scraper fresh_scraper;
-        TargetPool fresh(config, fresh_scraper);
-        std::map<ProviderId, std::vector<TargetGroupPtr>> state;
-        for (const auto& [key, group] : groups) {
-            if (group) state[key.first].push_back(group);
-        }
-        std::vector<ProviderDiff> all;
-        for (const auto& [id, list] : state) all.push_back({id, full_diff(list)});
-        fresh.apply(job_diff(all, true));
-        INFO("seed " << seed);
-        CHECK(scraper.complaints == "");
-        CHECK(scraper.addresses() == fresh_scraper.addresses());
-        CHECK(scraper.count() == fresh_scraper.count());
-        CHECK(pool.active_count() == fresh.active_count());
-        CHECK(pool.active().size() == fresh.active_count());
-        CHECK(pool.dropped_count() == fresh.dropped_count());
-        CHECK(pool.failed_count() == fresh.failed_count());
+TEST_CASE("TargetPool: a target keeps its number for as long as it stays the same") {
+    Scraper scraper;
+    TargetPool pool(job(), scraper);
+    const auto a = make_group("a", {at("a:1", {{"__meta_x", "1"}}), at("a:2")});
+    pool.apply(full_diff({a}));
+    const TargetId first = scraper.id("a:1");
+    const TargetId second = scraper.id("a:2");
+    CHECK(first != second);
+
+    // With other discovered labels, from another object, under other rules that give the same.
+    const auto changed = make_group("a", {at("a:1", {{"__meta_x", "2"}}), at("a:2")});
+    const auto moved = make_group("b", {at("a:1", {{"__meta_x", "3"}}), at("a:2")});
+    scraper.take();
+    pool.apply(change({{changed, a, false}}));
+    CHECK(scraper.take() == "=a:1");
+    pool.apply(change({{moved, nullptr, false}}, {changed}));
+    CHECK(scraper.take() == "=a:1");
+    pool.reload(job({drop("app", "nothing")}));
+    CHECK(scraper.take().empty());
+    CHECK(scraper.id("a:1") == first);
+    CHECK(scraper.id("a:2") == second);
+
+    pool.apply(change({}, {moved}));
+    CHECK(scraper.take() == "-a:1 -a:2");
+    pool.apply(change({{a, nullptr, false}}));
+    CHECK(scraper.id("a:1") > second);
+    CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: a diff that names a group twice has the last word") {
+    Scraper scraper;
+    TargetPool pool(job(), scraper);
+    const auto a = make_group("a", {at("a:1")});
+    const auto b = make_group("a", {at("b:1")});
+    pool.apply(full_diff({a, b}));
+    CHECK(scraper.take() == "+b:1");
+    pool.apply(change({{a, b, false}, {b, a, false}, {a, b, false}}));
+    CHECK(scraper.take() == "-b:1 +a:1");
+    pool.apply(change({{b, a, false}}, {b, a}));
+    CHECK(scraper.take() == "-a:1");
+    CHECK(pool.active_count() == 0);
+    CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: other parameters of the job that only the URL shows make another target") {
+    ScrapeConfig config = job();
+    config.params = {{"m", {"a"}}};
+    Scraper scraper;
+    TargetPool pool(config, scraper);
+    pool.apply(full_diff({make_group("a", {at("a:1")})}));
+    scraper.take();
+    config.params = {{"m", {"a", "b"}}};
+    pool.reload(config);
+    CHECK(scraper.take() == "-a:1 +a:1");
+    CHECK(pool.active()[0]->url() == "http://a:1/metrics?m=a&m=b");
+    CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: the handler learns of another configuration that no target shows") {
+    ScrapeConfig config = job();
+    Scraper scraper;
+    TargetPool pool(config, scraper);
+    pool.apply(full_diff({make_group("a", {at("a:1")})}));
+    scraper.take();
+    pool.reload(config);
+    CHECK(scraper.reconfigured == 0);
+    config.metric_relabel_configs = {drop("le", "0.1")};
+    pool.reload(config);
+    CHECK(scraper.take().empty());
+    CHECK(scraper.reconfigured == 1);
+    CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: the handler learns when the limit is exceeded, and when no longer") {
+    ScrapeConfig config = job();
+    config.target_limit = 1;
+    Scraper scraper;
+    TargetPool pool(config, scraper);
+    const auto two = make_group("a", {at("a:1"), at("a:2")});
+    pool.apply(full_diff({two}));
+    CHECK(scraper.is_over_limit);
+    scraper.take();
+    pool.apply(change({{make_group("b", {at("b:1")}), nullptr, false}}));
+    CHECK(scraper.is_over_limit);
+    scraper.take();
+    config.target_limit = 5;
+    pool.reload(config);
+    CHECK_FALSE(scraper.is_over_limit);
+    scraper.take();
+    config.target_limit = 2;
+    pool.reload(config);
+    CHECK(scraper.is_over_limit);
+    scraper.take();
+    pool.apply(change({}, {two}));
+    CHECK_FALSE(scraper.is_over_limit);
+    scraper.take();
+    CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: groups of a superseded provider keep their rules until it goes") {
+    Scraper scraper;
+    TargetPool pool(job({drop("app", "x")}), scraper);
+    const auto x = make_group("x", {at("x:1", {{"app", "x"}})});
+    const auto y = make_group("y", {at("y:1", {{"app", "y"}})});
+    pool.apply(job_diff({{1, full_diff({x, y})}}, true));
+    CHECK(scraper.take() == "+y:1");
+
+    // The rules for provider 2, which has not been listed, would keep x and drop y.
+    const ScrapeConfig next = job({drop("app", "y")});
+    const std::vector<ProviderId> present{2};
+    pool.reload(next, {}, present);
+    CHECK(scraper.take().empty());
+    CHECK(pool.config() == next);
+    CHECK(pool.dropped_count() == 1);
+
+    SECTION("also groups of it that come meanwhile, and when it has none for a while") {
+        pool.apply(job_diff({{1, change({}, {x, y})}}));
+        CHECK(scraper.take() == "-y:1");
+        const auto z = make_group("z", {at("z:1", {{"app", "y"}}), at("z:2", {{"app", "x"}})});
+        pool.apply(job_diff({{1, change({{z, nullptr, false}})}}));
+        CHECK(scraper.take() == "+z:1");
     }
+    SECTION("until the new one takes its place") {
+        ProviderDiff last{1, change({}, {x, y}), true};
+        const auto w = make_group("w", {at("w:1", {{"app", "x"}}), at("w:2", {{"app", "y"}})});
+        pool.apply(job_diff({{2, full_diff({w})}, last}));
+        CHECK(scraper.take() == "-y:1 +w:1");
+    }
+    SECTION("or until the configuration returns to it, with the newest rules") {
+        const std::vector<ProviderId> returned{1};
+        pool.reload(next, {}, returned);
+        CHECK(scraper.take() == "-y:1 +x:1");
+    }
+    SECTION("or until all are to have the same") {
+        pool.reload(next);
+        CHECK(scraper.take() == "-y:1 +x:1");
+    }
+    CHECK(scraper.complaints == "");
 }

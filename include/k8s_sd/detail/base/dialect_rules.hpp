@@ -26,6 +26,17 @@ struct DialectRules {
     /// vmagent reaches a server that is given by URL through the proxies of the environment;
     /// Prometheus only with `proxy_from_environment`. Both do so for a kubeconfig file.
     bool uses_proxies_of_environment;
+    /// vmagent ignores credentials and TLS options where no server is given by URL; Prometheus
+    /// refuses them.
+    bool ignores_credentials_without_api_server;
+    /// vmagent puts the values of environment variables where a file says `%{NAME}`; Prometheus does
+    /// not.
+    bool expands_variables;
+    /// vmagent has relabel_configs and metric_relabel_configs in `global`; Prometheus does not.
+    bool has_global_rules;
+    /// Files of `scrape_config_files` are lists of jobs to vmagent; to Prometheus mappings like the
+    /// main file.
+    bool job_files_are_lists;
     /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
     /// Prometheus knows no such role.
     bool has_role_endpointslices;
@@ -49,12 +60,39 @@ struct DialectRules {
     bool reads_lax_durations;
     /// vmagent writes "1m0s", as Go does; Prometheus "1m".
     bool writes_durations_as_go;
+    /// vmagent takes `scheme: HTTPS`; Prometheus refuses it.
+    bool takes_scheme_in_any_case;
+    /// Prometheus cuts a default timeout in `global` to the interval there, so that jobs inherit it
+    /// cut; in vmagent they inherit what is written.
+    bool cuts_global_timeout;
     /// Prometheus refuses a scrape timeout above the interval; vmagent cuts it to the interval.
     bool refuses_timeout_above_interval;
     /// Prometheus gives targets the labels that steer how histograms are scraped; vmagent does not.
     bool sets_histogram_labels;
     /// vmagent adds :80 or :443 to an address without port; Prometheus leaves it as it is.
     bool adds_default_port;
+
+    // Targets from elsewhere.
+
+    /// Prometheus refuses a list of http_sd with unknown keys, with null as a group or with an empty
+    /// label name, and a type other than application/json; vmagent ignores all that. Also of files:
+    /// null as a group and empty label names.
+    bool refuses_bad_target_lists;
+    /// Prometheus takes files that are called .json, .yml or .yaml, and reads .json as JSON; to
+    /// vmagent all files are YAML, which JSON is as well.
+    bool reads_target_files_by_extension;
+    /// Where a file of targets cannot be used any more, vmagent drops its targets; Prometheus keeps
+    /// them.
+    bool drops_targets_of_bad_files;
+    /// vmagent takes the label `__address__` of a static group, or one of a file, for the address of
+    /// its targets; Prometheus takes the targets.
+    bool address_label_replaces_targets;
+    /// Prometheus refuses a configuration with a static target that has a slash; to vmagent it may
+    /// be a URL.
+    bool refuses_slash_in_static_targets;
+    /// vmagent tells `__meta_filepath` relative to the directory of its configuration; Prometheus
+    /// as it opens the file.
+    bool writes_relative_file_paths;
 
     // Role node.
 
@@ -131,6 +169,10 @@ inline constexpr DialectRules prometheus_rules{
     .refuses_empty_api_server = true,
     .http_options_need_api_server = true,
     .uses_proxies_of_environment = false,
+    .ignores_credentials_without_api_server = false,
+    .expands_variables = false,
+    .has_global_rules = false,
+    .job_files_are_lists = false,
     .has_role_endpointslices = false,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
@@ -139,9 +181,17 @@ inline constexpr DialectRules prometheus_rules{
     .expands_label_references = false,
     .reads_lax_durations = false,
     .writes_durations_as_go = false,
+    .takes_scheme_in_any_case = false,
+    .cuts_global_timeout = true,
     .refuses_timeout_above_interval = true,
     .sets_histogram_labels = true,
     .adds_default_port = false,
+    .refuses_bad_target_lists = true,
+    .reads_target_files_by_extension = true,
+    .drops_targets_of_bad_files = false,
+    .address_label_replaces_targets = false,
+    .refuses_slash_in_static_targets = true,
+    .writes_relative_file_paths = false,
     .skips_empty_node_addresses = false,
     .attaches_name_of_unknown_node = false,
     .skips_finished_pods = false,
@@ -172,6 +222,10 @@ inline constexpr DialectRules victoriametrics_rules{
     .refuses_empty_api_server = false,
     .http_options_need_api_server = false,
     .uses_proxies_of_environment = true,
+    .ignores_credentials_without_api_server = true,
+    .expands_variables = true,
+    .has_global_rules = true,
+    .job_files_are_lists = true,
     .has_role_endpointslices = true,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,
@@ -180,9 +234,17 @@ inline constexpr DialectRules victoriametrics_rules{
     .expands_label_references = true,
     .reads_lax_durations = true,
     .writes_durations_as_go = true,
+    .takes_scheme_in_any_case = true,
+    .cuts_global_timeout = false,
     .refuses_timeout_above_interval = false,
     .sets_histogram_labels = false,
     .adds_default_port = true,
+    .refuses_bad_target_lists = false,
+    .reads_target_files_by_extension = false,
+    .drops_targets_of_bad_files = true,
+    .address_label_replaces_targets = true,
+    .refuses_slash_in_static_targets = false,
+    .writes_relative_file_paths = true,
     .skips_empty_node_addresses = true,
     .attaches_name_of_unknown_node = true,
     .skips_finished_pods = true,

@@ -42,6 +42,9 @@ const char* message_of(errc value) noexcept {
             return "as many watches of this server are open as may be; polling instead";
         case errc::connector_failed: return "a connection cannot be made";
         case errc::proxy_failed: return "the proxy does not connect to the server";
+        case errc::source_failed: return "a source of targets has failed";
+        case errc::target_file_failed: return "a file of targets cannot be read or understood";
+        case errc::target_list_too_large: return "a list of targets is larger than it may be";
     }
     return "unknown error of k8s_sd";
 }

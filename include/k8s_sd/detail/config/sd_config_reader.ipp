@@ -6,6 +6,8 @@
 #include "k8s_sd/detail/config/field_places.hpp"
 #include "k8s_sd/detail/config/http_client_reader.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
+#include "k8s_sd/detail/config/validate_server.hpp"
+#include "k8s_sd/detail/config/variables.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
 #include "k8s_sd/selector.hpp"
 
@@ -25,39 +27,59 @@ constexpr std::string_view role_alias = "endpointslices";
 /// Fills a DiscoveryConfig. What validate() finds is told by file, line and key.
 class SdConfigReader {
  public:
-    SdConfigReader(LabelDialect dialect, const std::string& file_name)
+    SdConfigReader(LabelDialect dialect, const std::string& file_name, detail::Mistakes& mistakes)
         : rules_(detail::rules_of(dialect)),
+          mistakes_(mistakes),
           places_(std::filesystem::path(file_name).parent_path()) {
         config_.dialect = dialect;
     }
 
     DiscoveryConfig read(const YamlValue& entry) {
-        read_entry(entry);
-        try {
-            validate(config_);
-        } catch (const ConfigError& e) {
-            throw ConfigError(places_.locate(e.where(), entry), e.problem());
-        }
+        const std::size_t before = mistakes_.count();
+        mistakes_.attempt([&] { read_entry(entry); });
+        if (mistakes_.count() == before) mistakes_.attempt([&] { check(entry); });
         return std::move(config_);
     }
 
  private:
     void read_entry(const YamlValue& entry) {
         allow_known_keys(entry);
-        config_.role = read_role(entry["role"]);
-        detail::read_http_client(entry, "api_server", config_.api_server, places_);
-        read_server(entry);
-        read_namespaces(entry["namespaces"]);
-        read_selectors(entry["selectors"]);
-        read_attach_metadata(entry["attach_metadata"]);
-        check_http_options(entry);
+        mistakes_.attempt([&] { config_.role = read_role(entry["role"]); });
+        mistakes_.attempt(
+            [&] { detail::read_http_client(entry, "api_server", config_.api_server, places_); });
+        mistakes_.attempt([&] { read_server(entry); });
+        mistakes_.attempt([&] { read_namespaces(entry["namespaces"]); });
+        mistakes_.attempt([&] { read_selectors(entry["selectors"]); });
+        mistakes_.attempt([&] { read_attach_metadata(entry["attach_metadata"]); });
+        mistakes_.attempt([&] { check_http_options(entry); });
     }
 
-    static void allow_known_keys(const YamlValue& entry) {
+    void check(const YamlValue& entry) {
+        try {
+            if (rules_.ignores_credentials_without_api_server && config_.api_server.url.empty()) {
+                forget_credentials(config_.api_server);
+            }
+            validate(config_);
+        } catch (const ConfigError& e) {
+            throw ConfigError(places_.locate(e.where(), entry), e.problem());
+        }
+    }
+
+    /// Those that contradict each other are refused all the same, and a token service.
+    static void forget_credentials(ApiServerConfig& server) {
+        detail::check_auth("api_server.auth", server.auth);
+        detail::check_tls("api_server.tls", server.tls);
+        AuthConfig kept;
+        kept.oauth2 = std::move(server.auth.oauth2);
+        server.auth = std::move(kept);
+        server.tls = {};
+    }
+
+    void allow_known_keys(const YamlValue& entry) {
         std::vector<std::string_view> keys{"role",       "api_server", "kubeconfig_file",
                                            "namespaces", "selectors",  "attach_metadata"};
         keys.insert(keys.end(), detail::http_client_keys.begin(), detail::http_client_keys.end());
-        entry.allow_only(keys, keys);
+        mistakes_.allow_only(entry, keys);
     }
 
     Role read_role(const YamlValue& value) const {
@@ -160,6 +182,7 @@ class SdConfigReader {
     }
 
     const detail::DialectRules& rules_;
+    detail::Mistakes& mistakes_;
     detail::FieldPlaces places_;
     DiscoveryConfig config_;
 };
@@ -177,8 +200,8 @@ YamlValue only_entry(const YamlValue& document) {
 }  // namespace
 
 DiscoveryConfig detail::read_sd_config(const YamlValue& entry, LabelDialect dialect,
-                                       const std::string& file_name) {
-    return SdConfigReader(dialect, file_name).read(entry);
+                                       const std::string& file_name, Mistakes& mistakes) {
+    return SdConfigReader(dialect, file_name, mistakes).read(entry);
 }
 
 Role parse_role(std::string_view name, LabelDialect dialect) {
@@ -192,13 +215,19 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
 }
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
-                                const std::string& file_name) {
-    return detail::read_sd_config(only_entry(YamlValue::parse(yaml, file_name)), dialect,
-                                  file_name);
+                                const std::string& file_name, const VariableLookup& variables) {
+    const std::string text = detail::expand_variables(yaml, dialect, variables, file_name,
+                                                      detail::max_config_file_bytes);
+    detail::Mistakes mistakes;
+    DiscoveryConfig config = detail::read_sd_config(only_entry(YamlValue::parse(text, file_name)),
+                                                    dialect, file_name, mistakes);
+    mistakes.throw_first();
+    return config;
 }
 
-DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect) {
-    return parse_sd_config(detail::read_config_file(path, path), dialect, path);
+DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect,
+                               const VariableLookup& variables) {
+    return parse_sd_config(detail::read_config_file(path, path), dialect, path, variables);
 }
 
 }  // namespace k8s_sd::inline v0

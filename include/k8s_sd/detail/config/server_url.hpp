@@ -31,6 +31,14 @@ void check_url_characters(std::string_view url);
 /// \throws ConfigError where "url"; its text never repeats the URL, which may hold a password
 ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme);
 
+/// A URL with its path as it is, to which a server's URL has no right.
+struct UrlWithPath {
+    ServerUrl server;
+    std::string path;  ///< begins with a slash; with the query
+};
+/// \throws ConfigError as parse_server_url()
+UrlWithPath parse_url_with_path(std::string_view url);
+
 /// "host", "host:port" or "[v6]:port", without the scheme's default port: the Host header.
 std::string authority(const ServerUrl&);
 

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/host_port.hpp"
+#include "k8s_sd/detail/base/percent_encoding.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/error.hpp"
@@ -116,6 +117,25 @@ ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme) {
     result.port = port.empty() ? std::string(default_port(result)) : std::move(port);
     result.prefix = url.substr(slash);
     while (result.prefix.ends_with('/')) result.prefix.pop_back();
+    return result;
+}
+
+UrlWithPath parse_url_with_path(std::string_view url) {
+    const std::size_t scheme = url.find("://");
+    const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+    const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
+    UrlWithPath result{parse_server_url(url.substr(0, end), false), {}};
+    std::string_view path = url.substr(end);
+    path = path.substr(0, path.find('#'));
+    if (!path.starts_with('/')) result.path = "/";
+    for (const char c : path) {
+        // As browsers do: what cannot stand in a request is escaped.
+        if (c > 0x20 && c < 0x7f) {
+            result.path += c;
+        } else {
+            append_escaped(result.path, std::string_view(&c, 1), {});
+        }
+    }
     return result;
 }
 

@@ -1,61 +1,108 @@
 #include "k8s_sd/detail/config/yaml_json.hpp"
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <boost/json/string_view.hpp>
 #include <boost/json/value.hpp>
-#include <boost/system/error_code.hpp>
 #include <optional>
-#include <utility>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
 constexpr int deepest_yaml = 32;
-constexpr int most_yaml_values = 10'000;
-constexpr std::size_t most_json_bytes = std::size_t{1} << 20;
+
+/// Whether the text is a number in JSON: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+bool is_json_number(std::string_view text) {
+    const auto skip = [&](std::string_view one_of) {
+        const bool there = !text.empty() && one_of.find(text[0]) != std::string_view::npos;
+        if (there) text.remove_prefix(1);
+        return there;
+    };
+    const auto skip_digits = [&] {
+        std::size_t count = 0;
+        while (skip("0123456789")) ++count;
+        return count;
+    };
+    skip("-");
+    if (!skip("0") && skip_digits() == 0) return false;
+    if (skip(".") && skip_digits() == 0) return false;
+    if (skip("eE")) {
+        skip("+-");
+        if (skip_digits() == 0) return false;
+    }
+    return text.empty();
+}
 
 class JsonMaker {
  public:
-    boost::json::value make(const YamlValue& yaml, int depth = 1) {
-        if (depth > deepest_yaml) yaml.fail("is nested too deep");
-        if (++values_ > most_yaml_values) yaml.fail("has too many values");
-        if (yaml.is_null()) return nullptr;
-        if (yaml.is_sequence()) {
-            boost::json::array array;
-            for (const YamlValue& item : yaml.items()) array.push_back(make(item, depth + 1));
-            return array;
-        }
-        if (yaml.is_scalar()) return scalar(yaml);
-        boost::json::object object;
-        for (const auto& [key, value] : yaml.entries()) object[key] = make(value, depth + 1);
-        return object;
+    explicit JsonMaker(const JsonOptions& options) : options_(options) {}
+
+    std::string make(const YamlValue& yaml) {
+        write(yaml, 1);
+        return std::move(text_);
     }
 
  private:
-    boost::json::value scalar(const YamlValue& yaml) {
-        const std::string text = yaml.string();
+    void write(const YamlValue& yaml, int depth) {
+        if (depth > deepest_yaml) yaml.fail("is nested too deep");
+        if (++values_ > options_.most_values) yaml.fail("has too many values");
+        if (yaml.is_null()) {
+            text_ += "null";
+        } else if (yaml.is_sequence()) {
+            write_list('[', yaml.items(), ']',
+                       [&](const YamlValue& item) { write(item, depth + 1); });
+        } else if (yaml.is_mapping()) {
+            write_list('{', yaml.entries(), '}', [&](const YamlValue::Entry& entry) {
+                write_text(entry.first);
+                text_ += ':';
+                write(entry.second, depth + 1);
+            });
+        } else {
+            write_scalar(yaml);
+        }
         // Anchors can repeat a long text, too.
-        bytes_ += text.size();
-        if (bytes_ > most_json_bytes) yaml.fail("is larger than 1 MiB");
-        if (!yaml.is_plain()) return boost::json::value(text);
-        if (const std::optional<bool> truth = yaml.as_boolean()) return *truth;
-        boost::system::error_code error;
-        boost::json::value number = boost::json::parse(text, error);
-        if (!error && number.is_number()) return number;
-        return boost::json::value(text);
+        if (text_.size() > options_.most_bytes) yaml.fail("is too large");
     }
 
-    int values_ = 0;
-    std::size_t bytes_ = 0;
+    template <class List, class Write>
+    void write_list(char open, const List& list, char close, Write write_one) {
+        text_ += open;
+        bool first = true;
+        for (const auto& item : list) {
+            if (!first) text_ += ',';
+            first = false;
+            write_one(item);
+        }
+        text_ += close;
+    }
+
+    void write_scalar(const YamlValue& yaml) {
+        const std::string text = yaml.string();
+        const bool typed = yaml.is_plain() && !options_.scalars_are_texts;
+        const std::optional<bool> truth = typed ? yaml.as_boolean() : std::nullopt;
+        if (truth) {
+            text_ += *truth ? "true" : "false";
+        } else if (typed && is_json_number(text)) {
+            text_ += text;
+        } else {
+            write_text(text);
+        }
+    }
+
+    void write_text(const std::string& text) {
+        text_ += boost::json::serialize(boost::json::string_view(text));
+    }
+
+    const JsonOptions& options_;
+    std::string text_;
+    std::size_t values_ = 0;
 };
 
 }  // namespace
 
-std::string to_json(const YamlValue& yaml) {
-    return boost::json::serialize(JsonMaker().make(yaml));
+std::string to_json(const YamlValue& yaml, const JsonOptions& options) {
+    return JsonMaker(options).make(yaml);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -2,10 +2,11 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/yaml_document.hpp"
 
-#include <yaml-cpp/yaml.h>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +18,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// A value in a YAML (or JSON) document that knows where it stands. Null stands for "not there".
 /// Every member that throws throws ConfigError where "file:line: path". No message repeats a
-/// scalar, which may be a secret.
+/// scalar, which may be a secret. Values of one document are for one thread.
 class K8S_SD_EXPORT YamlValue {
  public:
     /// Parses the only document of `text`; an empty document is null.
@@ -25,19 +26,21 @@ class K8S_SD_EXPORT YamlValue {
     ///         documents
     static YamlValue parse(std::string_view text, const std::string& file);
 
-    bool is_null() const { return node_.IsNull(); }
-    bool is_sequence() const { return node_.IsSequence(); }
-    bool is_scalar() const { return node_.IsScalar(); }
+    bool is_null() const { return node_ == nullptr || node_->kind == YamlNode::Kind::null; }
+    bool is_sequence() const { return is(YamlNode::Kind::sequence); }
+    bool is_mapping() const { return is(YamlNode::Kind::mapping); }
+    bool is_scalar() const { return is(YamlNode::Kind::scalar); }
     /// A scalar without quotes: what it looks like decides about its type.
-    bool is_plain() const { return node_.IsScalar() && node_.Tag() != "!"; }
+    bool is_plain() const { return is_scalar() && node_->plain; }
     /// Null, "", [] or {}.
     bool is_empty() const;
-    const std::string& path() const { return path_; }
+    /// "a.b[1].c"; empty for the whole document.
+    std::string path() const;
     /// The same value with paths that start here.
     YamlValue as_root() const { return with_path(""); }
     /// The same value under another path.
     YamlValue with_path(std::string path) const {
-        return YamlValue(node_, file_, line_, std::move(path));
+        return YamlValue(document_, node_, line_, {nullptr, std::move(path)});
     }
     /// "file:line: path"; the line is that of the key.
     std::string where() const;
@@ -62,6 +65,10 @@ class K8S_SD_EXPORT YamlValue {
     bool has(std::string_view key) const;
     /// The value of a key of a mapping; null where this is null or lacks the key.
     YamlValue operator[](std::string_view key) const;
+    /// Fails because the key that this is the value of is none of `keys`.
+    /// \param shown  those that the message lists
+    [[noreturn]] void fail_unknown_key(std::string_view key, std::span<const std::string_view> keys,
+                                       std::span<const std::string_view> shown) const;
     /// Fails for a key that is not allowed, naming those that are, and the likeliest.
     /// \param shown  those that the message lists
     void allow_only(std::span<const std::string_view> keys,
@@ -72,18 +79,27 @@ class K8S_SD_EXPORT YamlValue {
     }
 
  private:
-    YamlValue(const YAML::Node& node, std::string file, int line, std::string path)
-        : node_(node), file_(std::move(file)), line_(line), path_(std::move(path)) {}
-    YamlValue child(const YAML::Node& node, int line, const std::string& key) const;
-    struct Entries;
-    void add_entries(Entries&) const;
+    YamlValue(std::shared_ptr<const YamlDocument> document, const YamlNode* node, int line,
+              YamlStep step)
+        : document_(std::move(document)), node_(node), line_(line), step_(std::move(step)) {}
+    /// What the paths of values in this one begin with.
+    const YamlStep* way() const;
+    bool is(YamlNode::Kind kind) const { return node_ != nullptr && node_->kind == kind; }
+    YamlValue child(const YamlNode* node, int line, std::string_view key) const;
+    void spend(std::size_t bytes) const;
+    /// Of a mapping, with what it merges; none of null.
+    std::span<const YamlEntry> merged_entries() const;
+    const YamlEntry* find(std::string_view key) const;
+    struct Merging;
+    void add_entries(Merging&) const;
     /// Adds what the mappings that this value of a `<<` names have and `mapping` has not.
-    void merge_into(const YamlValue& mapping, Entries&) const;
+    void merge_into(const YamlValue& mapping, Merging&) const;
 
-    YAML::Node node_;
-    std::string file_;
-    int line_;  ///< from 1
-    std::string path_;
+    std::shared_ptr<const YamlDocument> document_;
+    const YamlNode* node_;
+    int line_;       ///< from 1
+    YamlStep step_;  ///< the last one to this value
+    mutable const YamlStep* way_ = nullptr;
 };
 
 }  // namespace k8s_sd::inline v0::detail

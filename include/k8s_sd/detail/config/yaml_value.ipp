@@ -4,96 +4,25 @@
 #include "k8s_sd/detail/config/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
 
-#include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
-#include <sstream>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-std::string place(const std::string& file, int line) { return file + ":" + std::to_string(line); }
-
-int line_of_offset(std::string_view text, std::size_t offset) {
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
-    return 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
-}
-
-void check_text(std::string_view text, const std::string& file) {
-    if (const std::size_t bad = find_invalid_utf8(text); bad != text.size()) {
-        throw ConfigError(place(file, line_of_offset(text, bad)), "the text is not UTF-8");
-    }
-    const auto control = std::find_if(text.begin(), text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
-    });
-    if (control != text.end()) {
-        const auto offset = static_cast<std::size_t>(control - text.begin());
-        throw ConfigError(place(file, line_of_offset(text, offset)),
-                          "the text contains a control character");
-    }
-}
-
-/// At a character that begins nothing, such as a comma at the beginning of a line, yaml-cpp finds
-/// empty documents without end. Each document must begin behind the previous one.
-class ProgressCheck final : public YAML::EventHandler {
- public:
-    void OnDocumentStart(const YAML::Mark& mark) override {
-        if (mark.pos == last_) throw YAML::ParserException(mark, "unexpected character");
-        last_ = mark.pos;
-    }
-    void OnDocumentEnd() override {}
-    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  const std::string&) override {}
-    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                         YAML::EmitterStyle::value) override {}
-    void OnSequenceEnd() override {}
-    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                    YAML::EmitterStyle::value) override {}
-    void OnMapEnd() override {}
-
- private:
-    int last_ = -1;
-};
-
-void check_progress(const std::string& text) {
-    std::istringstream stream(text);
-    YAML::Parser parser(stream);
-    ProgressCheck check;
-    while (parser.HandleNextDocument(check)) {
-    }
-}
-
-std::vector<YAML::Node> load_documents(std::string_view text, const std::string& file) {
-    // yaml-cpp takes a quoted scalar that never ends for one that ends with the file; the
-    // document end marker makes it an error.
-    const std::string terminated = std::string(text) + (text.ends_with('\n') ? "...\n" : "\n...\n");
-    try {
-        check_progress(terminated);
-        return YAML::LoadAll(terminated);
-    } catch (const YAML::DeepRecursion& e) {
-        throw ConfigError(place(file, e.mark.line + 1), "the YAML is nested too deep");
-    } catch (const YAML::Exception& e) {
-        const int last_line = line_of_offset(text, text.size());
-        throw ConfigError(place(file, std::min(e.mark.line + 1, last_line)),
-                          "YAML syntax: " + e.msg);
-    }
-}
-
 /// A key as it may stand in a message. What is no plain name may be half of a misspelt
 /// "token:secret", or made to forge log lines.
-std::string printable_key(const std::string& key) {
+std::string printable_key(std::string_view key) {
     const auto plain = [](char c) {
         return is_alphanumeric(c) || std::string_view("_-./<").find(c) != std::string_view::npos;
     };
-    return key.size() <= 48 && std::all_of(key.begin(), key.end(), plain) ? key : "?";
+    const bool shown = key.size() <= 48 && std::all_of(key.begin(), key.end(), plain);
+    return shown ? std::string(key) : "?";
 }
 
 template <class Number, class... Options>
@@ -129,52 +58,96 @@ std::optional<std::uint64_t> whole_number(std::string text) {
     return static_cast<std::uint64_t>(*value);
 }
 
+/// YAML 1.1: y, yes, true, on and their opposites, in lower case, upper case or capitalised.
+std::optional<bool> truth(std::string_view text) {
+    constexpr std::array<std::string_view, 4> yes{"y", "yes", "true", "on"};
+    constexpr std::array<std::string_view, 4> no{"n", "no", "false", "off"};
+    if (text.empty() || text.size() > 5) return std::nullopt;
+    const std::string lower = lower_case(text);
+    const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const bool one_case = std::all_of(text.begin(), text.end(), is_upper) ||
+                          std::none_of(text.begin() + 1, text.end(), is_upper);
+    if (!one_case) return std::nullopt;
+    if (std::find(yes.begin(), yes.end(), lower) != yes.end()) return true;
+    if (std::find(no.begin(), no.end(), lower) != no.end()) return false;
+    return std::nullopt;
+}
+
 /// Far beyond what people write; bounds the work for anchors that are merged again and again.
 constexpr std::size_t most_merged = 1'000;
 
 /// As text, in quotes, it is a key like others.
-bool is_merge_key(const YAML::Node& key) { return key.Scalar() == "<<" && key.Tag() != "!"; }
+bool is_merge_key(const YamlNode& key) { return key.text == "<<" && key.plain; }
 
 }  // namespace
 
-YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
-    check_text(text, file);
-    const std::vector<YAML::Node> documents = load_documents(text, file);
-    YAML::Node root;
-    for (const YAML::Node& document : documents) {
-        if (document.IsNull()) continue;
-        if (!root.IsNull()) {
-            throw ConfigError(place(file, document.Mark().line + 1),
-                              "there is a second YAML document; one is allowed");
-        }
-        root.reset(document);
+/// Most mappings have few keys.
+class YamlKeyNames {
+ public:
+    /// \returns false for a name that is there already
+    bool insert(std::string_view name) {
+        constexpr std::size_t few = 16;
+        if (std::find(few_.begin(), few_.end(), name) != few_.end()) return false;
+        if (few_.size() == few) return many_.insert(name).second;
+        few_.push_back(name);
+        return true;
     }
-    return YamlValue(root, file, root.IsNull() ? 1 : root.Mark().line + 1, "");
+
+ private:
+    std::vector<std::string_view> few_;
+    std::set<std::string_view> many_;
+};
+
+YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
+    auto document = parse_yaml(text, file);
+    const YamlNode* root = document->root();
+    return YamlValue(std::move(document), root, root ? root->line : 1, YamlStep{});
+}
+
+std::string YamlValue::path() const {
+    std::vector<const YamlStep*> steps{&step_};
+    while (steps.back()->parent) steps.push_back(steps.back()->parent);
+    std::string path = steps.back()->key;
+    for (auto step = steps.rbegin() + 1; step != steps.rend(); ++step) {
+        if ((*step)->index != YamlStep::no_index) {
+            path += "[" + std::to_string((*step)->index) + "]";
+        } else {
+            path += (path.empty() ? "" : ".") + printable_key((*step)->key);
+        }
+    }
+    return path;
+}
+
+const YamlStep* YamlValue::way() const {
+    if (!way_) way_ = document_->keep_step(step_);
+    return way_;
 }
 
 std::string YamlValue::where() const {
-    return place(printable(file_), line_) + (path_.empty() ? "" : ": " + path_);
+    const std::string way = path();
+    return printable(document_->file()) + ":" + std::to_string(line_) +
+           (way.empty() ? "" : ": " + way);
 }
 
 void YamlValue::fail(const std::string& problem) const { throw ConfigError(where(), problem); }
 
 bool YamlValue::is_empty() const {
-    return node_.IsScalar() ? node_.Scalar().empty() : node_.size() == 0;
+    return is_null() || (is_scalar() ? node_->text.empty() : node_->parts.empty());
 }
 
 std::string YamlValue::string() const {
     if (is_null()) return {};
-    if (!node_.IsScalar()) fail("must be a text");
-    const std::string& text = node_.Scalar();
+    if (!is_scalar()) fail("must be a text");
     // The document is; but yaml-cpp makes half a character of an escape such as "\_".
-    if (!is_utf8(text)) fail("is not UTF-8; write characters as they are or as \\u....");
-    return text;
+    if (!is_utf8(node_->text)) {
+        fail("is not UTF-8; write characters as they are or as \\u....");
+    }
+    spend(node_->text.size());
+    return std::string(node_->text);
 }
 
 std::optional<bool> YamlValue::as_boolean() const {
-    bool value = false;
-    if (!is_plain() || !YAML::convert<bool>::decode(node_, value)) return std::nullopt;
-    return value;
+    return is_plain() ? truth(node_->text) : std::nullopt;
 }
 
 bool YamlValue::boolean() const {
@@ -186,91 +159,120 @@ bool YamlValue::boolean() const {
 
 std::uint64_t YamlValue::unsigned_integer() const {
     if (is_null()) return 0;
-    const auto value = is_plain() ? whole_number(node_.Scalar()) : std::nullopt;
+    const auto value = is_plain() ? whole_number(std::string(node_->text)) : std::nullopt;
     if (!value) fail("must be a whole number from 0 to 18446744073709551615");
     return *value;
 }
 
 std::vector<YamlValue> YamlValue::items() const {
     if (is_null()) return {};
-    if (!node_.IsSequence()) fail("must be a list");
+    if (!is_sequence()) fail("must be a list");
+    spend(yaml_value_bytes * node_->parts.size());
     std::vector<YamlValue> result;
-    for (const auto& item : node_) {
-        const std::string index = "[" + std::to_string(result.size()) + "]";
-        result.push_back(YamlValue(item, file_, item.Mark().line + 1, path_ + index));
+    result.reserve(node_->parts.size());
+    for (const YamlNode* item : node_->parts) {
+        result.push_back(YamlValue(document_, item, item->line, {way(), {}, result.size()}));
     }
     return result;
 }
 
-YamlValue YamlValue::child(const YAML::Node& node, int line, const std::string& key) const {
-    const std::string name = printable_key(key);
-    return YamlValue(node, file_, line, path_.empty() ? name : path_ + "." + name);
+YamlValue YamlValue::child(const YamlNode* node, int line, std::string_view key) const {
+    return YamlValue(document_, node, line, {way(), std::string(key)});
+}
+
+void YamlValue::spend(std::size_t bytes) const {
+    if (!document_->spend(bytes)) fail("anchors stand for too much");
 }
 
 /// The entries of a mapping while they are collected.
-struct YamlValue::Entries {
-    std::vector<Entry> list;
-    std::set<std::string, std::less<>> names;
+struct YamlValue::Merging {
+    std::vector<YamlEntry> list;
+    YamlKeyNames names;
     std::size_t merged = 0;  ///< visited in other mappings
 };
 
-std::vector<YamlValue::Entry> YamlValue::entries() const {
+std::span<const YamlEntry> YamlValue::merged_entries() const {
     if (is_null()) return {};
-    if (!node_.IsMap()) fail("must be a mapping of keys to values");
-    Entries all;
-    add_entries(all);
-    return std::move(all.list);
+    if (!is_mapping()) fail("must be a mapping of keys to values");
+    if (!node_->entries) {
+        Merging all;
+        add_entries(all);
+        spend(yaml_value_bytes * (all.list.size() + all.merged));
+        node_->entries = std::make_unique<const std::vector<YamlEntry>>(std::move(all.list));
+    }
+    return *node_->entries;
 }
 
-void YamlValue::add_entries(Entries& all) const {
-    std::set<std::string_view> own;
+std::vector<YamlValue::Entry> YamlValue::entries() const {
+    const std::span<const YamlEntry> all = merged_entries();
+    spend(yaml_value_bytes * all.size());
+    std::vector<Entry> result;
+    result.reserve(all.size());
+    for (const YamlEntry& entry : all) {
+        result.emplace_back(entry.key, child(entry.value, entry.line, entry.key));
+    }
+    return result;
+}
+
+void YamlValue::add_entries(Merging& all) const {
+    YamlKeyNames own;
     std::vector<YamlValue> merges;
-    for (const auto& entry : node_) {
-        const int line = entry.first.Mark().line + 1;
-        if (!entry.first.IsScalar()) child(entry.first, line, "?").fail("a key must be a text");
-        const std::string& key = entry.first.Scalar();
-        if (!is_utf8(key)) child(entry.first, line, "?").fail("a key must be UTF-8");
-        const YamlValue value = child(entry.second, line, key);
-        if (!own.insert(key).second) value.fail("is there twice");
-        if (is_merge_key(entry.first)) {
-            merges.push_back(value);
-        } else if (all.names.insert(key).second) {
-            all.list.emplace_back(key, value);
+    for (std::size_t i = 0; i < node_->parts.size(); i += 2) {
+        const YamlNode& key = *node_->parts[i];
+        const bool is_text = key.kind == YamlNode::Kind::scalar;
+        if (!is_text) child(&key, key.line, "?").fail("a key must be a text");
+        if (!is_utf8(key.text)) child(&key, key.line, "?").fail("a key must be UTF-8");
+        const YamlEntry entry{key.text, key.line, node_->parts[i + 1]};
+        const auto value = [&] { return child(entry.value, entry.line, entry.key); };
+        if (!own.insert(key.text)) value().fail("is there twice");
+        if (is_merge_key(key)) {
+            merges.push_back(value());
+        } else if (all.names.insert(key.text)) {
+            all.list.push_back(entry);
         }
     }
     for (const YamlValue& value : merges) value.merge_into(*this, all);
 }
 
-void YamlValue::merge_into(const YamlValue& mapping, Entries& all) const {
-    const auto merge = [&](const YAML::Node& source) {
-        if (!source.IsMap()) fail("must be a mapping, or a list of mappings, to take keys from");
+void YamlValue::merge_into(const YamlValue& mapping, Merging& all) const {
+    const auto merge = [&](const YamlNode* source) {
+        if (source->kind != YamlNode::Kind::mapping) {
+            fail("must be a mapping, or a list of mappings, to take keys from");
+        }
         // An anchor can be merged many times, and into itself.
-        all.merged += 1 + source.size();
+        all.merged += 1 + source->parts.size() / 2;
         if (all.merged > most_merged) fail("takes too many keys from other mappings");
-        YamlValue(source, file_, line_, mapping.path_).add_entries(all);
+        YamlValue(document_, source, line_, mapping.step_).add_entries(all);
     };
-    if (!node_.IsSequence()) return merge(node_);
-    for (const auto& item : node_) merge(item);
+    if (!is_sequence()) return merge(node_);
+    for (const YamlNode* item : node_->parts) merge(item);
 }
 
-bool YamlValue::has(std::string_view key) const {
-    const std::vector<Entry> all = entries();
-    return std::any_of(all.begin(), all.end(), [&](const Entry& e) { return e.first == key; });
+const YamlEntry* YamlValue::find(std::string_view key) const {
+    for (const YamlEntry& entry : merged_entries()) {
+        if (entry.key == key) return &entry;
+    }
+    return nullptr;
 }
+
+bool YamlValue::has(std::string_view key) const { return find(key) != nullptr; }
 
 YamlValue YamlValue::operator[](std::string_view key) const {
-    for (const Entry& entry : entries()) {
-        if (entry.first == key) return entry.second;
-    }
-    return child(YAML::Node(), line_, std::string(key));
+    const YamlEntry* entry = find(key);
+    return entry ? child(entry->value, entry->line, key) : child(nullptr, line_, key);
 }
 
 void YamlValue::allow_only(std::span<const std::string_view> keys,
                            std::span<const std::string_view> shown) const {
-    for (const auto& [key, value] : entries()) {
-        if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        value.fail("unknown key; allowed are " + join(shown) + did_you_mean(key, keys));
+    for (const YamlEntry& entry : merged_entries()) {
+        if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+        child(entry.value, entry.line, entry.key).fail_unknown_key(entry.key, keys, shown);
     }
+}
+
+void YamlValue::fail_unknown_key(std::string_view key, std::span<const std::string_view> keys,
+                                 std::span<const std::string_view> shown) const {
+    fail("unknown key; allowed are " + join(shown) + did_you_mean(key, keys));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -35,7 +36,7 @@ constexpr int job_diffs_per_turn = 64;
 struct ResolvedJob {
     std::string name;
     std::vector<JobState::Entry> entries;
-    Duration interval{0};
+    JobState::Times times;
 };
 
 void check_jobs(const std::vector<Job>& jobs) {
@@ -53,6 +54,9 @@ void check_jobs(const std::vector<Job>& jobs) {
         }
         if (jobs[i].min_update_interval < Duration::zero()) {
             throw ConfigError(job + ".min_update_interval", "must not be negative");
+        }
+        if (jobs[i].supersede_timeout.value_or(Duration::zero()) < Duration::zero()) {
+            throw ConfigError(job + ".supersede_timeout", "must not be negative");
         }
     }
 }
@@ -101,6 +105,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         {
             const std::lock_guard lock(mutex_);
             due_.clear();
+            superseding_.clear();
             jobs_.clear();
             states_.clear();
             count(0);
@@ -121,12 +126,40 @@ class DiscoveryManager::Impl final : public Provider::Observer,
 
     std::optional<JobSnapshot> snapshot(std::string_view job) const {
         const std::lock_guard lock(mutex_);
-        const auto state = states_.find(job);
-        if (state == states_.end() || state->second.ended()) return std::nullopt;
-        return state->second.snapshot();
+        const JobState* state = find(job);
+        if (!state) return std::nullopt;
+        return state->snapshot();
+    }
+
+    std::vector<ProviderId> providers(std::string_view job) const {
+        const std::lock_guard lock(mutex_);
+        const JobState* state = find(job);
+        return state ? state->providers() : std::vector<ProviderId>();
     }
 
  private:
+    /// The host has let go of a job's diff.
+    class Turn {
+     public:
+        explicit Turn(std::weak_ptr<Impl> manager) : manager_(std::move(manager)) {}
+        ~Turn() {
+            const auto manager = manager_.lock();
+            if (manager && !job.empty()) manager->end_turn(job);
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+        std::string job;
+
+     private:
+        const std::weak_ptr<Impl> manager_;
+    };
+
+    const JobState* find(std::string_view job) const {
+        const auto state = states_.find(job);
+        return state == states_.end() || state->second.ended() ? nullptr : &state->second;
+    }
+
     Impl(const executor_type& executor, const detail::ContextEnvironment& environment,
          Callback callback)
         : executor_(executor),
@@ -142,16 +175,15 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     std::vector<ResolvedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
         std::vector<ResolvedJob> prepared;
-        std::map<DiscoveryConfig, JobState::Entry> known;  // equal ones read their files once
+        std::map<detail::ProviderConfig, JobState::Entry> known;  // equal ones are looked at once
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;
-            result.interval = job.min_update_interval;
-            for (std::size_t i = 0; i < job.configs.size(); ++i) {
-                DiscoveryConfig config = job.configs[i];
-                result.interval = std::max(result.interval, config.min_update_interval);
-                // What remains is the same for all jobs. A negative one is an error.
-                config.min_update_interval = std::min(config.min_update_interval, Duration{});
+            result.times = {job.min_update_interval, job.supersede_timeout};
+            for (const DiscoveryConfig& config : job.configs) {
+                result.times.interval = std::max(result.times.interval, config.min_update_interval);
+            }
+            for (auto& [config, index] : detail::provider_configs(job)) {
                 auto entry = known.find(config);
                 if (entry == known.end()) {
                     entry =
@@ -159,7 +191,8 @@ class DiscoveryManager::Impl final : public Provider::Observer,
                 }
                 result.entries.push_back(entry->second);
                 if (entry->second.provider) continue;
-                failures.push_back({job.name, i, entry->second.problem});
+                failures.push_back(
+                    {job.name, index, entry->second.problem, detail::origin_of(config)});
             }
         }
         return prepared;
@@ -169,7 +202,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         std::vector<JobState*> jobs;
         for (ResolvedJob& job : prepared) {
             JobState& state = states_.try_emplace(job.name, job.name).first->second;
-            state.configure(std::move(job.entries), job.interval);
+            state.configure(std::move(job.entries), job.times, clock_->now());
             jobs.push_back(&state);
         }
         // Jobs that remain come before those that go: of a job under a new name there is always
@@ -189,10 +222,12 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         for (const auto& subscription : state.subscriptions()) subscription->provider()->start();
         due_.remove(state);  // the interval may be another one
         schedule(state);
+        watch_superseded(state);
     }
 
     void end(JobState& state) {
         due_.remove(state);
+        superseding_.remove(state);
         state.end();
         if (state.begun()) return schedule(state);
         states_.erase(states_.find(state.name()));
@@ -213,6 +248,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         for (ProviderSubscription* subscriber : provider.subscribers()) {
             subscriber->job().on_ready(provider);
             schedule(subscriber->job());
+            watch_superseded(subscriber->job());
         }
     }
 
@@ -225,42 +261,74 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     // --- delivery -----------------------------------------------------------------------------
 
     void schedule(JobState& state) {
-        if (!operation_ || due_.contains(state) || !state.has_news()) return;
+        if (!operation_ || due_.contains(state) || state.busy() || !state.has_news()) return;
         due_.put(state.due(clock_->now()), state);
         if (&due_.next() == &state) delivery_.wake(shared_from_this());
     }
 
+    void watch_superseded(JobState& state) {
+        superseding_.remove(state);
+        const std::optional<TimePoint> end = state.supersede_end();
+        if (!end) return;
+        superseding_.put(*end, state);
+        if (&superseding_.next() == &state) delivery_.wake(shared_from_this());
+    }
+
     bool tell_next(TimePoint now) override {
-        std::string job;
+        // Its end takes the mutex.
+        const auto turn = std::make_shared<Turn>(weak_from_this());
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
-            diff = take_due(now, job);
+            end_superseded(now);
+            diff = take_due(now, turn);
         }
         if (!diff || delivery_.cancelled()) return false;
-        diff->job = job;
         metrics_->job_diffs_delivered.fetch_add(1, std::memory_order_relaxed);
-        callback_(*diff);
+        callback_(std::move(*diff));
         return true;
     }
 
     std::optional<TimePoint> next_due(TimePoint) override {
         const std::lock_guard lock(mutex_);
-        if (due_.empty()) return std::nullopt;
-        return due_.next_time();
+        TimePoint next = TimePoint::max();
+        if (!due_.empty()) next = due_.next_time();
+        if (!superseding_.empty()) next = std::min(next, superseding_.next_time());
+        if (next == TimePoint::max()) return std::nullopt;
+        return next;
     }
 
-    std::optional<JobDiff> take_due(TimePoint now, std::string& job) {
+    void end_superseded(TimePoint now) {
+        while (!superseding_.empty() && superseding_.next_time() <= now) {
+            JobState& state = superseding_.next();
+            state.end_superseded(now);
+            watch_superseded(state);
+            schedule(state);
+        }
+    }
+
+    std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<Turn>& turn) {
         while (!due_.empty() && due_.next_time() <= now) {
             JobState& state = due_.next();
             due_.remove(state);
             if (!state.has_news()) continue;  // it has changed back
-            job = state.name();
             JobDiff diff = state.take(now);
-            if (state.ended()) states_.erase(states_.find(job));
+            diff.job = turn->job = state.name();
+            diff.turn = turn;
+            state.begin_turn(turn);
+            if (state.ended()) states_.erase(states_.find(diff.job));
             return diff;
         }
         return std::nullopt;
+    }
+
+    // Any thread.
+    void end_turn(const std::string& job) noexcept try {
+        const std::lock_guard lock(mutex_);
+        const auto state = states_.find(job);
+        if (state != states_.end()) schedule(state->second);
+    } catch (const std::bad_alloc&) {
+        // The job's next change tries again.
     }
 
     const executor_type executor_;
@@ -277,6 +345,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     std::map<std::string, JobState, std::less<>> states_;  // also of jobs whose end is due
     std::vector<JobState*> jobs_;                          // in the order of the configuration
     detail::DueQueue<JobState> due_;
+    detail::DueQueue<JobState> superseding_;  // when their superseded targets go
     std::size_t counted_failures_ = 0;
     std::size_t counted_jobs_ = 0;
 };
@@ -314,6 +383,10 @@ void DiscoveryManager::cancel() noexcept {
 }
 
 std::vector<JobStatus> DiscoveryManager::status() const { return impl_->status(); }
+
+std::vector<ProviderId> DiscoveryManager::providers(std::string_view job) const {
+    return impl_->providers(job);
+}
 
 std::optional<JobSnapshot> DiscoveryManager::snapshot(std::string_view job) const {
     return impl_->snapshot(job);

@@ -3,9 +3,11 @@
 #include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
+#include "k8s_sd/detail/discovery/provider_config.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,21 +48,29 @@ class ProviderSubscription {
     /// Takes the news.
     ProviderDiff take();
 
+    void supersede(TimePoint now) noexcept {
+        standing = Standing::superseded;
+        superseded_at_ = now;
+    }
+    /// Since when it has been superseded.
+    TimePoint superseded_at() const noexcept { return superseded_at_; }
+
     Standing standing = Standing::wanted;
 
  private:
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
     std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
+    TimePoint superseded_at_{};
 };
 
 /// One job: its configurations, and its stream of diffs. Decides what a new configuration keeps,
 /// adds and removes. Guarded by the manager's mutex.
 class JobState {
  public:
-    /// One of Job::configs.
+    /// One of the configurations of a job.
     struct Entry {
-        DiscoveryConfig config;
+        ProviderConfig config;
         std::shared_ptr<Provider> provider;  ///< null: it cannot be used
         std::string problem;                 ///< why
         /// It took the place of others, which stay until it has been listed.
@@ -73,8 +83,14 @@ class JobState {
         return subscriptions_;
     }
 
+    /// What holds for all configurations of a job.
+    struct Times {
+        Duration interval{0};  ///< between two diffs
+        std::optional<Duration> supersede_timeout{};
+    };
+
     /// Makes these the configurations.
-    void configure(std::vector<Entry>, Duration interval);
+    void configure(std::vector<Entry>, const Times&, TimePoint now);
     /// There is no such job any more.
     void end();
     bool ended() const noexcept { return ended_; }
@@ -84,16 +100,26 @@ class JobState {
     /// A provider of a subscription has become ready.
     void on_ready(const Provider&);
 
+    /// When targets go whose configuration has been superseded for too long.
+    std::optional<TimePoint> supersede_end() const;
+    /// That time has come.
+    void end_superseded(TimePoint now);
+
     bool has_news() const;
     /// When the news may be delivered.
     TimePoint due(TimePoint now) const;
     /// The news, of which there are some; without the name.
     JobDiff take(TimePoint now);
+    /// Whether the host still has the diff that it was given last; see JobDiff::turn.
+    bool busy() const noexcept { return !turn_.expired(); }
+    void begin_turn(const std::shared_ptr<const void>& turn) noexcept { turn_ = turn; }
 
     JobStatus status() const;
     JobSnapshot snapshot() const;
+    std::vector<ProviderId> providers() const;
 
  private:
+    std::optional<TimePoint> supersede_end(const ProviderSubscription&) const;
     bool uses(const Provider&) const;
     bool subscribes_to(const Provider&) const;
     const Entry* find_same(const Entry&) const;
@@ -104,6 +130,8 @@ class JobState {
     std::vector<Entry> entries_;
     std::vector<std::unique_ptr<ProviderSubscription>> subscriptions_;
     Pace pace_;
+    std::optional<Duration> supersede_timeout_;
+    std::weak_ptr<const void> turn_;
     bool ended_ = false;
 };
 

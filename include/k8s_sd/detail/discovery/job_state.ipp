@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/job_state.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 
@@ -22,18 +23,22 @@ ProviderDiff ProviderSubscription::take() {
 
 // --- configuration -------------------------------------------------------------------------------
 
-void JobState::configure(std::vector<Entry> entries, Duration interval) {
+void JobState::configure(std::vector<Entry> entries, const Times& times, TimePoint now) {
     const bool added = adopt(entries);
     entries_ = std::move(entries);
-    pace_.set_interval(interval);
+    pace_.set_interval(times.interval);
+    supersede_timeout_ = times.supersede_timeout;
     ended_ = false;
     for (const auto& subscription : subscriptions_) {
         using enum ProviderSubscription::Standing;
         if (uses(*subscription->provider())) {
             subscription->standing = wanted;
         } else if (subscription->standing == wanted) {
-            subscription->standing =
-                added && subscription->provider()->ready() ? superseded : going;
+            if (added && subscription->provider()->ready()) {
+                subscription->supersede(now);
+            } else {
+                subscription->standing = going;
+            }
         }
     }
     for (const Entry& entry : entries_) {
@@ -97,6 +102,29 @@ void JobState::release_superseded() {
     std::erase_if(subscriptions_, [](const auto& subscription) { return subscription->idle(); });
 }
 
+std::optional<TimePoint> JobState::supersede_end(const ProviderSubscription& subscription) const {
+    using enum ProviderSubscription::Standing;
+    if (subscription.standing != superseded || !supersede_timeout_) return std::nullopt;
+    return due_after(subscription.superseded_at(), *supersede_timeout_);
+}
+
+std::optional<TimePoint> JobState::supersede_end() const {
+    std::optional<TimePoint> first;
+    for (const auto& subscription : subscriptions_) {
+        const auto end = supersede_end(*subscription);
+        if (end && (!first || *end < *first)) first = end;
+    }
+    return first;
+}
+
+void JobState::end_superseded(TimePoint now) {
+    for (const auto& subscription : subscriptions_) {
+        const auto end = supersede_end(*subscription);
+        if (end && *end <= now) subscription->standing = ProviderSubscription::Standing::going;
+    }
+    release_superseded();
+}
+
 void JobState::end() {
     entries_.clear();
     for (const auto& subscription : subscriptions_) {
@@ -141,6 +169,7 @@ JobStatus JobState::status() const {
     status.synced = true;
     for (const Entry& entry : entries_) {
         JobConfigStatus& config = status.configs.emplace_back();
+        config.origin = origin_of(entry.config);
         status.synced = status.synced && entry.provider && entry.provider->ready();
         if (entry.provider) {
             config.provider = entry.provider->id();
@@ -159,6 +188,14 @@ JobStatus JobState::status() const {
         if (superseded) ++status.superseded;
     }
     return status;
+}
+
+std::vector<ProviderId> JobState::providers() const {
+    std::vector<ProviderId> providers;
+    for (const Entry& entry : entries_) {
+        if (entry.provider) providers.push_back(entry.provider->id());
+    }
+    return providers;
 }
 
 JobSnapshot JobState::snapshot() const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
-#include "k8s_sd/detail/groups/discoverer_status.hpp"
+#include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -19,7 +19,7 @@ class ProviderSubscription;
 /// One discovery configuration that a DiscoveryManager runs for any number of jobs, with the
 /// targets it has found. The jobs own it through their subscriptions.
 ///
-/// Guarded by the mutex of its observer, which the watcher's strand locks once a turn.
+/// Guarded by the mutex of its observer, which the strand of the feed locks once a turn.
 class Provider final : public GroupWatcher::Observer,
                        public std::enable_shared_from_this<Provider> {
  public:
@@ -34,20 +34,21 @@ class Provider final : public GroupWatcher::Observer,
         ~Observer() = default;
     };
 
-    Provider(ProviderId id, Role role, std::shared_ptr<GroupWatcher> watcher,
+    Provider(ProviderId id, std::unique_ptr<TargetFeed> feed, std::shared_ptr<Metrics> metrics,
              std::weak_ptr<Observer> observer)
-        : id_(id), role_(role), watcher_(std::move(watcher)), observer_(std::move(observer)) {
-        ++watcher_->environment().metrics->providers;
+        : id_(id),
+          feed_(std::move(feed)),
+          metrics_(std::move(metrics)),
+          observer_(std::move(observer)) {
+        ++metrics_->providers;
     }
-    ~Provider() { --watcher_->environment().metrics->providers; }
+    ~Provider() { --metrics_->providers; }
     Provider(const Provider&) = delete;
     Provider& operator=(const Provider&) = delete;
 
     ProviderId id() const noexcept { return id_; }
-    void start() {
-        if (!subscription_) subscription_ = watcher_->subscribe(role_, weak_from_this());
-    }
-    DiscovererStatus status() const { return discoverer_status(subscription_.status()); }
+    void start() { feed_->start(weak_from_this()); }
+    DiscovererStatus status() const { return feed_->status(); }
 
     bool ready() const noexcept { return ready_; }
     const TargetGroups& targets() const noexcept { return targets_; }
@@ -92,10 +93,9 @@ class Provider final : public GroupWatcher::Observer,
     }
 
     const ProviderId id_;
-    const Role role_;
-    const std::shared_ptr<GroupWatcher> watcher_;
+    const std::unique_ptr<TargetFeed> feed_;
+    const std::shared_ptr<Metrics> metrics_;
     const std::weak_ptr<Observer> observer_;
-    GroupWatcher::Subscription subscription_;
     bool ready_ = false;
     TargetGroups targets_;
     std::vector<std::weak_ptr<PendingChanges>> pending_;

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/discovery/job_state.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
+#include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,7 +21,7 @@ class ProviderPool {
 
     /// With the provider that runs already if there is one. A configuration that cannot be used
     /// is an entry as well.
-    JobState::Entry find_or_make(const DiscoveryConfig& config,
+    JobState::Entry find_or_make(const ProviderConfig& config,
                                  const std::weak_ptr<Provider::Observer>& observer) {
         JobState::Entry entry;
         entry.config = config;
@@ -36,19 +37,17 @@ class ProviderPool {
     std::size_t size() const { return providers_.size(); }
 
  private:
-    using Key = std::pair<ResolvedConfig, Role>;
-
-    std::shared_ptr<Provider> provider_of(const DiscoveryConfig& config,
+    std::shared_ptr<Provider> provider_of(const ProviderConfig& config,
                                           const std::weak_ptr<Provider::Observer>& observer) {
-        const Key key(resolve(config, ContextEnvironment::of(executor_).in_cluster()), config.role);
+        const ContextEnvironment& context = ContextEnvironment::of(executor_);
+        const ResolvedProvider key = resolve_provider(config, context.in_cluster());
         if (auto provider = providers_.find(key)) return provider;
-        return providers_.add(
-            key, std::make_unique<Provider>(++last_id_, config.role,
-                                            GroupWatcher::acquire(executor_, key.first), observer));
+        return providers_.add(key, std::make_unique<Provider>(++last_id_, make_feed(executor_, key),
+                                                              context.metrics(), observer));
     }
 
     const asio::any_io_executor executor_;
-    WeakMap<Key, Provider> providers_;
+    WeakMap<ResolvedProvider, Provider> providers_;
     ProviderId last_id_ = 0;
 };
 

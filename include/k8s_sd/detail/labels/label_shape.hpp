@@ -59,6 +59,20 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         count_ = entries_.size();
     }
 
+    /// Names that nobody else keeps.
+    struct OwnNames {
+        std::span<const std::string_view> names;
+    };
+    explicit LabelShape(OwnNames own) {
+        for (const std::string_view name : own.names) text_ += name;
+        std::size_t offset = 0;
+        for (const std::string_view name : own.names) {
+            entries_.push_back({std::string_view(text_).substr(offset, name.size()), {}});
+            offset += name.size();
+        }
+        count_ = entries_.size();
+    }
+
     /// \param keys  sorted; of keys that become one name the greatest wins.
     LabelShape(FamilyName family, std::span<const std::string_view> keys) {
         std::vector<std::pair<std::size_t, std::size_t>> offsets;  // of name and present
@@ -112,7 +126,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         }
     }
 
-    std::string text_;  // storage of the names of a family
+    std::string text_;  // storage of names that are no literals
     std::vector<Entry> entries_;
     std::size_t count_ = 0;
 };

@@ -31,6 +31,7 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     std::shared_ptr<ServerTraffic> traffic_of(const ApiServerConfig&);
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     std::shared_ptr<Clock> clock() const { return environment_.clock; }
+    std::shared_ptr<FileCalls> file_calls() const { return environment_.file_calls; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
 
  private:

@@ -32,6 +32,12 @@ std::string media_type(std::string_view content_type) {
     return lower_case(trim(content_type.substr(0, content_type.find(';'))));
 }
 
+std::string media_parameters(std::string_view content_type) {
+    const std::size_t semicolon = content_type.find(';');
+    if (semicolon == std::string_view::npos) return {};
+    return std::string(trim(content_type.substr(semicolon + 1)));
+}
+
 // Kubernetes sends seconds; a date is ignored, as client-go does.
 std::optional<Duration> parse_retry_after(std::string_view value) {
     unsigned seconds = 0;
@@ -48,8 +54,10 @@ ResponseHead read_head(const http::response_header<>& header) {
         return std::string_view(value.data(), value.size());
     };
     head.content_type = media_type(field(http::field::content_type));
+    head.content_parameters = media_parameters(field(http::field::content_type));
     head.content_encoding = coding(field(http::field::content_encoding));
     head.date = field(http::field::date);
+    head.location = field(http::field::location);
     head.retry_after = parse_retry_after(field(http::field::retry_after));
     return head;
 }

@@ -24,31 +24,6 @@ namespace {
 constexpr std::size_t most_token_answer = std::size_t{1} << 20;
 constexpr Duration token_service_timeout = std::chrono::seconds(30);
 
-/// A URL with its path as it is, to which a server's URL has no right.
-struct TokenUrl {
-    ServerUrl server;
-    std::string path;  ///< with query
-};
-
-TokenUrl parse_token_url(const std::string& url) {
-    const std::size_t scheme = url.find("://");
-    const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-    const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
-    TokenUrl result{parse_server_url(url.substr(0, end), false), {}};
-    std::string_view path = std::string_view(url).substr(end);
-    path = path.substr(0, path.find('#'));
-    if (!path.starts_with('/')) result.path = "/";
-    for (const char c : path) {
-        // As browsers do: what cannot stand in a request is escaped.
-        if (c > 0x20 && c < 0x7f) {
-            result.path += c;
-        } else {
-            append_escaped(result.path, std::string_view(&c, 1), {});
-        }
-    }
-    return result;
-}
-
 /// A number, or a number as text; nullopt where there is none, or an endless time.
 std::optional<std::chrono::seconds> expires_in(const boost::json::object& object) {
     const boost::json::value* value = object.if_contains("expires_in");
@@ -80,7 +55,7 @@ OAuth2Issuer::OAuth2Issuer(const OAuth2Config& config, asio::any_io_executor str
       texts_(strand_, clock_, environment.file_calls, environment.logger),
       connection_(strand_, environment.connector, clock_),
       timer_(clock_->make_timer(strand_)) {
-    const TokenUrl url = parse_token_url(config_.token_url);
+    const UrlWithPath url = parse_url_with_path(config_.token_url);
     target_ = make_connect_target(url.server, config_.tls, config_.proxy);
     authority_ = authority(url.server);
     path_ = url.path;

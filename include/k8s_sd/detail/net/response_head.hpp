@@ -13,6 +13,8 @@ struct ResponseHead {
     std::string content_encoding;         ///< lower case; empty: the bytes are the content
     std::string date;                     ///< the server's clock, for messages about credentials
     std::optional<Duration> retry_after;  ///< as the server says it
+    std::string content_parameters;       ///< of the content type, without the first semicolon
+    std::string location;                 ///< of a redirect
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +18,10 @@ inline void append(CleansedBytes& secret, std::string_view text) {
     secret.insert(secret.end(), text.begin(), text.end());
 }
 
-/// The content of a regular file of at most 4 MiB, without a copy of it in a stream's buffer.
+/// The content of a regular file, without a copy of it in a stream's buffer.
 /// \param problem  set when there is no result: the reason, without the path
-std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem);
+/// \param most     bytes of a file
+std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem,
+                                              std::size_t most = std::size_t{4} << 20);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -10,11 +10,16 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t max_secret_file_bytes = std::size_t{4} << 20;
 constexpr std::size_t chunk_bytes = 4096;
 
 std::string system_message(int number) {
     return boost::system::error_code(number, boost::system::system_category()).message();
+}
+
+std::string size_text(std::size_t bytes) {
+    constexpr std::size_t mebibyte = std::size_t{1} << 20;
+    if (bytes % mebibyte != 0) return std::to_string(bytes) + " bytes";
+    return std::to_string(bytes / mebibyte) + " MiB";
 }
 
 class File {
@@ -47,7 +52,8 @@ class File {
 
 }  // namespace
 
-std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem) {
+std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem,
+                                              std::size_t most) {
     const File file(path);
     if (!file.is_open()) {
         problem = system_message(errno);
@@ -68,8 +74,8 @@ std::optional<CleansedBytes> read_secret_file(const std::string& path, std::stri
         }
         content.resize(size + static_cast<std::size_t>(n));
         if (n == 0) return content;
-        if (content.size() > max_secret_file_bytes) {
-            problem = "it is larger than 4 MiB";
+        if (content.size() > most) {
+            problem = "it is larger than " + size_text(most);
             return std::nullopt;
         }
     }

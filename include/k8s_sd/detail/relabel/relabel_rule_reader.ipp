@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/base/did_you_mean.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/config/variables.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
 #include "k8s_sd/error.hpp"
@@ -22,7 +23,7 @@ class RuleReader {
     RuleReader(const YamlValue& rule, const RelabelOptions& options)
         : yaml_(rule), options_(options), rules_(detail::rules_of(options.dialect)) {}
 
-    RelabelRule read() {
+    const RelabelRule& read() {
         if (yaml_.is_null()) yaml_.fail("a rule is missing; remove the '-' or write one");
         for (const char* key : {"match", "labels"}) {
             if (yaml_.has(key)) yaml_[key].fail("is for action graphite, which is not supported");
@@ -38,8 +39,16 @@ class RuleReader {
         if (yaml_.has("modulus")) rule_.modulus = yaml_["modulus"].unsigned_integer();
         read_selectors();
         if (is_about_metrics_) read_metric_name();
-        check();
-        return std::move(rule_);
+        return rule_;
+    }
+
+    /// What read() has read. \throws ConfigError for what is wrong with it
+    void check() const {
+        try {
+            detail::CompiledRule(rule_, options_);
+        } catch (const ConfigError& e) {
+            yaml_[e.where()].fail(e.problem());
+        }
     }
 
  private:
@@ -113,14 +122,6 @@ class RuleReader {
         }
     }
 
-    void check() const {
-        try {
-            detail::CompiledRule(rule_, options_);
-        } catch (const ConfigError& e) {
-            yaml_[e.where()].fail(e.problem());
-        }
-    }
-
     const YamlValue& yaml_;
     const RelabelOptions& options_;
     const detail::DialectRules& rules_;
@@ -138,20 +139,41 @@ YamlValue find_list(const YamlValue& document) {
 
 }  // namespace
 
-std::vector<RelabelRule> detail::read_relabel_rules(const YamlValue& list,
-                                                    const RelabelOptions& options) {
+std::vector<RelabelRule> detail::RelabelRuleReader::read(const YamlValue& list,
+                                                         const RelabelOptions& options,
+                                                         Mistakes& mistakes) {
     std::vector<RelabelRule> rules;
-    for (const YamlValue& item : list.items()) rules.push_back(RuleReader(item, options).read());
+    const auto read_one = [&](const YamlValue& item) {
+        RuleReader reader(item, options);
+        std::pair rule(reader.read(), options);
+        const auto place = good_.lower_bound(rule);
+        if (place == good_.end() || *place != rule) {
+            reader.check();
+            good_.insert(place, rule);
+        }
+        rules.push_back(std::move(rule.first));
+    };
+    mistakes.attempt([&] {
+        for (const YamlValue& item : list.items()) mistakes.attempt([&] { read_one(item); });
+    });
     return rules;
 }
 
 std::vector<RelabelRule> parse_relabel_configs(std::string_view yaml, RelabelOptions options,
-                                               const std::string& file_name) {
-    return detail::read_relabel_rules(find_list(YamlValue::parse(yaml, file_name)), options);
+                                               const std::string& file_name,
+                                               const VariableLookup& variables) {
+    const std::string text = detail::expand_variables(yaml, options.dialect, variables, file_name,
+                                                      detail::max_config_file_bytes);
+    detail::Mistakes mistakes;
+    std::vector<RelabelRule> rules = detail::RelabelRuleReader().read(
+        find_list(YamlValue::parse(text, file_name)), options, mistakes);
+    mistakes.throw_first();
+    return rules;
 }
 
-std::vector<RelabelRule> load_relabel_configs(const std::string& path, RelabelOptions options) {
-    return parse_relabel_configs(detail::read_config_file(path, path), options, path);
+std::vector<RelabelRule> load_relabel_configs(const std::string& path, RelabelOptions options,
+                                              const VariableLookup& variables) {
+    return parse_relabel_configs(detail::read_config_file(path, path), options, path, variables);
 }
 
 }  // namespace k8s_sd::inline v0

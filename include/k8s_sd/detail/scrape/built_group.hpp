@@ -7,12 +7,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// A group and what became of its targets. Small where all of them are dropped by the rules: those
-/// are most groups of most jobs.
+/// A group and what became of its targets. Small where the rules drop all of them, or all but one:
+/// those are nearly all groups of most jobs.
 class BuiltGroup {
  public:
     struct Dropped {
@@ -24,16 +25,15 @@ class BuiltGroup {
         std::string message;
     };
 
-    BuiltGroup() = default;
     BuiltGroup(TargetBuilder&, const TargetGroupPtr&);
 
     const TargetGroupPtr& group() const noexcept { return group_; }
     std::span<const ScrapeTargetPtr> targets() const noexcept {
-        return outcomes_ ? std::span<const ScrapeTargetPtr>(outcomes_->targets)
-                         : std::span<const ScrapeTargetPtr>();
+        if (outcomes_) return outcomes_->targets;
+        return {&only_, only_ ? 1U : 0U};
     }
     std::size_t dropped_count() const noexcept {
-        return outcomes_ ? outcomes_->dropped.size() : dropped_by_rules_;
+        return outcomes_ ? outcomes_->dropped.size() : group_->size() - targets().size();
     }
     std::span<const Failed> failed() const noexcept {
         return outcomes_ ? std::span<const Failed>(outcomes_->failed) : std::span<const Failed>();
@@ -41,8 +41,9 @@ class BuiltGroup {
     /// Calls `visit(index, reason)` until it returns false.
     template <class Visitor>
     void for_each_dropped(Visitor&& visit) const {
-        for (std::uint32_t i = 0; !outcomes_ && i < dropped_by_rules_; ++i) {
-            if (!visit(i, DropReason::relabelling)) return;
+        for (std::uint32_t i = 0; !outcomes_ && i < group_->size(); ++i) {
+            const bool kept = only_ && only_->index() == i;
+            if (!kept && !visit(i, DropReason::relabelling)) return;
         }
         if (!outcomes_) return;
         for (const Dropped& target : outcomes_->dropped) {
@@ -58,8 +59,29 @@ class BuiltGroup {
     };
 
     TargetGroupPtr group_;
-    std::unique_ptr<Outcomes> outcomes_;  ///< null: all are dropped by rules
-    std::uint32_t dropped_by_rules_ = 0;
+    ScrapeTargetPtr only_;                ///< the rules drop all others
+    std::unique_ptr<Outcomes> outcomes_;  ///< null: `only_` says it all
+};
+
+/// Groups are known by their sources.
+struct GroupHash {
+    using is_avalanching = void;
+    using is_transparent = void;
+    std::size_t operator()(std::string_view source) const noexcept;
+    std::size_t operator()(const BuiltGroup& built) const noexcept {
+        return (*this)(built.group()->source());
+    }
+};
+struct SameSource {
+    using is_transparent = void;
+    static std::string_view source(std::string_view source) noexcept { return source; }
+    static std::string_view source(const BuiltGroup& built) noexcept {
+        return built.group()->source();
+    }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const noexcept {
+        return source(a) == source(b);
+    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

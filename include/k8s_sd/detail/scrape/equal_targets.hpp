@@ -2,7 +2,6 @@
 
 #include "k8s_sd/scrape/scrape_target.hpp"
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <vector>
@@ -27,26 +26,36 @@ struct TargetTransition {
 
 /// What a change means to a scraper; see TargetHandler.
 struct TargetSteps {
-    std::vector<ScrapeTargetPtr> stop;
-    std::vector<ScrapeTargetPtr> keep;
-    std::vector<ScrapeTargetPtr> start;
+    struct Step {
+        TargetId id;
+        ScrapeTargetPtr target;
+    };
+    std::vector<Step> stop;
+    std::vector<Step> keep;
+    std::vector<Step> start;
 };
 
-/// All targets of a pool. Groups can have targets in common: of equal ones one is active, the
-/// others wait to take its place.
+/// All targets of a pool. Groups can have targets in common: of equal ones one is active and has a
+/// number, the others wait in a ring to take its place.
 class EqualTargets {
  public:
     const TargetSet& active() const noexcept { return active_; }
-    TargetSteps apply(const TargetTransition&);
+
+    /// Makes room for a transition, so that apply() does not throw.
+    TargetSteps prepare(std::size_t leaving, std::size_t coming);
+    /// \param steps  of prepare(), for no fewer targets
+    void apply(const TargetTransition&, TargetSteps& steps) noexcept;
 
  private:
-    using Equals = boost::unordered_flat_set<const ScrapeTarget*>;
+    using Step = TargetSteps::Step;
 
-    void insert(const ScrapeTargetPtr&);
-    void erase(const ScrapeTargetPtr&);
+    void insert(const ScrapeTargetPtr&, TargetSteps&) noexcept;
+    void erase(const ScrapeTargetPtr&, TargetSteps&) noexcept;
+    void tell_displaced(TargetSteps&, TargetId last_known) const noexcept;
+    void correct_started(TargetSteps&) const noexcept;
 
     TargetSet active_;
-    boost::unordered_flat_map<ScrapeTargetPtr, Equals, TargetHash, SameTarget> equals_;
+    TargetId last_id_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

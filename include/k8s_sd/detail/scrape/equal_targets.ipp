@@ -1,60 +1,88 @@
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
+#include "k8s_sd/detail/scrape/make_room.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
-/// Those that come are entered before the others are struck out, so what is in both goes on.
-TargetSteps EqualTargets::apply(const TargetTransition& transition) {
+TargetSteps EqualTargets::prepare(std::size_t leaving, std::size_t coming) {
     TargetSteps steps;
-    for (const ScrapeTargetPtr& target : transition.coming) {
-        if (!active_.contains(target)) steps.start.push_back(target);
-        insert(target);
-    }
-    for (const ScrapeTargetPtr& target : transition.leaving) erase(target);
-    TargetSet seen;
-    for (const ScrapeTargetPtr& target : transition.leaving) {
-        if (!seen.insert(target).second) continue;
-        const auto left = active_.find(target);
-        if (left == active_.end()) {
-            steps.stop.push_back(target);
-        } else if (!(*left)->same_discovered(*target)) {
-            steps.keep.push_back(*left);
-        }
-    }
+    steps.stop.reserve(leaving);
+    steps.keep.reserve(leaving);
+    steps.start.reserve(coming);
+    make_room(active_, coming);
     return steps;
 }
 
-void EqualTargets::insert(const ScrapeTargetPtr& target) {
-    const bool is_first = active_.insert(target).second;
-    if (!is_first) equals_[target].insert(target.get());
+/// Those that come are entered before the others are struck out, so what is in both goes on.
+void EqualTargets::apply(const TargetTransition& transition, TargetSteps& steps) noexcept {
+    const TargetId last_known = last_id_;
+    for (const ScrapeTargetPtr& target : transition.coming) insert(target, steps);
+    for (const ScrapeTargetPtr& target : transition.leaving) erase(target, steps);
+    tell_displaced(steps, last_known);
 }
 
-void EqualTargets::erase(const ScrapeTargetPtr& target) {
-    const auto equals = equals_.find(target);
-    if (equals == equals_.end()) {
-        active_.erase(target);
+void EqualTargets::insert(const ScrapeTargetPtr& target, TargetSteps& steps) noexcept {
+    const auto [active, is_first] = active_.insert(target);
+    if (is_first) {
+        target->id_ = ++last_id_;
+        steps.start.push_back({target->id_, target});
         return;
     }
-    Equals& others = equals->second;
+    const ScrapeTarget* previous = active->get();
+    const ScrapeTarget* next = previous->next_equal_;
+    target->previous_equal_ = previous;
+    target->next_equal_ = next;
+    previous->next_equal_ = next->previous_equal_ = target.get();
+}
+
+/// Those that were active are noted as to be stopped.
+void EqualTargets::erase(const ScrapeTargetPtr& target, TargetSteps& steps) noexcept {
+    const ScrapeTarget* next = std::exchange(target->next_equal_, target.get());
+    const ScrapeTarget* previous = std::exchange(target->previous_equal_, target.get());
+    previous->next_equal_ = next;
+    next->previous_equal_ = previous;
+    const TargetId id = std::exchange(target->id_, 0);
+    if (id == 0) return;
+    steps.stop.push_back({id, target});
     const auto active = active_.find(target);
-    if (*active == target) {
-        const ScrapeTargetPtr next = *others.begin();
-        others.erase(others.begin());
+    if (next == target.get()) {
         active_.erase(active);
-        active_.insert(next);
-    } else {
-        others.erase(target.get());
+        return;
     }
-    if (others.empty()) {
-        equals_.erase(equals);
-    } else if (equals->first == target) {
-        // Any of the equal ones can be the key, as long as it is there.
-        Equals moved = std::move(others);
-        const ScrapeTargetPtr key = *moved.begin();
-        equals_.erase(equals);
-        equals_.emplace(key, std::move(moved));
-    }
+    next->id_ = id;
+    // Equal elements can take each other's place.
+    const_cast<ScrapeTargetPtr&>(*active) = next;
+}
+
+/// Says of those noted as to be stopped which really are, and which only have a successor.
+void EqualTargets::tell_displaced(TargetSteps& steps, TargetId last_known) const noexcept {
+    const auto by_id = [](const Step& a, const Step& b) { return a.id < b.id; };
+    const auto same_id = [](const Step& a, const Step& b) { return a.id == b.id; };
+    // The first one of several with one number is what the scraper has.
+    std::stable_sort(steps.stop.begin(), steps.stop.end(), by_id);
+    steps.stop.erase(std::unique(steps.stop.begin(), steps.stop.end(), same_id), steps.stop.end());
+    const bool not_even_started = !steps.stop.empty() && steps.stop.back().id > last_known;
+    std::erase_if(steps.stop, [&](const Step& step) {
+        const auto successor = active_.find(step.target);
+        if (step.id > last_known) return true;
+        if (successor == active_.end()) return false;
+        if (!(*successor)->same_discovered(*step.target)) {
+            steps.keep.push_back({step.id, *successor});
+        }
+        return true;
+    });
+    if (not_even_started) correct_started(steps);
+}
+
+void EqualTargets::correct_started(TargetSteps& steps) const noexcept {
+    std::erase_if(steps.start, [&](Step& step) {
+        const auto active = active_.find(step.target);
+        if (active == active_.end()) return true;
+        step.target = *active;
+        return false;
+    });
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,114 +1,104 @@
 #pragma once
 
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+
+#include <cstdint>
 #include <string_view>
 
-/// Keys of configuration files that Prometheus or vmagent knows and k8s_sd has no use for.
+/// Keys of configuration files that Prometheus or vmagent knows and k8s_sd hands to the host.
 namespace k8s_sd::inline v0::detail {
 
-inline constexpr std::string_view unused_top_level_keys[] = {
-    "alerting",   "otlp",    "remote_read",         "remote_write",
-    "rule_files", "runtime", "scrape_config_files", "storage",
-    "tracing",
+/// What a value has to be.
+enum class KeyShape : std::uint8_t {
+    any,       ///< for the host to say
+    boolean,   ///< true or false
+    whole,     ///< a whole number
+    number,    ///< any number
+    text,      ///< a scalar
+    size,      ///< "10MB"
+    duration,  ///< "1m"
+    list,      ///< a sequence
+    mapping,   ///< a mapping
+    texts,     ///< a mapping of names to scalars, which are texts whatever they look like
 };
 
-inline constexpr std::string_view unused_global_keys[] = {
-    "body_size_limit",
-    "evaluation_interval",
-    "external_labels",
-    "extra_scrape_metrics",
-    "label_limit",
-    "label_name_length_limit",
-    "label_value_length_limit",
-    "metric_name_escaping_scheme",
-    "query_log_file",
-    "rule_query_offset",
-    "sample_limit",
-    "scrape_failure_log_file",
-    "scrape_protocols",
+struct HandedKey {
+    std::string_view name;
+    ConfigNoteKind about;
+    KeyShape shape = KeyShape::any;
+    /// What `global` says holds for jobs that say nothing, or 0, or "".
+    bool inherited = false;
 };
 
-inline constexpr std::string_view unused_job_keys[] = {
-    // How to scrape.
-    "authorization",
-    "basic_auth",
-    "bearer_token",
-    "bearer_token_file",
-    "body_size_limit",
-    "disable_compression",
-    "disable_keepalive",
-    "enable_compression",
-    "enable_http2",
-    "follow_redirects",
-    "headers",
-    "honor_labels",
-    "honor_timestamps",
-    "http_headers",
-    "max_scrape_size",
-    "no_proxy",
-    "oauth2",
-    "proxy_authorization",
-    "proxy_basic_auth",
-    "proxy_bearer_token",
-    "proxy_bearer_token_file",
-    "proxy_connect_header",
-    "proxy_from_environment",
-    "proxy_headers",
-    "proxy_oauth2",
-    "proxy_tls_config",
-    "proxy_url",
-    "scrape_align_interval",
-    "scrape_failure_log_file",
-    "scrape_fallback_protocol",
-    "scrape_offset",
-    "scrape_protocols",
-    "stream_parse",
-    "tls_config",
-    "track_timestamps_staleness",
-    // What to do with samples.
-    "extra_scrape_metrics",
-    "label_limit",
-    "label_name_length_limit",
-    "label_value_length_limit",
-    "metric_name_escaping_scheme",
-    "metric_relabel_debug",
-    "native_histogram_bucket_limit",
-    "native_histogram_min_bucket_factor",
-    "no_stale_markers",
-    "relabel_debug",
-    "sample_limit",
-    "series_limit",
-    // Other discovery.
-    "azure_sd_configs",
-    "consul_sd_configs",
-    "consulagent_sd_configs",
-    "digitalocean_sd_configs",
-    "dns_sd_configs",
-    "docker_sd_configs",
-    "dockerswarm_sd_configs",
-    "ec2_sd_configs",
-    "eureka_sd_configs",
-    "file_sd_configs",
-    "gce_sd_configs",
-    "hetzner_sd_configs",
-    "http_sd_configs",
-    "ionos_sd_configs",
-    "kuma_sd_configs",
-    "lightsail_sd_configs",
-    "linode_sd_configs",
-    "marathon_sd_configs",
-    "nerve_sd_configs",
-    "nomad_sd_configs",
-    "openstack_sd_configs",
-    "ovhcloud_sd_configs",
-    "puppetdb_sd_configs",
-    "scaleway_sd_configs",
-    "serverset_sd_configs",
-    "stackit_sd_configs",
-    "static_configs",
-    "triton_sd_configs",
-    "uyuni_sd_configs",
-    "vultr_sd_configs",
-    "yandexcloud_sd_configs",
+inline constexpr auto about_targets = ConfigNoteKind::targets;
+inline constexpr auto about_scraping = ConfigNoteKind::scraping;
+inline constexpr auto about_samples = ConfigNoteKind::samples;
+
+inline constexpr HandedKey handed_top_level_keys[] = {
+    {"alerting", about_samples, KeyShape::mapping}, {"otlp", about_samples, KeyShape::mapping},
+    {"remote_read", about_samples, KeyShape::list}, {"remote_write", about_samples, KeyShape::list},
+    {"rule_files", about_samples, KeyShape::list},  {"runtime", about_samples, KeyShape::mapping},
+    {"storage", about_samples, KeyShape::mapping},  {"tracing", about_samples, KeyShape::mapping},
 };
+
+inline constexpr HandedKey handed_global_keys[] = {
+    {"body_size_limit", about_scraping, KeyShape::size},
+    {"evaluation_interval", about_samples, KeyShape::duration},
+    {"external_labels", about_samples, KeyShape::texts},
+    {"extra_scrape_metrics", about_samples, KeyShape::boolean},
+    {"label_limit", about_samples, KeyShape::whole},
+    {"label_name_length_limit", about_samples, KeyShape::whole},
+    {"label_value_length_limit", about_samples, KeyShape::whole},
+    {"metric_name_escaping_scheme", about_scraping, KeyShape::text},
+    {"query_log_file", about_samples, KeyShape::text},
+    {"rule_query_offset", about_samples, KeyShape::duration},
+    {"sample_limit", about_samples, KeyShape::whole},
+    {"scrape_failure_log_file", about_scraping, KeyShape::text},
+    {"scrape_protocols", about_scraping, KeyShape::list},
+};
+
+/// Beside these, whatever ends with `_sd_configs`; see is_discovery_key().
+inline constexpr HandedKey handed_job_keys[] = {
+    {"body_size_limit", about_scraping, KeyShape::size, true},
+    {"disable_compression", about_scraping, KeyShape::boolean},
+    {"disable_keepalive", about_scraping, KeyShape::boolean},
+    {"enable_compression", about_scraping, KeyShape::boolean},
+    {"extra_scrape_metrics", about_samples, KeyShape::boolean, true},
+    {"fallback_scrape_protocol", about_scraping, KeyShape::text},
+    {"honor_labels", about_scraping, KeyShape::boolean},
+    {"honor_timestamps", about_scraping, KeyShape::boolean},
+    {"label_limit", about_samples, KeyShape::whole, true},
+    {"label_name_length_limit", about_samples, KeyShape::whole, true},
+    {"label_value_length_limit", about_samples, KeyShape::whole, true},
+    {"max_scrape_size", about_scraping, KeyShape::size},
+    {"metric_name_escaping_scheme", about_scraping, KeyShape::text, true},
+    {"metric_relabel_debug", about_samples, KeyShape::boolean},
+    {"native_histogram_bucket_limit", about_samples, KeyShape::whole},
+    {"native_histogram_min_bucket_factor", about_samples, KeyShape::number},
+    {"no_stale_markers", about_samples, KeyShape::boolean},
+    {"proxy_authorization", about_scraping, KeyShape::mapping},
+    {"proxy_basic_auth", about_scraping, KeyShape::mapping},
+    {"proxy_bearer_token", about_scraping, KeyShape::text},
+    {"proxy_bearer_token_file", about_scraping, KeyShape::text},
+    {"proxy_headers", about_scraping, KeyShape::list},
+    {"proxy_oauth2", about_scraping, KeyShape::mapping},
+    {"proxy_tls_config", about_scraping, KeyShape::mapping},
+    {"relabel_debug", about_samples, KeyShape::boolean},
+    {"sample_limit", about_samples, KeyShape::whole, true},
+    {"scrape_align_interval", about_scraping, KeyShape::duration},
+    {"scrape_classic_histograms", about_samples, KeyShape::boolean},
+    {"scrape_failure_log_file", about_scraping, KeyShape::text, true},
+    {"scrape_offset", about_scraping, KeyShape::duration},
+    {"scrape_protocols", about_scraping, KeyShape::list, true},
+    {"series_limit", about_samples, KeyShape::whole},
+    {"stream_parse", about_scraping, KeyShape::boolean},
+    {"track_timestamps_staleness", about_scraping, KeyShape::boolean},
+    {"vultr_configs", about_targets, KeyShape::list},
+};
+
+/// Both programs get new ones with nearly every version.
+constexpr bool is_discovery_key(std::string_view key) noexcept {
+    return key.ends_with("_sd_configs");
+}
 
 }  // namespace k8s_sd::inline v0::detail

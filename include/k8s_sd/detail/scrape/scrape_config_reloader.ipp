@@ -1,25 +1,45 @@
 #include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
-#include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/late_answers.hpp"
+#include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
+
+namespace detail {
+
+/// What one look at the files of a configuration has shown.
+struct ConfigLook {
+    std::shared_ptr<const ConfigFiles> files;  ///< as they were found
+    /// None: they are as they were.
+    std::optional<ScrapeConfigUpdate> update;
+};
+
+}  // namespace detail
 
 /// Confined to its strand, except where noted.
 class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
  public:
     Impl(const asio::any_io_executor& executor, std::string path, ScrapeConfigOptions options,
-         Duration interval, Callback callback)
+         Duration interval, Callback callback, const asio::any_io_executor& parser)
         : strand_(asio::make_strand(executor)),
+          parser_(parser),
           clock_(detail::ContextEnvironment::of(strand_).clock()),
-          path_(std::move(path)),
-          options_(options),
+          file_calls_(detail::ContextEnvironment::of(strand_).file_calls()),
+          question_{
+              std::make_shared<const Question>(Question{std::move(path), std::move(options)})},
           interval_(interval),
           callback_(std::move(callback)) {}
 
@@ -28,6 +48,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             if (self->timer_ || self->cancelled_) return;
             self->timer_ = self->clock_->make_timer(self->strand_);
+            self->look_later();
             self->look();
         });
     }
@@ -35,74 +56,125 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     void check() {
         asio::post(strand_, [self = shared_from_this()] {
             if (!self->timer_) return;
-            self->content_.reset();
+            self->known_.reset();
+            self->look_again_ = self->looking_;
             self->look();
         });
     }
     // Any thread.
     void cancel() noexcept {
         if (cancelled_.exchange(true)) return;
-        asio::post(strand_, [self = shared_from_this()] { self->timer_.reset(); });
+        asio::post(strand_, [self = shared_from_this()] {
+            self->timer_.reset();
+            self->look_ticket_.cancel();
+        });
     }
 
  private:
+    using Files = std::shared_ptr<const detail::ConfigFiles>;
+    using Look = detail::ConfigLook;
+
+    /// What is asked of the files. Whoever looks has a part in it.
+    struct Question {
+        std::string path;
+        ScrapeConfigOptions options;
+    };
+
+    void look_later() {
+        if (interval_ <= Duration{}) return;
+        timer_->expires_at(detail::due_after(clock_->now(), interval_), [weak = weak_from_this()] {
+            const auto self = weak.lock();
+            if (!self || self->cancelled_) return;
+            self->look_later();
+            self->look();
+        });
+    }
+
     void look() {
+        if (cancelled_ || looking_) return;
+        looking_ = true;
+        look_ticket_ = detail::LateAnswers::async_ask<Look>(
+            strand_, nullptr,
+            [this](const std::function<void(Look)>& land) {
+                start_look([land, question = question_, known = known_] {
+                    land(look_at(*question, known));
+                });
+            },
+            [path = question_->path](const std::string& problem) {
+                return Look{nullptr, failed(path, problem)};
+            },
+            [weak = weak_from_this()](const Look& look) {
+                if (const auto self = weak.lock()) self->take(look);
+            });
+    }
+
+    void start_look(std::function<void()> call) const {
+        if (parser_) return asio::post(parser_, std::move(call));
+        if (!file_calls_->run(std::move(call))) {
+            throw std::runtime_error("too many files are being read");
+        }
+    }
+
+    void take(const Look& look) {
+        looking_ = false;
         if (cancelled_) return;
         // First, as the callback may throw, or cancel.
-        if (interval_ > Duration{}) {
-            timer_->expires_at(detail::due_after(clock_->now(), interval_),
-                               [weak = weak_from_this()] {
-                                   if (auto self = weak.lock()) self->look();
-                               });
-        }
-        Content content = read();
-        if (content == content_) return;
-        content_ = std::move(content);
-        callback_(parse(*content_));
-    }
-
-    /// The text of the file, or why there is none.
-    struct Reading {
-        std::string text;
-        std::optional<std::string> problem;
-        friend bool operator==(const Reading&, const Reading&) = default;
-    };
-    using Content = std::optional<Reading>;
-
-    Content read() const {
-        try {
-            return Reading{detail::read_config_file(path_, path_), std::nullopt};
-        } catch (const ConfigError& e) {
-            return Reading{{}, e.problem()};
+        const bool again = std::exchange(look_again_, false);
+        if (!again) known_ = look.files;
+        const auto self = shared_from_this();
+        if (again) {
+            this->look();
+        } else if (look.update) {
+            callback_(*look.update);
         }
     }
-    ScrapeConfigUpdate parse(const Reading& reading) const {
-        if (reading.problem) return {std::nullopt, ConfigError(path_, *reading.problem)};
+
+    // Any thread, without the object. Does not throw.
+    static Look look_at(const Question& question, const Files& known) {
         try {
-            return {parse_scrape_configs(reading.text, options_, path_), std::nullopt};
-        } catch (const ConfigError& e) {
+            if (known && !known->changed()) return {known, std::nullopt};
+            const auto files = std::make_shared<detail::ConfigFiles>(question.options.max_bytes);
+            return {files, update_of(question, *files)};
+        } catch (const std::exception& e) {
+            return {nullptr, failed(question.path, e.what())};
+        } catch (...) {
+            return {nullptr, failed(question.path, "unknown exception")};
+        }
+    }
+    static ScrapeConfigUpdate update_of(const Question& question, detail::ConfigFiles& files) {
+        try {
+            return {detail::read_scrape_configs(question.path, question.options, files),
+                    std::nullopt};
+        } catch (const ScrapeConfigError& e) {
             return {std::nullopt, e};
         }
     }
+    static ScrapeConfigUpdate failed(const std::string& path, const std::string& problem) {
+        return {std::nullopt, ScrapeConfigError({{"", path, problem}})};
+    }
 
     asio::strand<asio::any_io_executor> strand_;
+    asio::any_io_executor parser_;  // may be empty
     std::shared_ptr<Clock> clock_;
-    std::string path_;
-    ScrapeConfigOptions options_;
+    std::shared_ptr<FileCalls> file_calls_;
+    std::shared_ptr<const Question> question_;
     Duration interval_;
     Callback callback_;
     std::atomic<bool> cancelled_ = false;
     std::unique_ptr<Timer> timer_;  // null: not started, or cancelled
-    Content content_;
+    detail::LateAnswers::Ticket look_ticket_;
+    bool looking_ = false;
+    bool look_again_ = false;  // check() was called meanwhile
+    Files known_;              // null: whatever is there is told
 };
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
                                            ScrapeConfigOptions options, Duration check_interval,
-                                           Callback callback) {
+                                           Callback callback, const asio::any_io_executor& parser) {
     detail::check_host_executor(executor, "ScrapeConfigReloader");
     detail::check_callback(callback, "ScrapeConfigReloader");
-    impl_ = std::make_shared<Impl>(executor, std::move(path), options, check_interval,
-                                   std::move(callback));
+    impl_ = std::make_shared<Impl>(executor, std::move(path), std::move(options), check_interval,
+                                   std::move(callback), parser);
 }
 
 ScrapeConfigReloader& ScrapeConfigReloader::operator=(ScrapeConfigReloader&& other) noexcept {

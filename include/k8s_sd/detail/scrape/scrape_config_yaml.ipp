@@ -1,56 +1,81 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/config/field_places.hpp"
+#include "k8s_sd/detail/config/file_pattern.hpp"
+#include "k8s_sd/detail/config/http_client_reader.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
+#include "k8s_sd/detail/config/validate_server.hpp"
+#include "k8s_sd/detail/config/variables.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
-#include "k8s_sd/detail/scrape/scrape_config_keys.hpp"
+#include "k8s_sd/detail/scrape/handed_keys.hpp"
+#include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
+#include "k8s_sd/detail/scrape/target_config_reader.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
+#include <set>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
 
 namespace {
 
+using detail::KnownKeys;
+using detail::Mistakes;
 using detail::YamlValue;
 using std::chrono::milliseconds;
-using Keys = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 2> top_level_keys{"global", "scrape_configs"};
-constexpr std::array<std::string_view, 8> global_keys{"scrape_interval",
-                                                      "scrape_timeout",
-                                                      "target_limit",
-                                                      "keep_dropped_targets",
-                                                      "metric_name_validation_scheme",
-                                                      "convert_classic_histograms_to_nhcb",
-                                                      "always_scrape_classic_histograms",
-                                                      "scrape_native_histograms"};
-constexpr std::array<std::string_view, 7> job_keys{"job_name",
-                                                   "scheme",
-                                                   "metrics_path",
-                                                   "params",
-                                                   "relabel_configs",
-                                                   "metric_relabel_configs",
-                                                   "kubernetes_sd_configs"};
+/// Of `global` and of jobs.
+constexpr std::string_view shared_keys[] = {"scrape_interval",
+                                            "scrape_timeout",
+                                            "target_limit",
+                                            "keep_dropped_targets",
+                                            "metric_name_validation_scheme",
+                                            "convert_classic_histograms_to_nhcb",
+                                            "always_scrape_classic_histograms",
+                                            "scrape_native_histograms"};
+constexpr std::string_view rule_keys[] = {"relabel_configs", "metric_relabel_configs"};
 
-bool contains(Keys keys, std::string_view key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
+KnownKeys make_top_level_keys() {
+    return {.used = {"global", "scrape_configs", "scrape_config_files"},
+            .handed = detail::handed_top_level_keys};
 }
 
-/// nullopt where the key is missing or the duration 0, which means the same in Prometheus.
+KnownKeys make_global_keys() {
+    KnownKeys keys{.handed = detail::handed_global_keys};
+    keys.used.assign(std::begin(shared_keys), std::end(shared_keys));
+    keys.used.insert(keys.used.end(), std::begin(rule_keys), std::end(rule_keys));
+    return keys;
+}
+
+KnownKeys make_job_keys() {
+    KnownKeys keys{.used = {"job_name", "scheme", "metrics_path", "params", "relabel_configs",
+                            "metric_relabel_configs", "kubernetes_sd_configs"},
+                   .handed = detail::handed_job_keys,
+                   .has_discovery = true};
+    keys.used.insert(keys.used.end(), std::begin(detail::target_config_keys),
+                     std::end(detail::target_config_keys));
+    keys.used.insert(keys.used.end(), std::begin(shared_keys), std::end(shared_keys));
+    keys.client.assign(detail::http_client_keys.begin(), detail::http_client_keys.end());
+    return keys;
+}
+
+/// nullopt where the key is missing or the duration is not above 0, which means the same.
 std::optional<milliseconds> read_duration(const YamlValue& value, LabelDialect dialect) {
     if (value.is_null()) return std::nullopt;
     try {
         const milliseconds duration = parse_duration(value.string(), dialect);
-        return duration.count() == 0 ? std::nullopt : std::optional(duration);
+        return duration.count() <= 0 ? std::nullopt : std::optional(duration);
     } catch (const ConfigError& e) {
         value.fail(e.problem());
     }
@@ -71,104 +96,294 @@ std::map<std::string, std::vector<std::string>> read_params(const YamlValue& val
     return params;
 }
 
-/// Reads a file from the outside in; each job begins as a copy of what `global` says.
-class ScrapeConfigReader {
+/// Reads what `global` and a job have in common into a job that has the defaults already.
+class SharedReader {
  public:
-    ScrapeConfigReader(const ScrapeConfigOptions& options, std::string file_name)
-        : options_(options), file_name_(std::move(file_name)) {
-        defaults_.dialect = options.dialect;
+    SharedReader(const YamlValue& value, ScrapeConfig& config, Mistakes& mistakes)
+        : value_(value), config_(config), mistakes_(mistakes) {}
+
+    void read() {
+        // To Prometheus a number of 0 says nothing.
+        number("target_limit", config_.target_limit);
+        number("keep_dropped_targets", config_.keep_dropped_targets);
+        flag("convert_classic_histograms_to_nhcb", config_.convert_classic_histograms_to_nhcb);
+        flag("always_scrape_classic_histograms", config_.always_scrape_classic_histograms);
+        flag("scrape_native_histograms", config_.scrape_native_histograms);
+        mistakes_.attempt([&] {
+            const YamlValue scheme = value_["metric_name_validation_scheme"];
+            if (scheme.is_empty()) return;
+            config_.metric_name_validation_scheme = read_name_validation(scheme);
+        });
     }
 
-    ScrapeConfigFile read(const YamlValue& document) {
-        check_keys(document, {top_level_keys}, detail::unused_top_level_keys);
-        if (document.has("scrape_config_files")) {
-            // Ignoring it would silently lose jobs.
-            document["scrape_config_files"].fail(
-                "is not supported yet; put the jobs into scrape_configs");
+ private:
+    void number(const char* key, std::size_t& target) {
+        mistakes_.attempt([&] {
+            if (const auto number = value_[key].unsigned_integer()) target = number;
+        });
+    }
+    void flag(const char* key, bool& target) {
+        mistakes_.attempt([&] {
+            if (const YamlValue value = value_[key]; !value.is_null()) target = value.boolean();
+        });
+    }
+
+    const YamlValue& value_;
+    ScrapeConfig& config_;
+    Mistakes& mistakes_;
+};
+
+/// What `global` says about jobs.
+struct GlobalDefaults {
+    ScrapeConfig scrape;                   ///< but for the times
+    std::optional<milliseconds> interval;  ///< as it is written
+    std::optional<milliseconds> timeout;   ///< the same; Prometheus: never above the interval
+};
+
+/// Which headers a scraper sets itself is for it to say.
+void check_scrape_headers(const std::vector<HttpHeader>& headers) {
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+        const std::string where = "client.headers[" + std::to_string(i) + "]";
+        if (!detail::is_header_name(headers[i].name)) {
+            throw ConfigError(where, "is no name of a header");
         }
-        read_global(document["global"]);
-        for (const YamlValue& job : document["scrape_configs"].items()) read_job(job);
+        if (!detail::is_header_text(headers[i].value)) {
+            throw ConfigError(where, "must not contain a line break or another control character");
+        }
+    }
+}
+
+/// Reads the HTTP client of a job.
+ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
+    ScrapeClient client;
+    const auto& keys = detail::http_client_keys;
+    const bool any =
+        std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return job.has(key); });
+    if (!any) return client;
+    detail::FieldPlaces places(std::filesystem::path(file_name).parent_path());
+    ApiServerConfig parts;
+    detail::read_http_client(job, "client", parts, places);
+    try {
+        detail::check_auth("client.auth", parts.auth);
+        detail::check_tls("client.tls", parts.tls);
+        detail::check_proxy("client.proxy", parts.proxy);
+        check_scrape_headers(parts.headers);
+    } catch (const ConfigError& e) {
+        throw ConfigError(places.locate(e.where(), job), e.problem());
+    }
+    client.auth = std::move(parts.auth);
+    client.tls = std::move(parts.tls);
+    client.proxy = std::move(parts.proxy);
+    client.headers = std::move(parts.headers);
+    const auto flag = [&](const char* key, bool& target) {
+        if (const YamlValue value = job[key]; !value.is_null()) target = value.boolean();
+    };
+    flag("follow_redirects", client.follow_redirects);
+    flag("enable_http2", client.enable_http2);
+    return client;
+}
+
+/// Reads a file from the outside in; each job begins as a copy of what `global` says. What is wrong
+/// with a job leaves that job out; what is wrong with the rest refuses the file.
+class ScrapeConfigReader {
+ public:
+    ScrapeConfigReader(const ScrapeConfigOptions& options, detail::ConfigFiles& files)
+        : options_(options), rules_(detail::rules_of(options.dialect)), files_(files) {
+        global_.scrape.dialect = options.dialect;
+    }
+
+    ScrapeConfigFile read(std::string_view text, const std::string& file_name) {
+        Mistakes mistakes;
+        mistakes.attempt([&] { read_document(parse(text, file_name), file_name, mistakes); });
+        std::vector<ScrapeConfigFailure> of_jobs = std::exchange(file_.failures, {});
+        add_failures("", mistakes);
+        file_.failures.insert(file_.failures.end(), of_jobs.begin(), of_jobs.end());
+        tell_of_more(file_name);
+        const bool refused = !mistakes.none() || (options_.strict && !file_.failures.empty());
+        if (refused) throw ScrapeConfigError(std::move(file_.failures));
         return std::move(file_);
     }
 
  private:
-    void read_global(const YamlValue& global) {
-        for (const char* key : {"relabel_configs", "metric_relabel_configs"}) {
-            if (global.has(key)) global[key].fail("is supported in scrape_configs only");
+    YamlValue parse(std::string_view text, const std::string& file_name) const {
+        if (text.size() > options_.max_bytes) {
+            throw ConfigError(detail::printable(file_name), "the text is larger than " +
+                                                                std::to_string(options_.max_bytes) +
+                                                                " bytes");
         }
-        check_keys(global, {global_keys}, detail::unused_global_keys);
-        read_shared(global, defaults_);
+        return YamlValue::parse(detail::expand_variables(text, options_.dialect, options_.variables,
+                                                         file_name, options_.max_bytes),
+                                file_name);
     }
 
-    void read_job(const YamlValue& value) {
-        if (value.is_null()) value.fail("an entry must not be empty");
-        check_keys(value, {job_keys, global_keys}, detail::unused_job_keys);
-        ScrapeJob job{defaults_, {}};
-        job.scrape.job_name = read_name(value["job_name"]);
+    // --- the parts of a file ---------------------------------------------------------------------
+
+    /// \param mistakes  refuse the file
+    void read_document(const YamlValue& document, const std::string& file_name,
+                       Mistakes& mistakes) {
+        handover_.hand_over(document, top_level_keys_, file_.settings, mistakes);
+        mistakes.attempt([&] { read_global(document["global"], mistakes); });
+        if (!mistakes.none()) rules_of_global_.clear();
+        mistakes.attempt([&] { read_jobs(document["scrape_configs"], file_name); });
+        mistakes.attempt([&] {
+            for (const YamlValue& pattern : document["scrape_config_files"].items()) {
+                attempt_of_file(
+                    [&](Mistakes& of_pattern) { read_files(pattern, file_name, of_pattern); });
+            }
+        });
+    }
+
+    void read_global(const YamlValue& global, Mistakes& mistakes) {
+        handover_.hand_over(global, global_keys_, file_.global, mistakes);
+        SharedReader(global, global_.scrape, mistakes).read();
+        mistakes.attempt([&] { read_global_times(global); });
+        for (const std::string_view key : rule_keys) {
+            const YamlValue list = global[key];
+            if (list.is_null()) continue;
+            mistakes.attempt([&] {
+                if (!rules_.has_global_rules) {
+                    list.fail("is vmagent's; Prometheus has it in scrape_configs only");
+                }
+                rules_of_global_[key] =
+                    rule_reader_.read(list, relabel_options(global_.scrape), mistakes);
+            });
+        }
+    }
+
+    void read_global_times(const YamlValue& global) {
+        global_.interval = read_duration(global["scrape_interval"], options_.dialect);
+        global_.timeout = read_duration(global["scrape_timeout"], options_.dialect);
+        const ScrapeConfig defaults;
+        const milliseconds interval = global_.interval.value_or(defaults.scrape_interval);
+        refuse_timeout_above(interval, global_.timeout, global);
+        if (rules_.cuts_global_timeout && !global_.timeout) {
+            global_.timeout = std::min(default_timeout, interval);
+        }
+    }
+
+    /// The files that one entry of `scrape_config_files` names.
+    void read_files(const YamlValue& pattern, const std::string& file_name, Mistakes& mistakes) {
+        const std::string path = pattern.string();
+        if (path.empty()) pattern.fail("must name a file");
+        if (path.starts_with("http://") || path.starts_with("https://")) {
+            pattern.fail("reading it from a URL is not supported; name a file");
+        }
+        const std::string full = detail::path_beside(file_name, path);
+        if (!detail::is_file_pattern(path)) return read_job_file(full, pattern, mistakes);
+        for (const std::string& name : files_.matching(full)) {
+            mistakes.attempt([&] { read_job_file(name, pattern, mistakes); });
+        }
+    }
+
+    void read_job_file(const std::string& path, const YamlValue& named_by, Mistakes& mistakes) {
+        // To Prometheus also a plain name is a pattern, which may match nothing.
+        const bool optional = !rules_.job_files_are_lists;
+        if (optional && files_.matching(path).empty()) return;
+        const YamlValue document = parse(files_.read(path, named_by.where()), path);
+        if (rules_.job_files_are_lists) return read_jobs(document, path);
+        constexpr std::string_view only_key = "scrape_configs";
+        mistakes.allow_only(document, {&only_key, 1});
+        read_jobs(document[only_key], path);
+    }
+
+    // --- jobs ------------------------------------------------------------------------------------
+
+    void read_jobs(const YamlValue& list, const std::string& file_name) {
+        for (const YamlValue& job : list.items()) read_job(job, file_name);
+    }
+
+    void read_job(const YamlValue& value, const std::string& file_name) {
+        ScrapeJob job{.scrape = global_.scrape};
+        Mistakes mistakes;
+        mistakes.attempt([&] {
+            if (value.is_null()) value.fail("an entry must not be empty");
+            read_keys(value, file_name, job, mistakes);
+        });
+        if (mistakes.none()) {
+            file_.jobs.push_back(std::move(job));
+        } else {
+            add_failures(job.scrape.job_name, mistakes);
+        }
+    }
+
+    void read_keys(const YamlValue& value, const std::string& file_name, ScrapeJob& job,
+                   Mistakes& mistakes) {
+        // Of two jobs with one name only the first is looked at.
+        const YamlValue name = value["job_name"];
+        if (!mistakes.attempt([&] { job.scrape.job_name = name.string(); }) ||
+            !is_new_name(name, job.scrape.job_name, mistakes)) {
+            return;
+        }
         job.discovery.name = job.scrape.job_name;
+        handover_.hand_over(value, job_keys_, job.settings, mistakes);
+        detail::inherit_settings(file_.global, job.settings);
+        SharedReader(value, job.scrape, mistakes).read();
+        mistakes.attempt([&] { read_times(value, job.scrape); });
+        mistakes.attempt([&] { read_url(value, job.scrape); });
+        mistakes.attempt([&] { job.client = read_client(value, file_name); });
+        read_rules(value, "relabel_configs", job.scrape, job.scrape.relabel_configs, mistakes);
+        read_rules(value, "metric_relabel_configs", job.scrape, job.scrape.metric_relabel_configs,
+                   mistakes);
+        mistakes.attempt([&] { read_discovery(value, file_name, job.discovery, mistakes); });
+        if (mistakes.none()) mistakes.attempt([&] { check(value, job.scrape); });
+    }
+
+    bool is_new_name(const YamlValue& value, const std::string& name, Mistakes& mistakes) {
+        const bool missing = name.empty();
+        if (!missing && names_.insert(name).second) return true;
+        mistakes.attempt([&] { value.fail(missing ? "is missing" : "another job has this name"); });
+        return missing;
+    }
+
+    void read_url(const YamlValue& value, ScrapeConfig& config) const {
         const auto text = [&](const char* key, std::string& target) {
             if (!value[key].is_empty()) target = value[key].string();
         };
-        text("scheme", job.scrape.scheme);
-        text("metrics_path", job.scrape.metrics_path);
-        job.scrape.params = read_params(value["params"]);
-        read_shared(value, job.scrape);
-        job.scrape.relabel_configs = read_rules(value["relabel_configs"], job.scrape);
-        job.scrape.metric_relabel_configs = read_rules(value["metric_relabel_configs"], job.scrape);
-        for (const YamlValue& entry : value["kubernetes_sd_configs"].items()) {
-            if (entry.is_null()) entry.fail("an entry must not be empty");
-            job.discovery.configs.push_back(
-                detail::read_sd_config(entry, options_.dialect, file_name_));
-        }
-        check(value, job.scrape);
-        file_.jobs.push_back(std::move(job));
-    }
-
-    std::string read_name(const YamlValue& value) const {
-        std::string name = value.string();
-        if (name.empty()) value.fail("is missing");
-        for (const ScrapeJob& other : file_.jobs) {
-            if (other.scrape.job_name == name) value.fail("another job has this name");
-        }
-        return name;
-    }
-
-    /// What `global` and a job have in common.
-    static void read_shared(const YamlValue& value, ScrapeConfig& config) {
-        read_times(value, config);
-        const auto number = [&](const char* key, std::size_t& target) {
-            if (!value[key].is_null()) target = value[key].unsigned_integer();
-        };
-        const auto flag = [&](const char* key, bool& target) {
-            if (!value[key].is_null()) target = value[key].boolean();
-        };
-        number("target_limit", config.target_limit);
-        number("keep_dropped_targets", config.keep_dropped_targets);
-        flag("convert_classic_histograms_to_nhcb", config.convert_classic_histograms_to_nhcb);
-        flag("always_scrape_classic_histograms", config.always_scrape_classic_histograms);
-        flag("scrape_native_histograms", config.scrape_native_histograms);
-        if (const YamlValue scheme = value["metric_name_validation_scheme"]; !scheme.is_empty()) {
-            config.metric_name_validation_scheme = read_name_validation(scheme);
-        }
+        text("scheme", config.scheme);
+        if (rules_.takes_scheme_in_any_case) config.scheme = detail::lower_case(config.scheme);
+        text("metrics_path", config.metrics_path);
+        config.params = read_params(value["params"]);
     }
 
     /// A timeout that nobody has written is cut to the interval.
-    static void read_times(const YamlValue& value, ScrapeConfig& config) {
-        if (const auto interval = read_duration(value["scrape_interval"], config.dialect)) {
-            config.scrape_interval = *interval;
-        }
-        const auto timeout = read_duration(value["scrape_timeout"], config.dialect);
-        const bool too_long = timeout && *timeout > config.scrape_interval;
-        if (too_long && detail::rules_of(config.dialect).refuses_timeout_above_interval) {
-            value["scrape_timeout"].fail("must not be longer than scrape_interval (" +
-                                         format_duration(config.scrape_interval) + ")");
-        }
-        config.scrape_timeout =
-            std::min(timeout.value_or(config.scrape_timeout), config.scrape_interval);
+    void read_times(const YamlValue& value, ScrapeConfig& config) const {
+        const auto interval = read_duration(value["scrape_interval"], options_.dialect);
+        const auto timeout = read_duration(value["scrape_timeout"], options_.dialect);
+        config.scrape_interval =
+            interval.value_or(global_.interval.value_or(config.scrape_interval));
+        refuse_timeout_above(config.scrape_interval, timeout, value);
+        const milliseconds wanted = timeout.value_or(global_.timeout.value_or(default_timeout));
+        config.scrape_timeout = std::min(wanted, config.scrape_interval);
     }
 
-    static std::vector<RelabelRule> read_rules(const YamlValue& list, const ScrapeConfig& config) {
-        return detail::read_relabel_rules(list, relabel_options(config));
+    void refuse_timeout_above(milliseconds interval, std::optional<milliseconds> timeout,
+                              const YamlValue& mapping) const {
+        if (!rules_.refuses_timeout_above_interval || !timeout || *timeout <= interval) return;
+        mapping["scrape_timeout"].fail("must not be longer than scrape_interval (" +
+                                       format_duration(interval) + ")");
+    }
+
+    void read_rules(const YamlValue& job, std::string_view key, const ScrapeConfig& config,
+                    std::vector<RelabelRule>& rules, Mistakes& mistakes) {
+        const auto global = rules_of_global_.find(key);
+        if (global != rules_of_global_.end()) rules = global->second;
+        const YamlValue list = job[key];
+        if (list.is_null()) return;
+        for (RelabelRule& rule : rule_reader_.read(list, relabel_options(config), mistakes)) {
+            rules.push_back(std::move(rule));
+        }
+    }
+
+    void read_discovery(const YamlValue& job, const std::string& file_name, Job& discovery,
+                        Mistakes& mistakes) const {
+        for (const YamlValue& entry : job["kubernetes_sd_configs"].items()) {
+            mistakes.attempt([&] {
+                if (entry.is_null()) entry.fail("an entry must not be empty");
+                discovery.configs.push_back(
+                    detail::read_sd_config(entry, options_.dialect, file_name, mistakes));
+            });
+        }
+        detail::read_target_configs(job, options_.dialect, file_name, discovery, mistakes);
     }
 
     static void check(const YamlValue& job, const ScrapeConfig& config) {
@@ -179,29 +394,68 @@ class ScrapeConfigReader {
         }
     }
 
-    /// Notes, or in strict mode refuses, keys without use; fails for those nobody knows.
-    void check_keys(const YamlValue& mapping, std::initializer_list<Keys> used, Keys unused) {
-        std::vector<std::string_view> known;
-        for (const Keys keys : used) known.insert(known.end(), keys.begin(), keys.end());
-        const std::size_t used_count = known.size();
-        known.insert(known.end(), unused.begin(), unused.end());
-        const Keys all_used = Keys(known).first(used_count);
-        mapping.allow_only(known, all_used);
-        for (const auto& [key, value] : mapping.entries()) {
-            if (contains(all_used, key)) continue;
-            const char* text = "is not about Kubernetes discovery, relabelling or targets";
-            if (options_.strict) value.fail(std::string(text) + ", which strict mode refuses");
-            file_.notes.push_back({value.where(), std::string(text) + ": ignored"});
-        }
+    // --- what is wrong ---------------------------------------------------------------------------
+
+    /// Mistakes in a file of `scrape_config_files` leave that file out.
+    template <class Read>
+    void attempt_of_file(Read read) {
+        Mistakes mistakes;
+        mistakes.attempt([&] { read(mistakes); });
+        add_failures("", mistakes);
     }
 
-    ScrapeConfigOptions options_;
-    std::string file_name_;
-    ScrapeConfig defaults_;
+    void add_failures(const std::string& job, const Mistakes& mistakes) {
+        constexpr std::size_t most_failures = 10'000;
+        std::size_t untold = mistakes.count() - mistakes.list().size();
+        for (const ConfigError& error : mistakes.list()) {
+            if (file_.failures.size() == most_failures) {
+                ++untold;
+            } else {
+                file_.failures.push_back({job, error.where(), error.problem()});
+            }
+        }
+        untold_ += untold;
+    }
+
+    void tell_of_more(const std::string& file_name) {
+        if (untold_ == 0) return;
+        file_.failures.push_back({"", detail::printable(file_name),
+                                  "there are " + std::to_string(untold_) + " more mistakes"});
+    }
+
+    static constexpr milliseconds default_timeout = std::chrono::seconds(10);
+
+    const ScrapeConfigOptions& options_;
+    const detail::DialectRules& rules_;
+    detail::ConfigFiles& files_;
+    const KnownKeys top_level_keys_ = make_top_level_keys();
+    const KnownKeys global_keys_ = make_global_keys();
+    const KnownKeys job_keys_ = make_job_keys();
+    GlobalDefaults global_;
+    std::map<std::string_view, std::vector<RelabelRule>> rules_of_global_;  ///< by key
+    detail::RelabelRuleReader rule_reader_;
+    std::set<std::string> names_;
     ScrapeConfigFile file_;
+    std::size_t untold_ = 0;
+    detail::KeyHandover handover_{options_, file_.notes};
 };
 
+std::string one_a_line(const std::vector<ScrapeConfigFailure>& failures) {
+    std::string text;
+    for (const ScrapeConfigFailure& failure : failures) {
+        if (!text.empty()) text += '\n';
+        text += failure.where + ": " + failure.message;
+    }
+    return text;
+}
+
 }  // namespace
+
+ScrapeConfigError::ScrapeConfigError(std::vector<ScrapeConfigFailure> failures)
+    : ConfigError(failures.front().where, failures.front().message) {
+    std::string text = one_a_line(failures);
+    told_ = std::make_shared<const Told>(Told{std::move(failures), std::move(text)});
+}
 
 std::vector<Job> ScrapeConfigFile::discovery_jobs() const {
     std::vector<Job> result;
@@ -211,11 +465,25 @@ std::vector<Job> ScrapeConfigFile::discovery_jobs() const {
 
 ScrapeConfigFile parse_scrape_configs(std::string_view yaml, const ScrapeConfigOptions& options,
                                       const std::string& file_name) {
-    return ScrapeConfigReader(options, file_name).read(YamlValue::parse(yaml, file_name));
+    detail::ConfigFiles files(options.max_bytes);
+    return ScrapeConfigReader(options, files).read(yaml, file_name);
+}
+
+ScrapeConfigFile detail::read_scrape_configs(const std::string& path,
+                                             const ScrapeConfigOptions& options,
+                                             ConfigFiles& files) {
+    const std::string* text = nullptr;
+    try {
+        text = &files.read(path, path);
+    } catch (const ConfigError& e) {
+        throw ScrapeConfigError({{"", e.where(), e.problem()}});
+    }
+    return ScrapeConfigReader(options, files).read(*text, path);
 }
 
 ScrapeConfigFile load_scrape_configs(const std::string& path, const ScrapeConfigOptions& options) {
-    return parse_scrape_configs(detail::read_config_file(path, path), options, path);
+    detail::ConfigFiles files(options.max_bytes);
+    return detail::read_scrape_configs(path, options, files);
 }
 
 }  // namespace k8s_sd::inline v0

@@ -1,37 +1,58 @@
-#include "k8s_sd/detail/scrape/prepared_job.hpp"
+#include "k8s_sd/detail/scrape/target_shape.hpp"
+#include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 
-#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
-std::string_view ScrapeTarget::get(std::string_view name) const noexcept {
-    const auto it = std::lower_bound(labels_.begin(), labels_.end(), name,
-                                     [](const Label& l, std::string_view n) { return l.name < n; });
-    return it == labels_.end() || it->name != name ? std::string_view() : it->value;
+ScrapeTarget::ScrapeTarget(detail::TargetShapePtr shape, std::uint64_t hash, TargetGroupPtr group,
+                           std::size_t index) noexcept
+    : index_(static_cast<std::uint32_t>(index)),
+      hash_(hash),
+      shape_(std::move(shape)),
+      group_(std::move(group)) {}
+
+ScrapeTarget::~ScrapeTarget() = default;
+
+ScrapeLabels ScrapeTarget::labels() const noexcept { return {*shape_, values()}; }
+
+std::chrono::milliseconds ScrapeTarget::scrape_interval() const noexcept {
+    return shape_->interval();
+}
+std::chrono::milliseconds ScrapeTarget::scrape_timeout() const noexcept {
+    return shape_->timeout();
 }
 
 LabelMap ScrapeTarget::public_labels() const {
     LabelMap map;
-    for (const Label& label : labels_) {
-        if (!label.name.starts_with("__")) map.emplace(label.name, label.value);
+    for (const auto [name, value] : labels()) {
+        if (!name.starts_with("__")) map.emplace_hint(map.end(), name, value);
     }
     return map;
 }
 
 LabelMap ScrapeTarget::discovered_labels() const {
-    return detail::discovered_labels(*job_, *group_, index_);
+    return detail::discovered_labels(shape_->job(), *group_, index_);
+}
+
+std::string ScrapeTarget::url() const {
+    const ScrapeLabels all = labels();
+    const std::vector<Label> list(all.begin(), all.end());
+    return detail::target_url(shape_->job().config, list);
 }
 
 bool ScrapeTarget::same_discovered(const ScrapeTarget& other) const noexcept {
-    return job_->defaults == other.job_->defaults && group_->labels() == other.group_->labels() &&
+    return shape_->job().defaults == other.shape_->job().defaults &&
+           group_->labels() == other.group_->labels() &&
            (*group_)[index_] == (*other.group_)[other.index_];
 }
 
 std::chrono::nanoseconds ScrapeTarget::first_scrape_after(std::chrono::system_clock::time_point now,
                                                           std::uint64_t seed) const noexcept {
     using std::chrono::nanoseconds;
-    const nanoseconds interval = scrape_interval_;
+    const nanoseconds interval = scrape_interval();
     const auto place = nanoseconds((hash_ ^ seed) % static_cast<std::uint64_t>(interval.count()));
     const nanoseconds since_start =
         std::chrono::duration_cast<nanoseconds>(now.time_since_epoch()) % interval;

@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
-#include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
+#include "k8s_sd/detail/scrape/target_packer.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -77,38 +76,16 @@ void add_default_port(MutableLabels& labels) {
     labels.set(detail::address_label_name, labels.copy(host + (https ? ":443" : ":80")));
 }
 
-std::unique_ptr<char[]> pack(std::vector<Label>& labels) {
-    std::size_t size = 0;
-    for (const Label& label : labels) size += label.name.size() + label.value.size();
-    auto text = std::make_unique<char[]>(size);
-    char* next = text.get();
-    const auto move_in = [&](std::string_view& view) {
-        std::memcpy(next, view.data(), view.size());
-        view = {next, view.size()};
-        next += view.size();
-    };
-    for (Label& label : labels) {
-        move_in(label.name);
-        move_in(label.value);
-    }
-    return text;
-}
-
-std::uint64_t hash_of(std::span<const Label> labels, std::string_view url) {
-    std::uint64_t hash = detail::xxh64(url);
-    for (const Label& label : labels) {
-        hash = hash * 31 + detail::xxh64(label.name);
-        hash = hash * 31 + detail::xxh64(label.value);
-    }
-    return hash;
-}
-
 }  // namespace
 
 TargetBuilder::TargetBuilder(ScrapeConfig config, Sharding sharding)
     : job_(make_job(std::move(config))),
       relabeler_(job_->config.relabel_configs, relabel_options(job_->config)),
-      sharding_(std::move(sharding)) {}
+      sharding_(std::move(sharding)),
+      packer_(std::make_unique<detail::TargetPacker>(job_)) {}
+TargetBuilder::TargetBuilder(TargetBuilder&&) noexcept = default;
+TargetBuilder& TargetBuilder::operator=(TargetBuilder&&) noexcept = default;
+TargetBuilder::~TargetBuilder() = default;
 
 const ScrapeConfig& TargetBuilder::config() const noexcept { return job_->config; }
 
@@ -161,17 +138,8 @@ BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t i
     if (!problem.empty()) return TargetError{problem};
     labels_.sort();
 
-    boost::intrusive_ptr<ScrapeTarget> target(new ScrapeTarget);
-    target->labels_.assign(labels_.labels().begin(), labels_.labels().end());
-    target->text_ = pack(target->labels_);
-    target->url_ = detail::target_url(job_->config, target->labels_);
-    target->hash_ = hash_of(target->labels_, target->url_);
-    target->scrape_interval_ = interval;
-    target->scrape_timeout_ = timeout;
-    target->job_ = job_;
-    target->group_ = group;
-    target->index_ = index;
-    return ScrapeTargetPtr(target);
+    const std::string url = detail::target_url(job_->config, labels_.labels());
+    return packer_->pack(labels_.labels(), url, interval, timeout, group, index);
 }
 
 }  // namespace k8s_sd::inline v0

@@ -1,51 +1,61 @@
-#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
+#include "k8s_sd/detail/scrape/make_room.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
 
+/// A change is made in two steps. First comes all that can fail: targets are built, memory is
+/// allocated. Then the pool and the handler are told, which cannot fail.
 class TargetPool::Impl {
  public:
     Impl(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
-        : builder_(std::move(config), std::move(sharding)), handler_(&handler) {}
+        : builder_(std::make_shared<TargetBuilder>(std::move(config), std::move(sharding))),
+          handler_(&handler) {}
 
-    const TargetBuilder& builder() const noexcept { return builder_; }
+    const TargetBuilder& builder() const noexcept { return *builder_; }
 
     void apply(const JobDiff& diff) {
-        TargetTransition transition;
-        if (diff.full) remove_all(transition);
+        Plan plan;
+        plan.full = diff.full;
         for (const ProviderDiff& part : diff.providers) {
-            apply_part(part.provider, part.diff, transition);
+            add(plan, part.provider, part.diff);
+            if (part.last) plan.ended.push_back(part.provider);
         }
-        make(transition);
+        carry_out(plan);
     }
     void apply(const TargetGroupDiff& diff) {
-        TargetTransition transition;
-        apply_part(0, diff, transition);
-        make(transition);
+        Plan plan;
+        add(plan, 0, diff);
+        carry_out(plan);
     }
-    void reload(ScrapeConfig config, Sharding sharding) {
-        TargetBuilder builder(std::move(config), std::move(sharding));
-        builder_ = std::move(builder);
-        TargetTransition transition;
-        for (auto& [id, groups] : providers_) {
-            for (auto& [source, built] : groups) {
-                take_out(built, transition);
-                put_in(built, TargetGroupPtr(built.group()), transition);
-            }
+    /// \param present  null: all providers
+    void reload(ScrapeConfig config, Sharding sharding,
+                const std::span<const ProviderId>* present) {
+        Plan plan;
+        plan.builder = builder_with(std::move(config), std::move(sharding));
+        for (const auto& [id, provider] : providers_) {
+            const bool concerned =
+                !present || std::find(present->begin(), present->end(), id) != present->end();
+            if (!concerned || provider.builder == plan.builder) continue;
+            Provider& whole = plan.whole[id];
+            whole.builder = plan.builder;
+            whole.groups.reserve(provider.groups.size());
+            for (const BuiltGroup& built : provider.groups) put(whole, built.group());
         }
-        make(transition);
+        carry_out(plan);
     }
     void clear() {
-        TargetTransition transition;
-        remove_all(transition);
-        make(transition);
+        Plan plan;
+        plan.full = true;
+        carry_out(plan);
     }
 
     std::vector<ScrapeTargetPtr> active() const {
@@ -56,13 +66,13 @@ class TargetPool::Impl {
     std::size_t failed_count() const noexcept { return failed_count_; }
 
     std::vector<DroppedTarget> dropped() const {
-        const std::size_t limit = builder_.config().keep_dropped_targets;
+        const std::size_t limit = builder_->config().keep_dropped_targets;
         std::vector<DroppedTarget> result;
-        for_each_group([&](const BuiltGroup& built) {
+        for_each_group([&](const TargetBuilder& builder, const BuiltGroup& built) {
             built.for_each_dropped([&](std::uint32_t index, DropReason reason) {
                 if (limit != 0 && result.size() == limit) return false;
                 result.push_back({std::string(built.group()->source()),
-                                  builder_.discovered(*built.group(), index), reason});
+                                  builder.discovered(*built.group(), index), reason});
                 return true;
             });
         });
@@ -70,7 +80,7 @@ class TargetPool::Impl {
     }
     std::vector<FailedTarget> failed() const {
         std::vector<FailedTarget> result;
-        for_each_group([&](const BuiltGroup& built) {
+        for_each_group([&](const TargetBuilder&, const BuiltGroup& built) {
             for (const BuiltGroup::Failed& target : built.failed()) {
                 result.push_back(
                     {std::string(built.group()->source()), target.index, target.message});
@@ -82,70 +92,194 @@ class TargetPool::Impl {
  private:
     using BuiltGroup = detail::BuiltGroup;
     using TargetTransition = detail::TargetTransition;
-    // The key is part of the group.
-    using Groups = boost::unordered_flat_map<std::string_view, BuiltGroup, detail::SeededHash>;
+    using Groups = boost::unordered_flat_set<BuiltGroup, detail::GroupHash, detail::SameSource>;
+
+    struct Provider {
+        std::shared_ptr<TargetBuilder> builder;  // of its groups
+        Groups groups;
+    };
+    /// Groups of a provider that come or change, and those that go.
+    struct Update {
+        Groups* groups;
+        std::vector<BuiltGroup> built;
+        const std::vector<TargetGroupPtr>* removed;
+    };
+    struct Plan {
+        bool full = false;                       // what is not in `whole` goes
+        std::map<ProviderId, Provider> whole;    // takes the place of what was there
+        std::vector<Update> updates;             // of other providers
+        std::vector<ProviderId> ended;           // these go at last
+        std::shared_ptr<TargetBuilder> builder;  // takes the place of the other; null: it stays
+    };
 
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
-        for (const auto& [id, groups] : providers_) {
-            for (const auto& [source, built] : groups) visit(built);
+        for (const auto& [id, provider] : providers_) {
+            for (const BuiltGroup& built : provider.groups) visit(*provider.builder, built);
         }
     }
 
-    void apply_part(ProviderId provider, const TargetGroupDiff& diff,
-                    TargetTransition& transition) {
-        Groups& groups = providers_[provider];
-        if (diff.full) remove_all(groups, transition);
+    // --- what can fail ------------------------------------------------------------------------
+
+    std::shared_ptr<TargetBuilder> builder_with(ScrapeConfig config, Sharding sharding) const {
+        const bool same =
+            config == builder_->config() && sharding.options() == builder_->sharding().options();
+        if (same) return builder_;
+        return std::make_shared<TargetBuilder>(std::move(config), std::move(sharding));
+    }
+    void add(Plan& plan, ProviderId id, const TargetGroupDiff& diff) {
+        const auto known = providers_.find(id);
+        if (known != providers_.end() && !plan.full && !diff.full) {
+            return add_update(plan, known->second, diff);
+        }
+        Provider& whole = plan.whole[id];
+        whole.builder = known == providers_.end() || plan.full ? builder_ : known->second.builder;
+        whole.groups.reserve(diff.updated.size());
+        for (const GroupChange& change : diff.updated) put(whole, change.group);
         for (const TargetGroupPtr& group : diff.removed) {
-            remove(groups, group->source(), transition);
+            const auto it = whole.groups.find(group->source());
+            if (it != whole.groups.end()) whole.groups.erase(it);
         }
+    }
+    static void add_update(Plan& plan, Provider& provider, const TargetGroupDiff& diff) {
+        Update& update = plan.updates.emplace_back();
+        update.groups = &provider.groups;
+        update.removed = &diff.removed;
         for (const GroupChange& change : diff.updated) {
-            remove(groups, change.group->source(), transition);
-            put_in(groups[change.group->source()], change.group, transition);
+            update.built.emplace_back(*provider.builder, change.group);
         }
-        if (groups.empty()) providers_.erase(provider);
+        detail::make_room(provider.groups, update.built.size());
     }
-    void remove_all(TargetTransition& transition) {
-        for (auto& [id, groups] : providers_) remove_all(groups, transition);
-        providers_.clear();
+    static void put(Provider& provider, const TargetGroupPtr& group) {
+        BuiltGroup built(*provider.builder, group);
+        const auto [it, is_new] = provider.groups.insert(std::move(built));
+        if (!is_new) replace(it, std::move(built));
     }
-    void remove_all(Groups& groups, TargetTransition& transition) {
-        for (auto& [source, built] : groups) take_out(built, transition);
-        groups.clear();
+    /// No more targets can leave or come than these.
+    static void count(const Plan& plan, const std::map<ProviderId, Provider>& providers,
+                      std::size_t& leaving, std::size_t& coming) {
+        for (const auto& [id, provider] : plan.whole) coming += target_count(provider.groups);
+        for (const Update& update : plan.updates) {
+            coming += target_count(update.built);
+            for (const BuiltGroup& built : update.built) {
+                leaving += count_of(*update.groups, built.group()->source());
+            }
+            for (const TargetGroupPtr& group : *update.removed) {
+                leaving += count_of(*update.groups, group->source());
+            }
+        }
+        const auto goes = [&](ProviderId id) {
+            return plan.full || plan.whole.contains(id) ||
+                   std::find(plan.ended.begin(), plan.ended.end(), id) != plan.ended.end();
+        };
+        for (const auto& [id, provider] : providers) {
+            if (goes(id)) leaving += target_count(provider.groups);
+        }
+        leaving += coming;  // where a diff names a group twice, or ends what it brings
     }
-    void remove(Groups& groups, std::string_view source, TargetTransition& transition) {
+    template <class Range>
+    static std::size_t target_count(const Range& groups) noexcept {
+        std::size_t count = 0;
+        for (const BuiltGroup& built : groups) count += built.targets().size();
+        return count;
+    }
+    static std::size_t count_of(const Groups& groups, std::string_view source) noexcept {
         const auto it = groups.find(source);
-        if (it == groups.end()) return;
-        take_out(it->second, transition);
-        groups.erase(it);
+        return it == groups.end() ? 0 : it->targets().size();
     }
-    void take_out(const BuiltGroup& built, TargetTransition& transition) {
-        dropped_count_ -= built.dropped_count();
-        failed_count_ -= built.failed().size();
-        transition.leaving.insert(transition.leaving.end(), built.targets().begin(),
-                                  built.targets().end());
+
+    // --- what cannot fail ---------------------------------------------------------------------
+
+    void carry_out(Plan& plan) {
+        std::size_t leaving = 0;
+        std::size_t coming = 0;
+        count(plan, providers_, leaving, coming);
+        TargetTransition transition;
+        transition.leaving.reserve(leaving);
+        transition.coming.reserve(coming);
+        detail::TargetSteps steps = targets_.prepare(leaving, coming);
+        commit(plan, transition, steps);
     }
-    void put_in(BuiltGroup& built, const TargetGroupPtr& group, TargetTransition& transition) {
-        built = BuiltGroup(builder_, group);
+    void commit(Plan& plan, TargetTransition& transition, detail::TargetSteps& steps) noexcept {
+        const std::shared_ptr<TargetBuilder> before = builder_;
+        if (plan.builder) builder_ = std::move(plan.builder);
+        for (Update& update : plan.updates) make(update, transition);
+        for (auto& [id, whole] : plan.whole) {
+            for (const BuiltGroup& built : whole.groups) take_in(built, transition);
+        }
+        for (auto it = providers_.begin(); it != providers_.end();) {
+            const bool goes = plan.full || plan.whole.contains(it->first);
+            it = goes ? end(it, transition) : std::next(it);
+        }
+        providers_.merge(plan.whole);
+        for (const ProviderId id : plan.ended) {
+            const auto it = providers_.find(id);
+            if (it != providers_.end()) end(it, transition);
+        }
+        targets_.apply(transition, steps);
+        tell(*before, steps);
+    }
+    void make(Update& update, TargetTransition& transition) noexcept {
+        Groups& groups = *update.groups;
+        // Erasing takes room away, so it comes last.
+        for (BuiltGroup& built : update.built) {
+            take_in(built, transition);
+            const auto [it, is_new] = groups.insert(std::move(built));
+            if (is_new) continue;
+            take_out(*it, transition);
+            replace(it, std::move(built));
+        }
+        for (const TargetGroupPtr& group : *update.removed) {
+            const auto it = groups.find(group->source());
+            if (it == groups.end()) continue;
+            take_out(*it, transition);
+            groups.erase(it);
+        }
+    }
+    /// A group takes the place of another one of the same source.
+    static void replace(Groups::iterator place, BuiltGroup&& built) noexcept {
+        const_cast<BuiltGroup&>(*place) = std::move(built);
+    }
+    std::map<ProviderId, Provider>::iterator end(std::map<ProviderId, Provider>::iterator provider,
+                                                 TargetTransition& transition) noexcept {
+        for (const BuiltGroup& built : provider->second.groups) take_out(built, transition);
+        return providers_.erase(provider);
+    }
+    void take_in(const BuiltGroup& built, TargetTransition& transition) noexcept {
         dropped_count_ += built.dropped_count();
         failed_count_ += built.failed().size();
         transition.coming.insert(transition.coming.end(), built.targets().begin(),
                                  built.targets().end());
     }
-
-    void make(const TargetTransition& transition) {
-        const detail::TargetSteps steps = targets_.apply(transition);
-        for (const ScrapeTargetPtr& target : steps.stop) handler_->stop(target);
-        for (const ScrapeTargetPtr& target : steps.keep) handler_->keep(target);
-        for (const ScrapeTargetPtr& target : steps.start) handler_->start(target);
+    void take_out(const BuiltGroup& built, TargetTransition& transition) noexcept {
+        dropped_count_ -= built.dropped_count();
+        failed_count_ -= built.failed().size();
+        transition.leaving.insert(transition.leaving.end(), built.targets().begin(),
+                                  built.targets().end());
     }
 
-    TargetBuilder builder_;
+    void tell(const TargetBuilder& before, const detail::TargetSteps& steps) noexcept {
+        const bool reconfigured = &before != builder_.get();
+        if (reconfigured && !(before.config() == builder_->config())) {
+            handler_->reconfigure(before.config(), builder_->config());
+        }
+        for (const auto& [id, target] : steps.stop) handler_->stop(id, target);
+        for (const auto& [id, target] : steps.keep) handler_->keep(id, target);
+        for (const auto& [id, target] : steps.start) handler_->start(id, target);
+        const std::size_t limit = builder_->config().target_limit;
+        const bool over_limit = limit != 0 && active_count() > limit;
+        if (std::exchange(over_limit_, over_limit) != over_limit) {
+            handler_->over_limit(over_limit);
+        }
+    }
+
+    std::shared_ptr<TargetBuilder> builder_;  // of what comes
     TargetHandler* handler_;
-    boost::unordered_flat_map<ProviderId, Groups> providers_;
+    std::map<ProviderId, Provider> providers_;
     detail::EqualTargets targets_;
     std::size_t dropped_count_ = 0;
     std::size_t failed_count_ = 0;
+    bool over_limit_ = false;
 };
 
 TargetPool::TargetPool(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
@@ -159,9 +293,11 @@ void TargetPool::apply(const TargetGroupDiff& diff) { impl_->apply(diff); }
 void TargetPool::clear() { impl_->clear(); }
 
 void TargetPool::reload(ScrapeConfig config, Sharding sharding) {
-    const TargetBuilder& present = impl_->builder();
-    if (config == present.config() && sharding.options() == present.sharding().options()) return;
-    impl_->reload(std::move(config), std::move(sharding));
+    impl_->reload(std::move(config), std::move(sharding), nullptr);
+}
+void TargetPool::reload(ScrapeConfig config, Sharding sharding,
+                        std::span<const ProviderId> providers) {
+    impl_->reload(std::move(config), std::move(sharding), &providers);
 }
 
 const ScrapeConfig& TargetPool::config() const noexcept { return impl_->builder().config(); }

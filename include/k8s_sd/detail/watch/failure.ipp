@@ -1,5 +1,6 @@
 #include "k8s_sd/access_rule.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/net/status_error.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 
 #include <string_view>
@@ -7,18 +8,6 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-errc code_for(unsigned status) {
-    switch (status) {
-        case 400:
-        case 422: return errc::bad_request;
-        case 401: return errc::unauthorized;
-        case 403: return errc::forbidden;
-        case 404: return errc::not_found;
-        case 429: return errc::too_many_requests;
-        default: return status >= 500 ? errc::server_error : errc::unexpected_status;
-    }
-}
 
 bool says(const ServerStatus& status, std::string_view words) {
     return status.message.find(words) != std::string::npos;
@@ -71,7 +60,7 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
 }  // namespace
 
 Failure describe(const ServerStatus& status, const ResponseHead& head, const Wanted& wanted) {
-    Failure failure{code_for(status.code), "HTTP " + std::to_string(status.code)};
+    Failure failure{error_of_status(status.code), "HTTP " + std::to_string(status.code)};
     if (!status.message.empty()) failure.message += ": " + printable(status.message);
     if (status.code == 401 && !head.date.empty()) {
         failure.message += "; the server's clock says " + printable(head.date);

@@ -1,0 +1,131 @@
+#include "scrape_job.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace scraper {
+
+namespace asio = boost::asio;
+using k8s_sd::ScrapeTarget;
+using k8s_sd::ScrapeTargetPtr;
+using k8s_sd::TargetId;
+
+namespace {
+
+// Many jobs drop nearly everything; who debugs one needs to see some of that.
+constexpr std::size_t shown_dropped_targets = 100;
+
+std::string text_of(const ScrapeTarget& target) {
+    std::string text = target.url() + " {";
+    for (const auto& [name, value] : target.public_labels()) {
+        if (text.back() != '{') text += ", ";
+        text += name + "=\"" + value + "\"";
+    }
+    return text + "}";
+}
+
+k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
+    if (config.keep_dropped_targets == 0) config.keep_dropped_targets = shown_dropped_targets;
+    return config;
+}
+
+}  // namespace
+
+ScrapeJob::ScrapeJob(const asio::any_io_executor& executor, k8s_sd::ScrapeJob job,
+                     k8s_sd::Sharding sharding, const JobEvents& events)
+    : strand_(asio::make_strand(executor)),
+      name_(job.scrape.job_name),
+      sharding_(std::move(sharding)),
+      events_(events),
+      discovery_(std::move(job.discovery)),
+      pool_(with_limits(std::move(job.scrape)), *this, sharding_) {}
+
+void ScrapeJob::reload(k8s_sd::ScrapeJob job, std::vector<k8s_sd::ProviderId> providers) {
+    asio::post(strand_,
+               [self = shared_from_this(), job = std::move(job), providers = std::move(providers)] {
+                   // Targets that stay go on with the server that they began with.
+                   self->discovery_ = job.discovery;
+                   self->pool_.reload(with_limits(job.scrape), self->sharding_, providers);
+               });
+}
+
+void ScrapeJob::apply(k8s_sd::JobDiff diff) {
+    asio::post(strand_,
+               [self = shared_from_this(), diff = std::move(diff)] { self->pool_.apply(diff); });
+}
+
+void ScrapeJob::report(std::shared_ptr<void> done) const {
+    asio::post(strand_, [self = shared_from_this(), done = std::move(done)] { self->report(); });
+}
+
+void ScrapeJob::stop() {
+    asio::post(strand_, [self = shared_from_this()] {
+        for (const auto& [id, loop] : self->loops_) loop->stop();
+        self->loops_.clear();
+        self->tokens_.reset();
+    });
+}
+
+void ScrapeJob::stop(TargetId id, const ScrapeTargetPtr& target) noexcept {
+    say("stop " + text_of(*target));
+    const auto it = loops_.find(id);
+    if (it == loops_.end()) return;  // everything has ended
+    it->second->stop();
+    loops_.erase(it);
+}
+
+void ScrapeJob::keep(TargetId id, const ScrapeTargetPtr& target) noexcept {
+    const auto it = loops_.find(id);
+    if (it != loops_.end()) it->second->set_target(target);
+}
+
+void ScrapeJob::start(TargetId id, const ScrapeTargetPtr& target) noexcept {
+    say("start " + text_of(*target));
+    const auto loop =
+        std::make_shared<ScrapeLoop>(strand_, target, token_source(*target),
+                                     [this](const ScrapeResult&) { events_.on_scrape(); });
+    loops_.emplace(id, loop);
+    loop->refuse(refusal_);
+    loop->start();
+}
+
+/// As in Prometheus, no target is left out, but all of them are down.
+void ScrapeJob::over_limit(bool over) noexcept {
+    refusal_ = over ? "there are more targets than target_limit" : "";
+    for (const auto& [id, loop] : loops_) loop->refuse(refusal_);
+}
+
+void ScrapeJob::report() const {
+    std::size_t up = 0;
+    std::size_t samples = 0;
+    for (const auto& [id, loop] : loops_) {
+        if (!loop->last() || !loop->last()->error.empty()) continue;
+        ++up;
+        samples += loop->last()->samples;
+    }
+    say(std::to_string(loops_.size()) + " targets, " + std::to_string(up) + " up, " +
+        std::to_string(samples) + " samples; " + std::to_string(pool_.dropped_count()) +
+        " dropped, " + std::to_string(pool_.failed_count()) + " failed");
+    for (const auto& [id, loop] : loops_) {
+        if (loop->last() && !loop->last()->error.empty()) {
+            say("down: " + loop->url() + ": " + loop->last()->error);
+        }
+    }
+    for (const auto& failed : pool_.failed()) say(failed.source + ": " + failed.message);
+    if (const auto error = pool_.limit_error()) say(*error);
+}
+
+/// Empty where the rules name no Secret.
+GetToken ScrapeJob::token_source(const ScrapeTarget& target) {
+    const std::string_view secret = target.get(TokenStore::label);
+    if (secret.empty() || discovery_.configs.empty()) return {};
+    if (!tokens_) tokens_.emplace(strand_, discovery_.configs.front());
+    return tokens_->source(secret);
+}
+
+void ScrapeJob::say(const std::string& text) const { events_.print(name_ + ": " + text); }
+
+}  // namespace scraper

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+#include "scrape_loop.hpp"
+#include "token_store.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scraper {
+
+/// What jobs tell the program. Called in any thread.
+struct JobEvents {
+    std::function<void(std::string line)> print;
+    std::function<void()> on_scrape;
+};
+
+/// One job: its pool of targets, and a loop for each of them. All of it happens on a strand of its
+/// own, so that several threads work on several jobs. The public functions may be called in any
+/// thread; they only post.
+class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
+                        private k8s_sd::TargetHandler {
+ public:
+    ScrapeJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeJob, k8s_sd::Sharding,
+              const JobEvents&);
+
+    /// \param providers  of the new configuration
+    void reload(k8s_sd::ScrapeJob, std::vector<k8s_sd::ProviderId> providers);
+    /// The manager makes the next diff of the job when this one is done with.
+    void apply(k8s_sd::JobDiff);
+    /// Prints what there is, a line for the job and one for each target that is down.
+    /// \param done  let go of afterwards
+    void report(std::shared_ptr<void> done) const;
+    /// Ends everything.
+    void stop();
+
+ private:
+    // On the strand, by the pool.
+    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+    void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+    void over_limit(bool) noexcept override;
+
+    void report() const;
+    GetToken token_source(const k8s_sd::ScrapeTarget&);
+    void say(const std::string& text) const;
+
+    const boost::asio::any_io_executor strand_;
+    const std::string name_;
+    const k8s_sd::Sharding sharding_;
+    const JobEvents events_;
+    k8s_sd::Job discovery_;
+    std::optional<TokenStore> tokens_;  // outlives the loops
+    boost::unordered_flat_map<k8s_sd::TargetId, std::shared_ptr<ScrapeLoop>> loops_;
+    std::string refusal_;  // why no target is scraped
+    k8s_sd::TargetPool pool_;
+};
+
+}  // namespace scraper

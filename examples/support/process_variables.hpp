@@ -1,0 +1,10 @@
+#pragma once
+
+#include "k8s_sd/config_yaml.hpp"
+
+namespace support {
+
+/// The environment of this process, for `%{NAME}` in files of vmagent.
+k8s_sd::VariableLookup process_variables();
+
+}  // namespace support

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "k8s_sd/detail/net/late_answers.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Has something done that takes long, in a thread where files are read, and not on a strand.
+/// \param work     does not throw
+/// \param refused  makes the answer where there is no thread, of the reason
+/// \param handler  posted to the strand with the answer, unless the ticket goes before
+template <class Answer>
+LateAnswers::Ticket async_elsewhere(const asio::any_io_executor& strand,
+                                    const std::shared_ptr<FileCalls>& calls,
+                                    std::function<Answer()> work,
+                                    const std::function<Answer(const std::string&)>& refused,
+                                    std::function<void(const Answer&)> handler) {
+    const LateAnswers::Ask<Answer> ask = [&](const std::function<void(Answer)>& land) {
+        const bool begun = calls->run([work = std::move(work), land] { land(work()); });
+        if (!begun) land(refused("too many files are being read"));
+    };
+    return LateAnswers::async_ask<Answer>(strand, nullptr, ask, refused, std::move(handler));
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "k8s_sd/detail/discovery/source_feed.hpp"
+#include "k8s_sd/detail/discovery/target_files.hpp"
+#include "k8s_sd/detail/net/late_answers.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/target_configs.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Looks at files that list targets again and again, and tells a source what they say. One look is
+/// under way at a time, also where it hangs. Lives on a strand, and reads elsewhere.
+class FileTargets final : public SourceDriver, public std::enable_shared_from_this<FileTargets> {
+ public:
+    FileTargets(asio::any_io_executor strand, const Environment&, FileSdConfig,
+                std::shared_ptr<SourceState>);
+
+    void start() override;
+    void stop() noexcept override;
+
+ private:
+    struct Known {
+        std::size_t pattern = 0;
+        std::size_t hash = 0;
+        std::vector<TargetGroupPtr> groups;
+    };
+    using KnownFiles = std::map<std::string, Known>;
+    using Look = std::shared_ptr<const FileLook>;
+
+    void look();
+    void ask();
+    void look_later();
+    void on_hanging();
+    void fail(const std::string& problem);
+    void on_look(const FileLook&);
+    KnownFiles merge(const FileLook&) const;
+    static bool same_groups(const KnownFiles&, const KnownFiles&);
+    void tell(const std::string& problem, bool nothing_known, bool changed);
+    FileHashes hashes() const;
+
+    const asio::any_io_executor strand_;
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<FileCalls> calls_;
+    const std::shared_ptr<Metrics> metrics_;
+    const FileSdConfig config_;
+    const std::shared_ptr<SourceState> source_;
+    const std::shared_ptr<TargetGroupMaker> maker_;
+    std::unique_ptr<Timer> timer_;
+    LateAnswers::Ticket ticket_;
+    std::weak_ptr<const void> under_way_;  ///< not expired: a look has not come to its end
+    KnownFiles files_;
+    bool listed_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

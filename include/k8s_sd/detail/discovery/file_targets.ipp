@@ -1,0 +1,159 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/discovery/elsewhere.hpp"
+#include "k8s_sd/detail/discovery/file_targets.hpp"
+
+#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration longest_look = std::chrono::seconds(10);
+constexpr Duration least_look_interval = std::chrono::seconds(1);
+
+std::shared_ptr<const FileLook> failed_look(const std::string& problem) {
+    const auto look = std::make_shared<FileLook>();
+    look->problem = "cannot read files: " + problem;
+    return look;
+}
+
+/// The first problem, and how many more there are.
+std::string summary(const FileLook& look) {
+    std::vector<std::string> all;
+    for (const auto& [path, file] : look.files) {
+        if (!file.problem.empty()) all.push_back(file.problem);
+    }
+    for (const auto& [pattern, problem] : look.patterns) all.push_back(problem);
+    for (const std::string& path : look.missing) all.push_back(path + ": there is no such file");
+    if (all.size() < 2) return all.empty() ? "" : all.front();
+    return "(" + std::to_string(all.size()) + " problems) " + all.front();
+}
+
+}  // namespace
+
+FileTargets::FileTargets(asio::any_io_executor strand, const Environment& environment,
+                         FileSdConfig config, std::shared_ptr<SourceState> source)
+    : strand_(std::move(strand)),
+      clock_(environment.clock),
+      calls_(environment.file_calls),
+      metrics_(environment.metrics),
+      config_(std::move(config)),
+      source_(std::move(source)),
+      maker_(std::make_shared<TargetGroupMaker>()) {}
+
+void FileTargets::start() {
+    asio::post(strand_, [self = shared_from_this()] {
+        self->timer_ = self->clock_->make_timer(self->strand_);
+        self->look();
+    });
+}
+
+void FileTargets::stop() noexcept {
+    asio::post(strand_, [self = shared_from_this()] {
+        self->timer_.reset();
+        self->ticket_.cancel();
+    });
+}
+
+void FileTargets::look() {
+    if (!under_way_.expired()) return on_hanging();
+    metrics_->target_file_looks.fetch_add(1, std::memory_order_relaxed);
+    timer_->expires_at(clock_->now() + longest_look, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->on_hanging();
+    });
+    ask();
+}
+
+void FileTargets::ask() {
+    const auto token = std::make_shared<const int>();
+    under_way_ = token;
+    const auto read = [token, config = config_, known = hashes(), maker = maker_]() -> Look {
+        try {
+            return std::make_shared<const FileLook>(look_at_files(config, known, *maker));
+        } catch (const std::exception& e) {
+            return failed_look(e.what());
+        }
+    };
+    ticket_ = async_elsewhere<Look>(strand_, calls_, read, failed_look,
+                                    [weak = weak_from_this()](const Look& look) {
+                                        if (const auto self = weak.lock()) self->on_look(*look);
+                                    });
+}
+
+void FileTargets::look_later() {
+    timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, least_look_interval)),
+                       [weak = weak_from_this()] {
+                           if (const auto self = weak.lock()) self->look();
+                       });
+}
+
+void FileTargets::on_hanging() { fail("reading the files takes longer than 10 s"); }
+
+void FileTargets::fail(const std::string& problem) {
+    ticket_.cancel();
+    metrics_->target_file_failures.fetch_add(1, std::memory_order_relaxed);
+    source_->fail(errc::target_file_failed, problem);
+    look_later();
+}
+
+void FileTargets::on_look(const FileLook& look) {
+    if (!look.problem.empty()) return fail(look.problem);
+    ticket_.cancel();
+    std::size_t failures = look.patterns.size();
+    for (const auto& [path, file] : look.files) failures += file.problem.empty() ? 0U : 1U;
+    metrics_->target_file_failures.fetch_add(failures, std::memory_order_relaxed);
+    KnownFiles files = merge(look);
+    const bool changed = !listed_ || !same_groups(files, files_);
+    files_ = std::move(files);
+    tell(summary(look), failures > 0 && files_.empty(), changed);
+    look_later();
+}
+
+/// What is known after a look: where it failed, what was known before, if the dialect keeps that.
+FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
+    const bool keeps = !rules_of(config_.dialect).drops_targets_of_bad_files;
+    KnownFiles files;
+    for (const auto& [path, file] : look.files) {
+        const auto before = files_.find(path);
+        if (file.groups) {
+            files.emplace(path, Known{file.pattern, file.hash, *file.groups});
+        } else if (before != files_.end() && (file.problem.empty() || keeps)) {
+            files.insert(*before);
+        }
+    }
+    for (const auto& [path, known] : files_) {
+        if (keeps && look.patterns.contains(known.pattern)) files.emplace(path, known);
+    }
+    return files;
+}
+
+bool FileTargets::same_groups(const KnownFiles& a, const KnownFiles& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return x.first == y.first && x.second.hash == y.second.hash;
+    });
+}
+
+void FileTargets::tell(const std::string& problem, bool nothing_known, bool changed) {
+    const error_code error = problem.empty() ? error_code() : errc::target_file_failed;
+    // As long as no file was ever read, nobody is told that there are no targets.
+    if (!changed || (nothing_known && !listed_)) return source_->fail(error, problem);
+    listed_ = true;
+    std::vector<TargetGroupPtr> groups;
+    for (const auto& [path, known] : files_) {
+        groups.insert(groups.end(), known.groups.begin(), known.groups.end());
+    }
+    source_->set(groups, error, problem);
+}
+
+FileHashes FileTargets::hashes() const {
+    FileHashes hashes;
+    for (const auto& [path, known] : files_) hashes.emplace(path, known.hash);
+    return hashes;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,108 @@
+#include "k8s_sd/detail/base/strand.hpp"
+#include "k8s_sd/detail/config/list_url.hpp"
+#include "k8s_sd/detail/discovery/file_targets.hpp"
+#include "k8s_sd/detail/discovery/http_targets.hpp"
+#include "k8s_sd/detail/discovery/source_feed.hpp"
+#include "k8s_sd/detail/discovery/target_feed.hpp"
+#include "k8s_sd/detail/discovery/target_list.hpp"
+#include "k8s_sd/detail/groups/discoverer_status.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// The target groups of one role that a GroupWatcher makes.
+class KubernetesFeed final : public TargetFeed {
+ public:
+    KubernetesFeed(const asio::any_io_executor& executor, const KubernetesTargets& targets)
+        : role_(targets.role), watcher_(GroupWatcher::acquire(executor, targets.config)) {}
+
+    void start(std::weak_ptr<GroupWatcher::Observer> observer) override {
+        if (!subscription_) subscription_ = watcher_->subscribe(role_, std::move(observer));
+    }
+    DiscovererStatus status() const override { return discoverer_status(subscription_.status()); }
+
+ private:
+    const Role role_;
+    const std::shared_ptr<GroupWatcher> watcher_;
+    GroupWatcher::Subscription subscription_;
+};
+
+struct ProviderResolver {
+    ResolvedProvider operator()(const DiscoveryConfig& config) const {
+        return KubernetesTargets{resolve(config, files), config.role};
+    }
+    ResolvedProvider operator()(const TargetSource& source) const { return source; }
+    ResolvedProvider operator()(const StaticConfigs& configs) const {
+        for (std::size_t i = 0; i < configs.size(); ++i) check(configs[i], i);
+        return configs;
+    }
+    ResolvedProvider operator()(const FileSdConfig& config) const {
+        validate(config);
+        return config;
+    }
+    ResolvedProvider operator()(const HttpSdConfig& config) const {
+        return resolve_http_sd(config);
+    }
+
+    static void check(const StaticConfig& config, std::size_t index) {
+        try {
+            validate(config);
+        } catch (const ConfigError& e) {
+            throw ConfigError("static_configs[" + std::to_string(index) + "]." + e.where(),
+                              e.problem());
+        }
+    }
+
+    const InClusterFiles& files;
+};
+
+struct FeedMaker {
+    std::unique_ptr<TargetFeed> operator()(const KubernetesTargets& targets) const {
+        return std::make_unique<KubernetesFeed>(executor, targets);
+    }
+    std::unique_ptr<TargetFeed> operator()(const TargetSource& source) const {
+        return feed(source.state(), nullptr);
+    }
+    std::unique_ptr<TargetFeed> operator()(const StaticConfigs& configs) const {
+        const auto source = std::make_shared<SourceState>();
+        source->set(static_groups(configs));
+        return feed(source, nullptr);
+    }
+    std::unique_ptr<TargetFeed> operator()(const FileSdConfig& config) const {
+        const auto source = std::make_shared<SourceState>();
+        return feed(source,
+                    std::make_shared<FileTargets>(strand, context.with_new_seed(), config, source));
+    }
+    std::unique_ptr<TargetFeed> operator()(const HttpSdConfig& config) const {
+        const auto source = std::make_shared<SourceState>();
+        return feed(source,
+                    std::make_shared<HttpTargets>(strand, context.with_new_seed(), config, source));
+    }
+    std::unique_ptr<TargetFeed> feed(std::shared_ptr<SourceState> source,
+                                     std::shared_ptr<SourceDriver> driver) const {
+        return std::make_unique<SourceFeed>(std::move(source), strand, context.clock(),
+                                            std::move(driver));
+    }
+
+    const asio::any_io_executor& executor;
+    ContextEnvironment& context = ContextEnvironment::of(executor);
+    const asio::any_io_executor strand = make_own_strand(executor);
+};
+
+}  // namespace
+
+ResolvedProvider resolve_provider(const ProviderConfig& config, const InClusterFiles& files) {
+    return std::visit(ProviderResolver{files}, config);
+}
+
+std::unique_ptr<TargetFeed> make_feed(const asio::any_io_executor& executor,
+                                      const ResolvedProvider& provider) {
+    return std::visit(FeedMaker{executor}, provider);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "k8s_sd/detail/base/abi.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What many label sets have in common: the names, and some of the values.
+class LabelTemplate {
+ public:
+    struct Entry {
+        std::string_view name;
+        std::string_view value;  ///< its data is null: each label set has its own
+        bool own() const noexcept { return value.data() == nullptr; }
+    };
+
+    /// \param entries  sorted by name; copied with their text
+    LabelTemplate(std::size_t hash, std::span<const Entry> entries)
+        : hash_(hash), entries_(entries.begin(), entries.end()) {
+        std::size_t size = 0;
+        for (const Entry& entry : entries) size += entry.name.size() + entry.value.size();
+        text_ = std::make_unique<char[]>(size);
+        char* next = text_.get();
+        const auto move_in = [&](std::string_view& view) {
+            if (!view.empty()) std::memcpy(next, view.data(), view.size());
+            view = {next, view.size()};
+            next += view.size();
+        };
+        for (Entry& entry : entries_) {
+            move_in(entry.name);
+            if (!entry.own()) move_in(entry.value);
+        }
+    }
+
+    std::span<const Entry> entries() const noexcept { return entries_; }
+    /// Of the entries.
+    std::size_t hash() const noexcept { return hash_; }
+
+ private:
+    const std::size_t hash_;
+    std::vector<Entry> entries_;
+    std::unique_ptr<char[]> text_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

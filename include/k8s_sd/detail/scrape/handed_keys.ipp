@@ -1,0 +1,157 @@
+#include "k8s_sd/detail/base/did_you_mean.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/config/yaml_json.hpp"
+#include "k8s_sd/detail/scrape/handed_keys.hpp"
+#include "k8s_sd/scrape/duration_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+const HandedKey* find_key(std::span<const HandedKey> keys, std::string_view name) {
+    const auto key =
+        std::find_if(keys.begin(), keys.end(), [&](const HandedKey& k) { return k.name == name; });
+    return key == keys.end() ? nullptr : &*key;
+}
+
+std::vector<std::string_view> names_of(const KnownKeys& known) {
+    std::vector<std::string_view> names = known.used;
+    names.insert(names.end(), known.client.begin(), known.client.end());
+    for (const HandedKey& key : known.handed) names.push_back(key.name);
+    return names;
+}
+
+void check_number(const YamlValue& value) {
+    const std::string text = value.string();
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || !value.is_plain()) {
+        value.fail("must be a number");
+    }
+}
+
+/// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100.
+void check_size(const YamlValue& value) {
+    constexpr std::array<std::string_view, 14> units{"",    "b", "k",  "kb",  "kib", "m",   "mb",
+                                                     "mib", "g", "gb", "gib", "tb",  "tib", "pb"};
+    const std::string text = lower_case(value.string());
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const bool unit =
+        std::find(units.begin(), units.end(), std::string_view(text).substr(digits)) != units.end();
+    if (digits == 0 || !unit) value.fail("must be a size, such as 10MB");
+}
+
+void check_duration(const YamlValue& value, LabelDialect dialect) {
+    try {
+        (void)parse_duration(value.string(), dialect);
+    } catch (const ConfigError& e) {
+        value.fail(e.problem());
+    }
+}
+
+void check_shape(const YamlValue& value, KeyShape shape, LabelDialect dialect) {
+    if (value.is_null()) return;
+    switch (shape) {
+        case KeyShape::any: return;
+        case KeyShape::boolean: return (void)value.boolean();
+        case KeyShape::whole: return (void)value.unsigned_integer();
+        case KeyShape::number: return check_number(value);
+        case KeyShape::text: return (void)value.string();
+        case KeyShape::size: return check_size(value);
+        case KeyShape::duration: return check_duration(value, dialect);
+        case KeyShape::list:
+            if (!value.is_sequence()) value.fail("must be a list");
+            return;
+        case KeyShape::mapping:
+        case KeyShape::texts:
+            if (!value.is_mapping()) value.fail("must be a mapping of keys to values");
+            return;
+    }
+}
+
+std::string text_of(ConfigNoteKind kind) {
+    switch (kind) {
+        case ConfigNoteKind::targets:
+            return "finds targets in a way that k8s_sd does not know: left to the program";
+        case ConfigNoteKind::scraping: return "is about how to scrape: left to the program";
+        case ConfigNoteKind::samples: return "is not about targets: left to the program";
+        case ConfigNoteKind::unknown: break;
+    }
+    return "is a key that nobody knows: ignored";
+}
+
+/// What both programs take for "not set".
+bool says_nothing(const std::string& json) {
+    return json == "null" || json == "0" || json == "\"\"" || json == "\"0\"" || json == "[]";
+}
+
+}  // namespace
+
+void KeyHandover::hand_over(const YamlValue& mapping, const KnownKeys& known,
+                            ConfigValues& settings, Mistakes& mistakes) {
+    for (const auto& [key, value] : mapping.entries()) {
+        if (has_key(known.used, key)) continue;
+        mistakes.attempt(
+            [&, &name = key, &at = value] { hand_over_one(name, at, known, settings); });
+    }
+}
+
+void KeyHandover::hand_over_one(std::string_view key, const YamlValue& value,
+                                const KnownKeys& known, ConfigValues& settings) {
+    if (has_key(known.client, key)) return note(value, ConfigNoteKind::scraping);
+    const HandedKey* handed = find_key(known.handed, key);
+    const bool discovery = !handed && known.has_discovery && is_discovery_key(key);
+    HandedKey described = handed ? *handed : HandedKey{key, ConfigNoteKind::unknown};
+    if (discovery) described = {key, ConfigNoteKind::targets, KeyShape::list};
+    if (!handed) {
+        // A key that is nearly another one is a mistake; any other may be of a newer program.
+        const std::vector<std::string_view> all = names_of(known);
+        const bool misspelt = !did_you_mean(key, discovery ? known.used : all).empty();
+        if (misspelt || (options_.strict && !discovery)) {
+            value.fail_unknown_key(key, all, known.used);
+        }
+    }
+    check_shape(value, described.shape, options_.dialect);
+    note(value, described.about);
+    if (value.is_null()) return;
+    settings.insert_or_assign(std::string(key),
+                              ConfigValue{json_of(value, described.shape), value.where()});
+}
+
+void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
+    constexpr std::size_t most_notes = 10'000;
+    const std::string text = text_of(kind);
+    if (options_.strict) value.fail(text + ", which strict mode refuses");
+    if (notes_.size() < most_notes) notes_.push_back({value.where(), text, kind});
+}
+
+std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
+    // What is read from a document is bounded by what is written; see YamlDocument::spend().
+    constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+    return to_json(
+        value,
+        {.most_values = any, .most_bytes = any, .scalars_are_texts = shape == KeyShape::texts});
+}
+
+void inherit_settings(const ConfigValues& global, ConfigValues& job) {
+    for (const HandedKey& key : handed_job_keys) {
+        const auto found = key.inherited ? global.find(key.name) : global.end();
+        if (found == global.end()) continue;
+        const auto own = job.find(key.name);
+        if (own != job.end() && !says_nothing(own->second.json)) continue;
+        job.insert_or_assign(found->first, found->second);
+    }
+}
+
+}  // namespace k8s_sd::inline v0::detail

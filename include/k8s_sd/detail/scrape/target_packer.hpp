@@ -1,0 +1,69 @@
+#pragma once
+
+#include "k8s_sd/detail/scrape/target_shape.hpp"
+#include "k8s_sd/scrape/scrape_target.hpp"
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Makes the targets of a job small: what many of them have in common is stored once. Not
+/// thread-safe.
+class TargetPacker {
+ public:
+    explicit TargetPacker(std::shared_ptr<const PreparedJob> job) : job_(std::move(job)) {}
+
+    /// \param labels  sorted by name
+    /// \param url     what ScrapeTarget::url() will give; not stored
+    ScrapeTargetPtr pack(std::span<const MutableLabels::Label> labels, std::string_view url,
+                         std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
+                         const TargetGroupPtr& group, std::size_t index);
+    /// Those that targets share, and some that none does any more.
+    std::size_t shape_count() const noexcept { return shapes_.size(); }
+
+ private:
+    using Entry = TargetShape::Entry;
+    /// What a shape is looked up by.
+    struct Key {
+        std::size_t hash;
+        std::span<const Entry> entries;
+        std::chrono::milliseconds interval;
+        std::chrono::milliseconds timeout;
+    };
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(const Key& key) const noexcept { return key.hash; }
+        std::size_t operator()(const TargetShapePtr& shape) const noexcept { return shape->hash(); }
+    };
+    struct Equal {
+        using is_transparent = void;
+        bool operator()(const TargetShapePtr& a, const TargetShapePtr& b) const noexcept {
+            return a == b;
+        }
+        bool operator()(const Key& key, const TargetShapePtr& shape) const noexcept;
+        bool operator()(const TargetShapePtr& shape, const Key& key) const noexcept {
+            return (*this)(key, shape);
+        }
+    };
+
+    bool is_of_job(const MutableLabels::Label&) const;
+    TargetShapePtr shape_of(const Key&);
+    void forget_unused();
+
+    const std::shared_ptr<const PreparedJob> job_;
+    boost::unordered_flat_set<TargetShapePtr, Hash, Equal> shapes_;
+    std::size_t enough_shapes_ = 64;
+    std::vector<Entry> entries_;  // kept for its memory
+    std::string packed_;          // the same
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,73 @@
+#include "k8s_sd/detail/labels/label_block.hpp"
+#include "k8s_sd/detail/relabel/xxh64.hpp"
+#include "k8s_sd/detail/scrape/target_packer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
+                                   std::string_view url, std::chrono::milliseconds interval,
+                                   std::chrono::milliseconds timeout, const TargetGroupPtr& group,
+                                   std::size_t index) {
+    entries_.clear();
+    packed_.clear();
+    std::uint64_t hash = xxh64(url);
+    std::uint64_t shape_hash = 0;
+    for (const MutableLabels::Label& label : labels) {
+        const std::uint64_t name_hash = xxh64(label.name);
+        const std::uint64_t value_hash = xxh64(label.value);
+        hash = (hash * 31 + name_hash) * 31 + value_hash;
+        shape_hash = shape_hash * 31 + name_hash;
+        if (is_of_job(label)) {
+            shape_hash = shape_hash * 31 + value_hash;
+            entries_.push_back({label.name, label.value});
+        } else {
+            pack_value(packed_, label.value);
+            entries_.push_back({label.name, {}});
+        }
+    }
+    TargetShapePtr shape = shape_of({shape_hash, entries_, interval, timeout});
+    void* memory = ::operator new(sizeof(ScrapeTarget) + packed_.size());
+    const auto* target = new (memory) ScrapeTarget(std::move(shape), hash, group, index);
+    std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), packed_.data(), packed_.size());
+    return target;
+}
+
+/// The times are among the values that are stored once, whoever has set them: they are few.
+bool TargetPacker::is_of_job(const MutableLabels::Label& label) const {
+    if (label.name == interval_label || label.name == timeout_label) return true;
+    return std::any_of(job_->defaults.begin(), job_->defaults.end(), [&](const auto& own) {
+        return own.first == label.name && own.second == label.value;
+    });
+}
+
+bool TargetPacker::Equal::operator()(const Key& key, const TargetShapePtr& shape) const noexcept {
+    const auto same = [](const Entry& a, const Entry& b) {
+        return a.name == b.name && a.value == b.value && a.own() == b.own();
+    };
+    return key.hash == shape->hash() && key.interval == shape->interval() &&
+           key.timeout == shape->timeout() &&
+           std::equal(key.entries.begin(), key.entries.end(), shape->entries().begin(),
+                      shape->entries().end(), same);
+}
+
+TargetShapePtr TargetPacker::shape_of(const Key& key) {
+    const auto known = shapes_.find(key);
+    if (known != shapes_.end()) return *known;
+    forget_unused();
+    const TargetShapePtr made(
+        new TargetShape(key.hash, key.entries, job_, key.interval, key.timeout));
+    return *shapes_.insert(made).first;
+}
+
+void TargetPacker::forget_unused() {
+    if (shapes_.size() < enough_shapes_) return;
+    boost::unordered::erase_if(shapes_, [](const auto& shape) { return shape->use_count() == 1; });
+    enough_shapes_ = std::max(enough_shapes_, 2 * shapes_.size());
+}
+
+}  // namespace k8s_sd::inline v0::detail

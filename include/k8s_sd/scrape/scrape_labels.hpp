@@ -1,0 +1,111 @@
+#pragma once
+
+#include "k8s_sd/detail/labels/label_block.hpp"
+#include "k8s_sd/detail/labels/label_template.hpp"
+#include "k8s_sd/labels.hpp"
+#include "k8s_sd/relabel/mutable_labels.hpp"
+
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+namespace k8s_sd::inline v0 {
+
+/// A read-only view of the labels of a ScrapeTarget, sorted by name. Names are unique, no value is
+/// empty. Cheap to copy. Valid as long as the target. Thread-safe.
+///
+/// Names, and values that a target has from its job, are stored once for many targets; a label is
+/// put together while a host looks at it.
+class ScrapeLabels {
+ public:
+    /// A name and its value; the views are valid as long as the target.
+    using value_type = MutableLabels::Label;
+
+    /// A forward iterator whose elements are made when asked for.
+    class iterator {
+     public:
+        using iterator_concept = std::forward_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = ScrapeLabels::value_type;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const value_type*;
+        using reference = value_type;
+
+        iterator() = default;
+        value_type operator*() const noexcept {
+            if (!entry_->own()) return {entry_->name, entry_->value};
+            const char* position = position_;
+            return {entry_->name, detail::unpack_value(position)};
+        }
+        iterator& operator++() noexcept {
+            if (entry_->own()) detail::unpack_value(position_);
+            ++entry_;
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) noexcept {
+            return a.entry_ == b.entry_;
+        }
+
+     private:
+        friend class ScrapeLabels;
+        iterator(const detail::LabelTemplate::Entry* entry, const char* position) noexcept
+            : entry_(entry), position_(position) {}
+
+        const detail::LabelTemplate::Entry* entry_ = nullptr;
+        const char* position_ = nullptr;  // of the next value that is the target's own
+    };
+
+    /// No labels.
+    ScrapeLabels() = default;
+    /// Of the library itself.
+    ScrapeLabels(const detail::LabelTemplate& labels, const char* values) noexcept
+        : template_(&labels), values_(values) {}
+
+    /// The label with the smallest name.
+    iterator begin() const noexcept { return {template_ ? entries().data() : nullptr, values_}; }
+    /// Behind the last label.
+    iterator end() const noexcept {
+        return {template_ ? entries().data() + entries().size() : nullptr, nullptr};
+    }
+    /// Number of labels.
+    std::size_t size() const noexcept { return template_ ? entries().size() : 0; }
+    /// Whether there is no label.
+    bool empty() const noexcept { return size() == 0; }
+    /// Empty if there is none of that name.
+    std::string_view get(std::string_view name) const noexcept {
+        for (const auto [label, value] : *this) {
+            if (label == name) return value;
+        }
+        return {};
+    }
+    /// As strings.
+    LabelMap to_map() const {
+        LabelMap map;
+        for (const auto [name, value] : *this) map.emplace_hint(map.end(), name, value);
+        return map;
+    }
+    /// The same names with the same values.
+    friend bool operator==(const ScrapeLabels& a, const ScrapeLabels& b) noexcept {
+        if (a.size() != b.size()) return false;
+        for (iterator x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y) {
+            if (*x != *y) return false;
+        }
+        return true;
+    }
+
+ private:
+    std::span<const detail::LabelTemplate::Entry> entries() const noexcept {
+        return template_->entries();
+    }
+
+    const detail::LabelTemplate* template_ = nullptr;
+    const char* values_ = nullptr;
+};
+
+}  // namespace k8s_sd::inline v0

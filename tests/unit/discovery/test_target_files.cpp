@@ -1,0 +1,188 @@
+#include "k8s_sd/detail/config/file_pattern.hpp"
+#include "k8s_sd/detail/discovery/target_files.hpp"
+#include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
+#include "support/dialects.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <sys/stat.h>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using detail::FileLook;
+
+namespace {
+
+/// A directory of files, and a configuration that names some of them.
+struct Files {
+    std::string add(const std::string& name, const std::string& content) const {
+        return directory.write(name, content);
+    }
+    void name(const std::string& pattern) { config.files.push_back(directory.path(pattern)); }
+    FileLook look(const detail::FileHashes& known = {}) {
+        return detail::look_at_files(config, known, maker);
+    }
+    std::vector<std::string> find(const std::string& pattern) const {
+        std::vector<std::string> names;
+        for (const std::string& path : detail::find_files(directory.path(pattern), 1000).paths) {
+            names.push_back(path.substr(directory.path().size() + 1));
+        }
+        return names;
+    }
+
+    TemporaryDirectory directory;
+    FileSdConfig config;
+    TargetGroupMaker maker;
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+// --- patterns ------------------------------------------------------------------------------------
+
+TEST_CASE("find_files: a name without pattern is found where it exists") {
+    Files f;
+    f.add("a.json", "");
+    CHECK(f.find("a.json") == Names{"a.json"});
+    CHECK(f.find("b.json").empty());
+    CHECK(f.find("a.json/b.json").empty());
+    CHECK(detail::find_files(f.directory.path("none/x"), 10).problem == "");
+}
+
+TEST_CASE("find_files: patterns match in the order of the names, also those with a dot in front") {
+    Files f;
+    for (const char* name : {"b.json", "a.json", ".c.json", "x.yml", "d/e.json", "d/f/g.json"}) {
+        f.add(name, "");
+    }
+    CHECK(f.find("*.json") == Names{".c.json", "a.json", "b.json"});
+    CHECK(f.find("[ab].json") == Names{"a.json", "b.json"});
+    CHECK(f.find("?.yml") == Names{"x.yml"});
+    CHECK(f.find("*/*.json") == Names{"d/e.json"});
+    CHECK(f.find("d/*/g.json") == Names{"d/f/g.json"});
+    CHECK(f.find("none/*.json").empty());
+    CHECK(f.find("a.json/*").empty());
+}
+
+TEST_CASE("find_files: a directory without end is left, and told of") {
+    Files f;
+    for (int i = 0; i < 5; ++i) f.add(std::to_string(i) + ".json", "");
+    const auto found = detail::find_files(f.directory.path("*.json"), 3);
+    CHECK(found.paths.size() == 3);
+    CHECK(contains(found.problem, "there are too many files"));
+}
+
+// --- files ---------------------------------------------------------------------------------------
+
+TEST_CASE("look_at_files: each file has groups with its path as label") {
+    Files f;
+    const std::string path = f.add("a.json", R"([{"targets":["x:1"]},{"targets":["y:1"]}])");
+    f.name("*.json");
+    const FileLook look = f.look();
+    REQUIRE(look.files.size() == 1);
+    const auto& groups = look.files.at(path).groups;
+    REQUIRE(groups->size() == 2);
+    CHECK((*groups)[1]->source() == path + ":1");
+    CHECK((*groups)[1]->merged(0) == LabelMap{{"__address__", "y:1"}, {"__meta_filepath", path}});
+}
+
+TEST_CASE("look_at_files: to vmagent the path is relative to the configuration") {
+    Files f;
+    f.config.dialect = vm;
+    f.config.directory = f.directory.path();
+    const std::string path = f.add("d/a", "- targets: [x]\n");
+    f.name("d/a");
+    const auto label = [&] {
+        return (*f.look().files.at(path).groups)[0]->labels().get("__meta_filepath");
+    };
+    CHECK(label() == "d/a");
+    f.config.directory = "/elsewhere";
+    CHECK(label() == path);
+}
+
+TEST_CASE("look_at_files: what has not changed is not read into groups again") {
+    Files f;
+    const std::string path = f.add("a.json", R"([{"targets":["x:1"]}])");
+    f.name("a.json");
+    const std::size_t hash = f.look().files.at(path).hash;
+    CHECK_FALSE(f.look({{path, hash}}).files.at(path).groups);
+    CHECK(f.look({{path, hash + 1}}).files.at(path).groups);
+    f.add("a.json", R"([{"targets":["x:2"]}])");
+    CHECK(f.look({{path, hash}}).files.at(path).groups);
+}
+
+TEST_CASE("look_at_files: a file that two patterns match is there once") {
+    Files f;
+    f.add("a.json", "[]");
+    f.name("a.json");
+    f.name("*.json");
+    CHECK(f.look().files.size() == 1);
+}
+
+TEST_CASE("look_at_files: a bad file has a problem with its path, and the others are read") {
+    Files f;
+    const std::string bad = f.add("bad.json", R"([{"targets":["hunter2"]})");
+    const std::string yaml = f.add("bad.yml", "- targets: hunter2\n");
+    const std::string good = f.add("good.json", "[]");
+    f.name("*.json");
+    f.name("*.yml");
+    const FileLook look = f.look();
+    CHECK(look.files.at(good).groups);
+    CHECK(look.files.at(bad).problem.starts_with(bad + ": the list: is not JSON"));
+    CHECK(look.files.at(yaml).problem == yaml + ":1: [0].targets: must be a list");
+    for (const auto& [path, file] : look.files) CHECK_FALSE(contains(file.problem, "hunter2"));
+}
+
+TEST_CASE("look_at_files: what is no regular file keeps nobody waiting") {
+    Files f;
+    std::filesystem::create_directory(f.directory.path("d.json"));
+    REQUIRE(::mkfifo(f.directory.path("fifo.json").c_str(), 0600) == 0);
+    std::filesystem::create_symlink("gone", f.directory.path("link.json"));
+    f.name("*.json");
+    const FileLook look = f.look();
+    CHECK(contains(look.files.at(f.directory.path("d.json")).problem, "not a regular file"));
+    CHECK(contains(look.files.at(f.directory.path("fifo.json")).problem, "not a regular file"));
+    CHECK(contains(look.files.at(f.directory.path("link.json")).problem, "No such file"));
+}
+
+TEST_CASE("look_at_files: a name without a file is told, a pattern without one is not") {
+    Files f;
+    f.name("*.json");
+    f.name("a.json");
+    const FileLook look = f.look();
+    CHECK(look.files.empty());
+    CHECK(look.patterns.empty());
+    CHECK(look.missing == Names{f.directory.path("a.json")});
+}
+
+TEST_CASE("look_at_files: files, bytes and targets are limited") {
+    Files f;
+    const std::string a = f.add("a.json", R"([{"targets":["1","2"]}])");
+    const std::string b = f.add("b.json", R"([{"targets":["3"]}])");
+    f.name("*.json");
+    SECTION("files") {
+        f.config.max_files = 1;
+        const FileLook look = f.look();
+        CHECK(look.files.size() == 1);
+        CHECK(look.patterns.at(0) == "there are more than 1 files");
+    }
+    SECTION("bytes of a file") {
+        f.config.max_file_bytes = 20;
+        const FileLook look = f.look();
+        CHECK(look.files.at(a).problem == "cannot read " + a + ": it is larger than 20 bytes");
+        CHECK(look.files.at(b).groups);
+    }
+    SECTION("bytes of all") {
+        f.config.max_bytes = 30;
+        const FileLook look = f.look();
+        CHECK(look.files.at(a).groups);
+        CHECK(contains(look.files.at(b).problem, "it is larger than"));
+    }
+    SECTION("targets of a file") {
+        f.config.max_targets = 1;
+        CHECK(f.look().files.at(a).problem == a + ": the list: has more than 1 targets");
+    }
+}
