@@ -34,8 +34,11 @@ class ScrapeLabels {
 
         iterator() = default;
         value_type operator*() const noexcept {
-            if (!entry_->own()) return {entry_->name, entry_->value};
-            const char* position = position_;
+            if (entry_->shared()) return {entry_->name, entry_->value};
+            const char* position = entry_->own() ? position_ : values_;
+            for (auto skipped = entry_->repeats; skipped > 1; --skipped) {
+                detail::unpack_value(position);
+            }
             return {entry_->name, detail::unpack_value(position)};
         }
         iterator& operator++() noexcept {
@@ -54,10 +57,11 @@ class ScrapeLabels {
 
      private:
         friend class ScrapeLabels;
-        iterator(const detail::LabelTemplate::Entry* entry, const char* position) noexcept
-            : entry_(entry), position_(position) {}
+        iterator(const detail::LabelTemplate::Entry* entry, const char* values) noexcept
+            : entry_(entry), values_(values), position_(values) {}
 
         const detail::LabelTemplate::Entry* entry_ = nullptr;
+        const char* values_ = nullptr;    // all that are the target's own
         const char* position_ = nullptr;  // of the next value that is the target's own
     };
 

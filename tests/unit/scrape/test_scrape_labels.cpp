@@ -65,6 +65,18 @@ TEST_CASE("ScrapeLabels: targets of a job share names, and values of the job") {
     CHECK_FALSE(a->labels() == b->labels());
 }
 
+TEST_CASE("ScrapeLabels: an instance that is the address is not stored again") {
+    TargetBuilder builder(job());
+    const auto plain = build(builder, {});
+    CHECK(plain->get("instance").data() == plain->get("__address__").data());
+    const auto behind = build(builder, {{"A", std::string(300, 'a')}, {"B", "b"}, {"zone", "z"}});
+    CHECK(behind->get("instance") == "h:1");
+    CHECK(behind->get("zone") == "z");
+    const auto own = build(builder, {{"instance", "mine"}, {"zone", "z"}});
+    CHECK(own->get("instance") == "mine");
+    CHECK(own->get("zone") == "z");
+}
+
 TEST_CASE("ScrapeLabels: equal labels are equal whoever has set them") {
     RelabelRule rule;
     rule.target_label = "__scheme__";

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -17,7 +18,10 @@ class LabelTemplate {
     struct Entry {
         std::string_view name;
         std::string_view value;  ///< its data is null: each label set has its own
-        bool own() const noexcept { return value.data() == nullptr; }
+        /// That one is the same as an earlier own value; their number counts from 1.
+        std::uint32_t repeats = 0;
+        bool shared() const noexcept { return value.data() != nullptr; }
+        bool own() const noexcept { return !shared() && repeats == 0; }
     };
 
     /// \param entries  sorted by name; copied with their text
@@ -34,7 +38,7 @@ class LabelTemplate {
         };
         for (Entry& entry : entries_) {
             move_in(entry.name);
-            if (!entry.own()) move_in(entry.value);
+            if (entry.shared()) move_in(entry.value);
         }
     }
 

@@ -55,6 +55,7 @@ class TargetPacker {
         }
     };
 
+    const Entry& add(const MutableLabels::Label&);
     bool is_of_job(const MutableLabels::Label&) const;
     TargetShapePtr shape_of(const Key&);
     void forget_unused();
@@ -62,8 +63,12 @@ class TargetPacker {
     const std::shared_ptr<const PreparedJob> job_;
     boost::unordered_flat_set<TargetShapePtr, Hash, Equal> shapes_;
     std::size_t enough_shapes_ = 64;
-    std::vector<Entry> entries_;  // kept for its memory
-    std::string packed_;          // the same
+    // Of the target that is being made.
+    std::vector<Entry> entries_;
+    std::string packed_;
+    std::uint32_t own_values_ = 0;
+    std::uint32_t address_ = 0;  // which of them is the address
+    std::string_view address_text_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

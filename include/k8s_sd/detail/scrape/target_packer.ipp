@@ -15,26 +15,39 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
                                    std::size_t index) {
     entries_.clear();
     packed_.clear();
+    own_values_ = address_ = 0;
     std::uint64_t hash = xxh64(url);
     std::uint64_t shape_hash = 0;
     for (const MutableLabels::Label& label : labels) {
         const std::uint64_t name_hash = xxh64(label.name);
         const std::uint64_t value_hash = xxh64(label.value);
         hash = (hash * 31 + name_hash) * 31 + value_hash;
+        const Entry& entry = add(label);
         shape_hash = shape_hash * 31 + name_hash;
-        if (is_of_job(label)) {
-            shape_hash = shape_hash * 31 + value_hash;
-            entries_.push_back({label.name, label.value});
-        } else {
-            pack_value(packed_, label.value);
-            entries_.push_back({label.name, {}});
-        }
+        if (entry.shared()) shape_hash = shape_hash * 31 + value_hash;
     }
     TargetShapePtr shape = shape_of({shape_hash, entries_, interval, timeout});
     void* memory = ::operator new(sizeof(ScrapeTarget) + packed_.size());
     const auto* target = new (memory) ScrapeTarget(std::move(shape), hash, group, index);
     std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), packed_.data(), packed_.size());
     return target;
+}
+
+const TargetPacker::Entry& TargetPacker::add(const MutableLabels::Label& label) {
+    Entry& entry = entries_.emplace_back(Entry{label.name, {}});
+    if (is_of_job(label)) {
+        entry.value = label.value;
+    } else if (label.name == instance_label && address_ != 0 && label.value == address_text_) {
+        entry.repeats = address_;
+    } else {
+        pack_value(packed_, label.value);
+        ++own_values_;
+        if (label.name == address_label_name) {
+            address_ = own_values_;
+            address_text_ = label.value;
+        }
+    }
+    return entry;
 }
 
 /// The times are among the values that are stored once, whoever has set them: they are few.
@@ -47,7 +60,8 @@ bool TargetPacker::is_of_job(const MutableLabels::Label& label) const {
 
 bool TargetPacker::Equal::operator()(const Key& key, const TargetShapePtr& shape) const noexcept {
     const auto same = [](const Entry& a, const Entry& b) {
-        return a.name == b.name && a.value == b.value && a.own() == b.own();
+        return a.name == b.name && a.value == b.value && a.shared() == b.shared() &&
+               a.repeats == b.repeats;
     };
     return key.hash == shape->hash() && key.interval == shape->interval() &&
            key.timeout == shape->timeout() &&
