@@ -41,6 +41,8 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     std::string_view source() const noexcept { return group_->source(); }
 
     /// Where to fetch: scheme, address, path and query, percent-encoded as Go does it.
+    /// LabelDialect::victoriametrics: as the labels say it, so that a client may have to encode what
+    /// must not stand in a request; Go's net/url can parse it.
     const std::string& url() const noexcept { return url_; }
     /// Time between two scrapes.
     std::chrono::milliseconds scrape_interval() const noexcept { return scrape_interval_; }

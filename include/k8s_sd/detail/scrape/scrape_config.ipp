@@ -23,10 +23,11 @@ void validate(const ScrapeConfig& config) {
     if (config.scrape_interval.count() <= 0) {
         throw ConfigError("scrape_interval", "must be longer than 0");
     }
-    if (config.scrape_timeout.count() <= 0) {
+    if (!config.scrape_timeout) return;
+    if (config.scrape_timeout->count() <= 0) {
         throw ConfigError("scrape_timeout", "must be longer than 0");
     }
-    const bool too_long = config.scrape_timeout > config.scrape_interval;
+    const bool too_long = *config.scrape_timeout > config.scrape_interval;
     if (too_long && detail::rules_of(config.dialect).refuses_timeout_above_interval) {
         throw ConfigError("scrape_timeout", "must not be longer than scrape_interval");
     }
