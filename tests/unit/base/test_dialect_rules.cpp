@@ -39,6 +39,7 @@ const Statement statements[] = {
     {vmagent, "refuses keep without source labels", &R::needs_source_labels},
     {prometheus, "refuses source labels without name", &R::refuses_nameless_labels},
     {vmagent, "copies empty values in labelmap", &R::labelmap_copies_empty_values},
+    {vmagent, "drops what has no label left", &R::drops_what_has_no_label_left},
 
     {vmagent, "reads 1.5s and 90 as durations", &R::reads_lax_durations},
     {vmagent, "writes 1m0s for a minute", &R::writes_durations_as_go},

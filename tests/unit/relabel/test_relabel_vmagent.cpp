@@ -262,3 +262,14 @@ TEST_CASE("Relabelling of vmagent: a regex has to be one without anchors as well
     CHECK(test::rule_error(escapes) == "");
     CHECK_FALSE(test::rule_error(escapes, vmagent).empty());
 }
+
+TEST_CASE("Relabelling of vmagent: what has no label left is dropped") {
+    const RelabelRule none{.action = Action::labeldrop, .regex = ".*"};
+    const RelabelRule again{.target_label = "a", .replacement = "1"};
+    CHECK_FALSE(keeps({{"a", "1"}}, none));
+    CHECK(relabel({{"a", "1"}}, {none, again}, vmagent) == std::nullopt);
+    CHECK(relabel({{"a", "1"}}, {none, again}) == LabelMap{{"a", "1"}});
+    // A blank is one.
+    const RelabelRule empty{.target_label = "a", .replacement = ""};
+    CHECK(relabel({{"a", "1"}}, {empty, again}, vmagent) == LabelMap{{"a", "1"}});
+}

@@ -47,6 +47,9 @@ TEST_CASE("SeriesSelector: all conditions have to hold, an absent label is empty
     CHECK_FALSE(matches("{}", web));  // nothing is said of what matches
     CHECK_FALSE(matches("{}", {}));
     CHECK(matches("{__name__=~\"u.\"}", web));
+    CHECK_FALSE(matches("{__name__=\"\"}", {{"a", "1"}}));  // no name is not an empty one
+    CHECK(matches("{__name__!=\"\"}", {{"a", "1"}}));
+    CHECK(matches("{__name__=~\"|x\"}", {{"a", "1"}}));
 }
 
 TEST_CASE("SeriesSelector: a backslash takes any character into a name") {

@@ -159,7 +159,8 @@ TEST_CASE("Go's URL: takes what url.Parse takes") {
                             "http://h:1:2/",
                             "http://%C3%BC/",
                             "http:x%zz",
-                            "http://h<>\"/"}) {
+                            "http://h<>\"/",
+                            "http://h/#\t"}) {
         INFO(url);
         CHECK(go_url_problem(url) == "");
     }

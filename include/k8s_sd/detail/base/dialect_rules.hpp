@@ -55,6 +55,9 @@ struct DialectRules {
     bool refuses_nameless_labels;
     /// vmagent's labelmap copies empty values too, over what was there; Prometheus' does not.
     bool labelmap_copies_empty_values;
+    /// vmagent drops a target when a rule has taken its last label; in Prometheus the next rule may
+    /// give it new ones.
+    bool drops_what_has_no_label_left;
 
     // Scrape targets.
 
@@ -165,6 +168,7 @@ inline constexpr DialectRules prometheus_rules{
     .needs_source_labels = false,
     .refuses_nameless_labels = true,
     .labelmap_copies_empty_values = false,
+    .drops_what_has_no_label_left = false,
     .reads_lax_durations = false,
     .writes_durations_as_go = false,
     .refuses_timeout_above_interval = true,
@@ -213,6 +217,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .needs_source_labels = true,
     .refuses_nameless_labels = false,
     .labelmap_copies_empty_values = true,
+    .drops_what_has_no_label_left = true,
     .reads_lax_durations = true,
     .writes_durations_as_go = true,
     .refuses_timeout_above_interval = false,

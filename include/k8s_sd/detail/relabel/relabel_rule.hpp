@@ -40,6 +40,7 @@ class CompiledRule {
     void compile_regex(const RelabelOptions&);
     void compile_templates(const RelabelOptions&);
     bool applies(const MutableLabels&) const;
+    bool act(MutableLabels&) const;
     std::string_view source(MutableLabels&) const;
     std::uint64_t hash(std::string_view text) const;
     bool sources_are_equal(const MutableLabels&) const;
@@ -68,6 +69,7 @@ class CompiledRule {
     std::optional<Replacement> target_;  ///< of `replace`, if the target label is a template
     std::size_t group_count_ = 0;        ///< that the templates want
     bool copies_empty_ = false;          ///< of `labelmap`: empty values as well
+    bool drops_empty_ = false;           ///< what has no label left
     std::optional<Md5> md5_;             ///< of `hashmod`; none: XXH64
 };
 

@@ -33,6 +33,7 @@ CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& option
     compile_regex(options);
     compile_templates(options);
     copies_empty_ = rules_of(options.dialect).labelmap_copies_empty_values;
+    drops_empty_ = rules_of(options.dialect).drops_what_has_no_label_left;
     for (const std::string& selector : rule.if_) {
         try {
             if_.emplace_back(selector);
@@ -88,6 +89,10 @@ void CompiledRule::compile_templates(const RelabelOptions& options) {
 
 bool CompiledRule::apply(MutableLabels& labels) const {
     if (!applies(labels)) return rule_->action != RelabelAction::keep;
+    return act(labels) && !(drops_empty_ && labels.empty());
+}
+
+bool CompiledRule::act(MutableLabels& labels) const {
     const auto name_matches = [&](std::string_view name) { return pattern_->matches(name); };
     switch (rule_->action) {
         case RelabelAction::replace: replace(labels); return true;

@@ -235,14 +235,23 @@ class Parser {
     std::size_t position_ = 0;
 };
 
-bool holds(const Condition& condition, std::string_view value) {
+/// A name that is absent is not even the empty one, in vmagent.
+bool is_equal(const Condition& condition, const MutableLabels& labels) {
+    if (condition.label == name_label && condition.value.empty()) {
+        return MutableLabels::find(labels.labels(), name_label) != nullptr &&
+               labels.get(name_label).empty();
+    }
+    return labels.get(condition.label) == condition.value;
+}
+
+bool holds(const Condition& condition, const MutableLabels& labels) {
     switch (condition.op) {
-        case Operator::equal: return value == condition.value;
-        case Operator::not_equal: return value != condition.value;
-        case Operator::matches: return condition.pattern->matches(value);
+        case Operator::equal: return is_equal(condition, labels);
+        case Operator::not_equal: return !is_equal(condition, labels);
+        case Operator::matches: return condition.pattern->matches(labels.get(condition.label));
         case Operator::does_not_match: break;
     }
-    return !condition.pattern->matches(value);
+    return !condition.pattern->matches(labels.get(condition.label));
 }
 
 }  // namespace
@@ -252,7 +261,7 @@ SeriesSelector::SeriesSelector(std::string_view text) : alternatives_(Parser(tex
 bool SeriesSelector::matches(const MutableLabels& labels) const {
     return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const Conditions& all) {
         return std::all_of(all.begin(), all.end(),
-                           [&](const Condition& c) { return holds(c, labels.get(c.label)); });
+                           [&](const Condition& c) { return holds(c, labels); });
     });
 }
 

@@ -131,10 +131,11 @@ std::optional<SchemeAndRest> split_scheme(std::string_view url) {
 }  // namespace
 
 std::string go_url_problem(std::string_view url) {
-    if (std::any_of(url.begin(), url.end(), is_control)) return "it has a control character";
     const std::size_t hash = std::min(url.find('#'), url.size());
     if (!has_sound_escapes(url.substr(hash))) return "a '%' is followed by no two digits";
-    const auto parts = split_scheme(url.substr(0, hash));
+    url = url.substr(0, hash);
+    if (std::any_of(url.begin(), url.end(), is_control)) return "it has a control character";
+    const auto parts = split_scheme(url);
     if (!parts) return "the scheme is missing";
     std::string_view rest = parts->rest.substr(0, parts->rest.find('?'));
     if (!rest.starts_with('/')) {
