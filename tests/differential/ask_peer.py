@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks Prometheus or vmagent what they make of scrape configurations and targets.
 
-    ask_peer.py prometheus|vmagent PROGRAM QUESTIONS ANSWERS
+    ask_peer.py prometheus|vmagent PROGRAM QUESTIONS ANSWERS [FLAG_OF_THE_PROGRAM...]
 
 QUESTIONS is a JSON list of {"job": <an entry of scrape_configs without name and targets>,
 "name": <its name>, "targets": [<labels with __address__>, ...]}. ANSWERS becomes
@@ -81,7 +81,7 @@ def jobs_with_targets(questions, answers):
 
 
 def settled(questions, answers):
-    wait_for(lambda: '"last:1"' in fetch("/api/v1/targets?state=active"), "the targets")
+    wait_for(lambda: '"last:1"' in fetch("/api/v1/targets?state=any"), "the targets")
     counts = None
     while (now := read_targets(questions, answers)) != counts:
         counts = now
@@ -112,7 +112,7 @@ def no_answers(questions):
 
 
 class Prometheus:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, flags):
         self.folder = folder
         out = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
         self.version = re.search(r"version (\d+\.\d+\.\d+)", out.stdout + out.stderr).group(1)
@@ -120,7 +120,7 @@ class Prometheus:
         self.process = subprocess.Popen(
             [program, f"--config.file={folder}/config.yml", f"--storage.tsdb.path={folder}/data",
              f"--web.listen-address=127.0.0.1:{PORT}", "--web.enable-lifecycle",
-             "--log.level=error"],
+             "--log.level=error", *flags],
             stdout=subprocess.DEVNULL, stderr=open(folder / "log", "w"))
         wait_for(is_up, "Prometheus")
         wait_for(lambda: self.load([]), "Prometheus' first reload")
@@ -144,8 +144,9 @@ class Prometheus:
 
 
 class Vmagent:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, flags):
         self.program = program
+        self.flags = flags
         self.folder = folder
         self.process = None
         self.start([])
@@ -164,7 +165,7 @@ class Vmagent:
              "-promscrape.config.strictParse=false", "-promscrape.dropOriginalLabels=false",
              "-promscrape.maxDroppedTargets=1000000", "-promscrape.suppressScrapeErrors",
              "-remoteWrite.url=http://127.0.0.1:1/", f"-remoteWrite.tmpDataPath={self.folder}/d",
-             f"-httpListenAddr=127.0.0.1:{PORT}", "-loggerLevel=ERROR"],
+             f"-httpListenAddr=127.0.0.1:{PORT}", "-loggerLevel=ERROR", *self.flags],
             stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "w"))
         wait_for(is_up, "vmagent")
 
@@ -191,12 +192,13 @@ class Vmagent:
         return answers
 
 
-def run(kind, program, questions_file, answers_file):
+def run(kind, program, questions_file, answers_file, *flags):
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     questions = json.loads(pathlib.Path(questions_file).read_text())
     answers = []
     with tempfile.TemporaryDirectory() as folder:
-        peer = {"prometheus": Prometheus, "vmagent": Vmagent}[kind](program, pathlib.Path(folder))
+        make = {"prometheus": Prometheus, "vmagent": Vmagent}[kind]
+        peer = make(program, pathlib.Path(folder), flags)
         try:
             for begin in range(0, len(questions), JOBS_AT_A_TIME):
                 answers += peer.ask(questions[begin:begin + JOBS_AT_A_TIME])

@@ -32,7 +32,8 @@ json::object json_of(const LabelMap& labels) {
 }
 
 /// The job; nullopt: its rules are refused.
-std::optional<TargetBuilder> builder_of(LabelDialect dialect, const json::object& question) {
+std::optional<TargetBuilder> builder_of(LabelDialect dialect, const Sharding& sharding,
+                                        const json::object& question) {
     const json::object& job = question.at("job").as_object();
     ScrapeConfig config{.job_name = text(question.at("name")), .dialect = dialect};
     config.scrape_interval = parse_duration(text(job.at("scrape_interval")), dialect);
@@ -49,7 +50,7 @@ std::optional<TargetBuilder> builder_of(LabelDialect dialect, const json::object
     try {
         config.relabel_configs = parse_relabel_configs(json::serialize(job.at("relabel_configs")),
                                                        relabel_options(config));
-        return TargetBuilder(config);
+        return TargetBuilder(config, sharding);
     } catch (const ConfigError&) {
         return std::nullopt;
     }
@@ -175,8 +176,9 @@ std::string reason_in_vmagent(const json::object& question) {
 
 }  // namespace
 
-json::value answer_of_k8s_sd(LabelDialect dialect, const json::object& question) {
-    std::optional<TargetBuilder> builder = builder_of(dialect, question);
+json::value answer_of_k8s_sd(LabelDialect dialect, const Sharding& sharding,
+                             const json::object& question) {
+    std::optional<TargetBuilder> builder = builder_of(dialect, sharding, question);
     if (!builder) return nullptr;
     json::array answer;
     for (const json::value& target : question.at("targets").as_array()) {

@@ -2,6 +2,7 @@
 
 #include "differential/generator.hpp"
 #include "k8s_sd/dialect.hpp"
+#include "k8s_sd/scrape/sharding.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -42,7 +43,8 @@ class TargetQuestions : RelabelGenerator {
 
 /// What k8s_sd makes of a question, in the form of the answers of ask_peer.py. Other than there, a
 /// target that equals another one has its own entry.
-boost::json::value answer_of_k8s_sd(LabelDialect, const boost::json::object& question);
+boost::json::value answer_of_k8s_sd(LabelDialect, const Sharding&,
+                                    const boost::json::object& question);
 
 /// Compares two answers. Empty: they are equal, or differ as is documented; then `reason` says so.
 std::string difference(LabelDialect, const boost::json::object& question,

@@ -103,7 +103,8 @@ TEST_CASE("Relabelling: hashmod takes the end of an MD5") {
 TEST_CASE("Relabelling: hashmod of vmagent takes XXH64") {
     const RelabelOptions vmagent{.dialect = LabelDialect::victoriametrics};
     // The hashes are those of the algorithm's specification.
-    CHECK(hashmod("a", 18446744073709551615u, vmagent) == std::to_string(0xd24ec4f1a98c6e5bu));
+    CHECK(hashmod("a", 18446744073709551615u, vmagent) ==
+          std::to_string(static_cast<std::int64_t>(0xd24ec4f1a98c6e5bu)));
     CHECK(hashmod("abc", 1000, vmagent) == std::to_string(0x44bc2cf5ad770999u % 1000));
 }
 

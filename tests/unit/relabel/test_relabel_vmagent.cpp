@@ -147,7 +147,7 @@ TEST_CASE("Relabelling of vmagent: keep_if_equal and drop_if_equal compare all s
     CHECK_FALSE(keeps(equal, drop));
     CHECK_FALSE(keeps(different, keep));
     CHECK(keeps(different, drop));
-    CHECK(keeps({}, keep));
+    CHECK(keeps({{"d", "x"}}, keep));
 }
 
 TEST_CASE("Relabelling of vmagent: keep_if_contains and drop_if_contains look into the target") {
@@ -272,4 +272,13 @@ TEST_CASE("Relabelling of vmagent: what has no label left is dropped") {
     // A blank is one.
     const RelabelRule empty{.target_label = "a", .replacement = ""};
     CHECK(relabel({{"a", "1"}}, {empty, again}, vmagent) == LabelMap{{"a", "1"}});
+}
+
+TEST_CASE("Relabelling of vmagent: a modulus above 2^63 makes numbers with a sign") {
+    const RelabelRule rule{.action = Action::hashmod,
+                           .source_labels = {"a"},
+                           .target_label = "h",
+                           .modulus = UINT64_MAX};
+    // XXH64 of "" is 0xef46db3751d8e999.
+    CHECK(relabel({{"b", "1"}}, {rule}, vmagent)->at("h") == "-1205034819632174695");
 }

@@ -10,7 +10,6 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <stdexcept>
 
@@ -167,11 +166,10 @@ std::uint64_t CompiledRule::hash(std::string_view text) const {
 }
 
 void CompiledRule::hashmod(MutableLabels& labels) const {
-    char text[20];
-    const auto [end, error] =
-        std::to_chars(std::begin(text), std::end(text), hash(source(labels)) % rule_->modulus);
-    const auto length = static_cast<std::size_t>(end - text);
-    labels.set(rule_->target_label, labels.copy({text, length}));
+    const std::uint64_t number = hash(source(labels)) % rule_->modulus;
+    // vmagent's numbers have a sign, which a modulus above 2^63 shows.
+    labels.set(rule_->target_label, labels.copy(md5_ ? std::to_string(number)
+                                                     : std::to_string(std::int64_t(number))));
 }
 
 void CompiledRule::change_case(MutableLabels& labels) const {
