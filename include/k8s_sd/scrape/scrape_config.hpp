@@ -18,9 +18,10 @@ namespace k8s_sd::inline v0 {
 /// How to make scrape targets of the target groups of one job: what an entry of `scrape_configs`
 /// says about targets. Defaults are Prometheus'.
 struct ScrapeConfig {
-    std::string job_name{};                 ///< not empty; becomes the label `job`
-    std::string scheme = "http";            ///< "http" or "https"
-    std::string metrics_path = "/metrics";  ///< of the URL
+    std::string job_name{};  ///< not empty; becomes the label `job`
+    /// "http" or "https"; LabelDialect::victoriametrics: in any case.
+    std::string scheme = "http";
+    std::string metrics_path = "/metrics";                                ///< of the URL
     std::map<std::string, std::vector<std::string>> params{};             ///< of the URL's query
     std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);  ///< above 0
     /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: cut to it. None: ten

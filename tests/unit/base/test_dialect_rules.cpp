@@ -43,6 +43,7 @@ const Statement statements[] = {
 
     {vmagent, "reads 1.5s and 90 as durations", &R::reads_lax_durations},
     {vmagent, "writes 1m0s for a minute", &R::writes_durations_as_go},
+    {vmagent, "takes the scheme HTTPS", &R::lowers_case_of_scheme},
     {prometheus, "refuses a timeout above the interval", &R::refuses_timeout_above_interval},
     {vmagent, "keeps empty labels of targets", &R::keeps_empty_labels},
     {vmagent, "sorts labels before relabelling", &R::sorts_labels_before_relabelling},

@@ -1,6 +1,7 @@
 // Where vmagent scrapes a target, and what Go's url.Parse says of it.
 
 #include "k8s_sd/detail/scrape/go_url.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "support/groups.hpp"
 
@@ -71,6 +72,16 @@ TEST_CASE("vmagent's place: scheme and path fall back where rules have emptied t
     CHECK(place({{"__address__", "h:1"}, {"__metrics_path__", ""}, {"__scheme__", ""}}) ==
           "http://h:1/metrics h:1");
     CHECK(address_place("h:1", "ftp") == "ftp://h:1/metrics h:1");
+}
+
+TEST_CASE("vmagent's place: the scheme of a job may be written in any case") {
+    ScrapeConfig config{.job_name = "j", .scheme = "HTTPS"};
+    CHECK_THROWS_AS(TargetBuilder(config), ConfigError);
+    config.dialect = LabelDialect::victoriametrics;
+    TargetBuilder builder(config);
+    CHECK(builder.config() == config);  // as it was given
+    CHECK(builder.explain({{"__address__", "h"}}).url == "https://h/metrics");
+    CHECK(builder.explain({{"__address__", "h"}}).labels->at("instance") == "h:443");
 }
 
 TEST_CASE("vmagent's place: times fall back to the job's where rules have emptied them") {

@@ -66,6 +66,9 @@ struct DialectRules {
     bool reads_lax_durations;
     /// vmagent writes "1m0s", as Go does; Prometheus "1m".
     bool writes_durations_as_go;
+    /// vmagent takes a job's scheme in any case and writes it in lower case; Prometheus takes `http`
+    /// and `https` only.
+    bool lowers_case_of_scheme;
     /// Prometheus refuses a scrape timeout above the interval; vmagent cuts a job's to the interval,
     /// and takes a target's.
     bool refuses_timeout_above_interval;
@@ -171,6 +174,7 @@ inline constexpr DialectRules prometheus_rules{
     .drops_what_has_no_label_left = false,
     .reads_lax_durations = false,
     .writes_durations_as_go = false,
+    .lowers_case_of_scheme = false,
     .refuses_timeout_above_interval = true,
     .keeps_empty_labels = false,
     .sorts_labels_before_relabelling = false,
@@ -220,6 +224,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .drops_what_has_no_label_left = true,
     .reads_lax_durations = true,
     .writes_durations_as_go = true,
+    .lowers_case_of_scheme = true,
     .refuses_timeout_above_interval = false,
     .keeps_empty_labels = true,
     .sorts_labels_before_relabelling = true,

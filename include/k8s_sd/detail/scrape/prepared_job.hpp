@@ -24,6 +24,9 @@ struct PreparedJob {
     std::vector<std::pair<std::string, std::string>> defaults;
 };
 
+/// As the dialect writes it.
+std::string scheme_of(const ScrapeConfig&);
+
 /// Appends the labels of a target before relabelling: its own, those of its group, then the job's
 /// defaults for what is still missing. In the order that relabelling wants, and with blanks where
 /// the dialect has them. The labels are views into `job` and `group`.

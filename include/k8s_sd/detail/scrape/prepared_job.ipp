@@ -33,7 +33,7 @@ PreparedJob::PreparedJob(ScrapeConfig c)
     add(interval_label, format_duration(config.scrape_interval, config.dialect));
     add(timeout_label, format_duration(timeout, config.dialect));
     add(metrics_path_label, config.metrics_path);
-    add(scheme_label, config.scheme);
+    add(scheme_label, scheme_of(config));
     for (const auto& [name, values] : config.params) {
         if (!values.empty()) add(std::string(param_prefix) + name, values.front());
     }
