@@ -7,7 +7,10 @@
 #include "support/json_text.hpp"
 #include "support/terminal.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <unistd.h>
 #include <chrono>
 #include <memory>
@@ -71,12 +74,20 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     const auto on_line = [&](const AccessCheckLine& line) {
         options.output == Output::json ? print_json(line, out) : print_text(line, terminal, out);
     };
-    k8s_sd::async_check_access(io.get_executor(), options.config, on_line,
-                               options.timeout.value_or(std::chrono::seconds(10)),
-                               [&](k8s_sd::error_code, bool fine) {
-                                   all_fine = fine;
-                                   simulation.reset();
-                               });
+    // A signal ends the check, which ends the programs that it has started.
+    boost::asio::signal_set signals(io, SIGINT, SIGTERM);
+    boost::asio::cancellation_signal cancel;
+    signals.async_wait([&](k8s_sd::error_code ec, int) {
+        if (!ec) cancel.emit(boost::asio::cancellation_type::terminal);
+    });
+    k8s_sd::async_check_access(
+        io.get_executor(), options.config, on_line,
+        options.timeout.value_or(std::chrono::seconds(10)),
+        boost::asio::bind_cancellation_slot(cancel.slot(), [&](k8s_sd::error_code, bool fine) {
+            all_fine = fine;
+            simulation.reset();
+            signals.cancel();
+        }));
     io.run();
     return all_fine ? support::exit_fine : support::exit_failed;
 }

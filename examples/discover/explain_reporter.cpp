@@ -37,7 +37,7 @@ class Objects {
         const std::string_view source = group_.source();
         if (kind == main_kind(role_)) return std::string(source.substr(source.find('/') + 1));
         const std::string name = value(target, name_label(kind));
-        const std::string ns = value(target, "namespace");
+        std::string ns = value(target, "namespace");
         if (kind == Kind::namespace_) return ns;
         return name.empty() || kind == Kind::node ? name : ns + "/" + name;
     }

@@ -77,7 +77,7 @@ support::Section permission_options(Options& o) {
     return {"Permissions, in place of a run",
             {{"--check", "",
               "try everything that this configuration needs (--timeout for each step, default 10), "
-              "and print a line each; status 0 if all is fine, else 1",
+              "and print a line each; status 0 if all is fine, else 1, also after a signal",
               flag(o.check)},
              {"--print-rbac", "",
               "print the roles that this configuration needs, for kubectl apply -f -; asks no "
@@ -169,6 +169,27 @@ support::CommandLine command_line(Options& options) {
             .prepare = [&](const auto& given) { load_base(options, given); }};
 }
 
+namespace {
+
+/// What only a run has a use for would be ignored.
+void check_what_replaces_a_run(const Options& o) {
+    const auto refuse = [](bool given, const char* option, const char* instead) {
+        if (given) throw UsageError(std::string(option) + ": has no meaning with " + instead);
+    };
+    const char* const instead = o.check ? "--check" : "--print-rbac";
+    refuse(o.once, "--once", instead);
+    refuse(o.jobs != 1, "--jobs", instead);
+    refuse(o.status_interval.has_value(), "--status-interval", instead);
+    refuse(o.config.watch.start_jitter > k8s_sd::Duration{}, "--start-jitter", instead);
+    refuse(o.output == Output::targets || o.output == Output::quiet, "--output", instead);
+    if (o.check) return;
+    refuse(o.output != Output::text, "--output", instead);
+    refuse(o.timeout.has_value(), "--timeout", instead);
+    refuse(o.sim, "--sim", instead);
+}
+
+}  // namespace
+
 void check(const Options& options) {
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");
@@ -179,6 +200,7 @@ void check(const Options& options) {
     if (!options.explain.empty() && (options.check || options.print_rbac)) {
         throw UsageError("--explain: is not a part of --check or --print-rbac");
     }
+    if (options.check || options.print_rbac) check_what_replaces_a_run(options);
     if (!options.service_account.empty() && !options.print_rbac) {
         throw UsageError("--service-account: needs --print-rbac");
     }

@@ -48,7 +48,12 @@ void print_rbac(const k8s_sd::DiscoveryConfig& config, const std::string& accoun
     std::istringstream lines(manifest_of(config, account));
     out << "# What role " << to_string(config.role) << " needs. Made by: discover --print-rbac";
     out.end_line();
-    print_impersonation(config.api_server.impersonate, out);
+    out << "# It takes the place of what was applied for the same account before.";
+    out.end_line();
+    print_impersonation(config.kubeconfig_file.empty()
+                            ? config.api_server.impersonate
+                            : resolve(config).scope.api_server.impersonate,
+                        out);
     for (std::string line; std::getline(lines, line);) {
         out << line;
         out.end_line();

@@ -61,7 +61,8 @@ bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     if (watch.synced || watch.failures < 2) return false;
     // A certificate that is not trusted, or of another name.
     if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
-    for (const auto code : {unauthorized, forbidden, bad_request, not_found}) {
+    for (const auto code :
+         {unauthorized, forbidden, bad_request, not_found, unexpected_content_type}) {
         if (watch.error == code) return true;
     }
     // A file or a proxy may be late, but hardly so often.

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 namespace support {
@@ -41,6 +43,11 @@ k8s_sd::HttpHeader read_header(const std::string& line) {
 
 /// Why the file cannot be read, or "".
 std::string trouble_with(const std::string& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    // It is read again and again, which a pipe does not bear.
+    if (exists(status) && !is_directory(status) && !is_regular_file(status))
+        return "it is not a regular file";
     errno = 0;
     std::ifstream stream(path);
     // A directory can be opened.
@@ -61,7 +68,7 @@ Section server_options(DiscoveryConfig& config, const std::string& otherwise) {
          {"--proxy", "URL", "http, https or socks5: the way to the server", text(server.proxy.url)},
          {"--no-proxy", "HOST[,HOST]...", "servers that --proxy is not the way to",
           text(server.proxy.no_proxy)},
-         {"--proxy-from-environment", "", "of HTTPS_PROXY or HTTP_PROXY, with NO_PROXY",
+         {"--proxy-from-environment", "", "use HTTPS_PROXY or HTTP_PROXY, and NO_PROXY",
           flag(server.proxy.from_environment)},
          {"--header", "'NAME: VALUE'", "sent with every request; repeatable",
           [&server](Text line) { server.headers.push_back(read_header(line)); }}}};
@@ -71,30 +78,30 @@ Section credential_options(DiscoveryConfig& config) {
     AuthConfig& auth = config.api_server.auth;
     ImpersonationConfig& who = config.api_server.impersonate;
     TlsConfig& tls = config.api_server.tls;
-    return {
-        "Credentials and TLS",
-        {{"--token-file", "FILE", "bearer token, read again when it changes",
-          file(auth.bearer_token_file)},
-         {"--username", "NAME", "of basic authentication", text(auth.username)},
-         {"--password-file", "FILE", "password, read again when it changes",
-          file(auth.password_file)},
-         {"--as", "USER", "act as this user", text(who.user)},
-         {"--as-group", "GROUP", "in this group; repeatable",
-          [&who](Text group) { who.groups.push_back(group); }},
-         {"--as-uid", "UID", "with this id", text(who.uid)},
-         {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
-          file(tls.ca_file)},
-         {"--client-cert", "FILE", "client certificate (PEM), with --client-key",
-          file(tls.cert_file)},
-         {"--client-key", "FILE", "its private key (PEM)", file(tls.key_file)},
-         {"--tls-server-name", "NAME", "name to expect in the server's certificate",
-          text(tls.server_name)},
-         {"--tls-min-version", "VERSION",
-          either(names_of(tls_versions()), "1.2") + ": the least that is spoken",
-          choice(tls.min_version, tls_versions())},
-         {"--tls-max-version", "VERSION", "the greatest", choice(tls.max_version, tls_versions())},
-         {"--insecure-skip-tls-verify", "", "trust any certificate",
-          flag(tls.insecure_skip_verify)}}};
+    return {"Credentials and TLS",
+            {{"--token-file", "FILE", "bearer token, read again when it changes",
+              file(auth.bearer_token_file)},
+             {"--username", "NAME", "of basic authentication", text(auth.username)},
+             {"--password-file", "FILE", "password, read again when it changes",
+              file(auth.password_file)},
+             {"--as", "USER", "act as this user", text(who.user)},
+             {"--as-group", "GROUP", "act as a member of this group; repeatable",
+              [&who](Text group) { who.groups.push_back(group); }},
+             {"--as-uid", "UID", "act as a user with this id", text(who.uid)},
+             {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
+              file(tls.ca_file)},
+             {"--client-cert", "FILE", "client certificate (PEM), with --client-key",
+              file(tls.cert_file)},
+             {"--client-key", "FILE", "its private key (PEM)", file(tls.key_file)},
+             {"--tls-server-name", "NAME", "name to expect in the server's certificate",
+              text(tls.server_name)},
+             {"--tls-min-version", "VERSION",
+              either(names_of(tls_versions()), "1.2") + ": the least that is spoken",
+              choice(tls.min_version, tls_versions())},
+             {"--tls-max-version", "VERSION", "1.2 or 1.3: the most that is spoken",
+              choice(tls.max_version, tls_versions())},
+             {"--insecure-skip-tls-verify", "", "trust any certificate",
+              flag(tls.insecure_skip_verify)}}};
 }
 
 bool names_server(const DiscoveryConfig& config) noexcept {

@@ -74,10 +74,11 @@ class K8S_SD_EXPORT CheckInitiation {
 }  // namespace detail
 
 /// Tries everything that a Discoverer with this configuration needs, in its order: the
-/// configuration, the lookup of the server's name, TCP, the credentials, TLS, authentication, then of
-/// each rule of required_access() a LIST of one object and a WATCH, which it ends as soon as it has
-/// begun. The requests are those of a Discoverer: same environment, credentials and certificates. Blocks on
-/// files of the configuration, as resolve() does. Changes nothing on the server.
+/// configuration, the lookup of the server's name, TCP, the credentials, TLS, authentication, then
+/// of each rule of required_access() a LIST of one object and a WATCH, which it ends as soon as it
+/// has begun. The requests are those of a Discoverer: same environment, credentials and
+/// certificates. Blocks on files of the configuration, as resolve() does. Changes nothing on the
+/// server.
 ///
 /// After a step without which the next ones cannot work there are no more.
 /// \param step_timeout  of each step

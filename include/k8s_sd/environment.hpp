@@ -58,7 +58,7 @@ struct ProxyTarget {
         https,  ///< the same within TLS
         socks5  ///< RFC 1928; it looks names up
     };
-    Protocol protocol = Protocol::http;
+    Protocol protocol = Protocol::http;         ///< see there
     std::string host{};                         ///< name or IP literal without brackets
     std::string port{};                         ///< decimal
     std::string username{};                     ///< empty like the password: no credentials
@@ -141,8 +141,8 @@ class K8S_SD_EXPORT ProgramRunner {
             not_allowed,
             not_started
         };
-        End end = End::exited;
-        int code = 0;          ///< exit status, or number of the signal that killed it
+        End end = End::exited;  ///< see there
+        int code = 0;           ///< exit status, or number of the signal that killed it
         std::string output{};  ///< what it printed; the library overwrites it when it has been read
         std::string errors{};  ///< the first few KiB of what it printed to standard error
         std::string detail{};  ///< where it was looked for, or why it was not started

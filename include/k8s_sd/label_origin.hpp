@@ -23,8 +23,8 @@ struct LabelOrigin {
 /// Where a label that discovery made comes from; nullopt for any other name. docs/labels.md has the
 /// list. Thread-safe.
 /// \param role  of the configuration: `__address__` and the namespace are those of its objects
-/// \param dialect  of the configuration: in role endpoints the protocol of a container's port is the
-///                 endpoint's in Prometheus' dialect
+/// \param dialect  of the configuration: in role endpoints the protocol of a container's port is
+///                 the endpoint's in Prometheus' dialect
 K8S_SD_EXPORT std::optional<LabelOrigin> label_origin(
     std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus);
 

@@ -18,8 +18,8 @@ K8S_SD_EXPORT std::vector<AccessRule> required_access(const DiscoveryConfig&);
 
 /// To whom rbac_manifest() gives rights, and under which names.
 struct RbacOptions {
-    /// Of the roles and their bindings. Empty: "k8s-sd:NAMESPACE:ACCOUNT", which replaces no role of
-    /// somebody else's when it is applied. A name may have colons, as that one.
+    /// Of the roles and their bindings. Empty: "k8s-sd:NAMESPACE:ACCOUNT", which replaces no role
+    /// of somebody else's when it is applied. A name may have colons, as that one.
     std::string name{};
     std::string service_account = "k8s-sd";             ///< which gets the rights
     std::string service_account_namespace = "default";  ///< where the program's pod runs

@@ -1,3 +1,4 @@
+#include "property/counted_allocations.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
 #include "property/random_faults.hpp"
@@ -8,34 +9,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <optional>
 #include <string>
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
-
-namespace {
-std::size_t allocations = 0;  // of one thread
-}  // namespace
-
-// NOLINTBEGIN
-void* operator new(std::size_t size) {
-    ++allocations;
-    void* const memory = std::malloc(size);
-    if (memory == nullptr) throw std::bad_alloc();
-    return memory;
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    ++allocations;
-    return std::malloc(size);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-// NOLINTEND
 
 namespace {
 
@@ -55,16 +34,16 @@ Cost cost_of(std::size_t namespaces) {
     }
     Host host(sim.context.get_executor(), config);
     Cost cost{};
-    std::size_t before = allocations;
+    std::size_t before = counted_allocations();
     host.run();
     sim.settle();
-    cost.sync = allocations - before;
+    cost.sync = counted_allocations() - before;
     CHECK(host.groups.size() == namespaces);
-    before = allocations;
+    before = counted_allocations();
     sim.server.accept_connections(false);
     sim.server.disconnect_all();
     sim.settle();
-    cost.incident = allocations - before;
+    cost.incident = counted_allocations() - before;
     CHECK(host.discoverer->status().watches.size() == namespaces);
     CHECK(host.discoverer->status().error);
     return cost;

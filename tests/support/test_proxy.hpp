@@ -30,8 +30,7 @@ class TestProxy {
     };
 
     explicit TestProxy(asio::io_context& io) : TestProxy(io, Options()) {}
-    TestProxy(asio::io_context& io, Options options)
-        : io_(io), options_(std::move(options)) {
+    TestProxy(asio::io_context& io, Options options) : io_(io), options_(std::move(options)) {
         accept();
     }
 

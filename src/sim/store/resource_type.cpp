@@ -32,7 +32,8 @@ constexpr std::string_view node_zero =
     R"("containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"",)"
     R"("operatingSystem":"","architecture":""}})";
 constexpr std::string_view template_zero =
-    R"(,"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},"status":{})";
+    R"(,"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},)"
+    R"("status":{})";
 
 /// What a kind of the library has here besides its row in `resources`.
 struct Extras {

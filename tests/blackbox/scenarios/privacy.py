@@ -176,7 +176,7 @@ def echo_all(x):
 KINDS = {
     "password": f"basic_auth: {{username: jane, password: {TOKEN}}}",
     "password-file": "basic_auth: {username: jane, password_file: secret}",
-    "user-file": "basic_auth: {username_file: secret, password: word}",
+    "user-file": "basic_auth: {username_file: secret}",
     "other-scheme": f"authorization: {{type: Token, credentials: {TOKEN}}}",
     "header": f"http_headers: {{X-Key: {{secrets: [{TOKEN}]}}}}",
     "header-file": "http_headers: {X-Key: {files: [secret]}}",

@@ -126,7 +126,7 @@ TEST_CASE("ObjectCache: the errors of a get tell what is wrong") {
         CHECK(c.read("denied") == "forbidden");
         const auto status = c.cache->status("shop", "denied");
         CHECK(status->error == errc::forbidden);
-        CHECK_THAT(status->message, ContainsSubstring("grant the verbs list and watch on secrets"));
+        CHECK_THAT(status->message, ContainsSubstring("missing is the permission to list secrets"));
     }
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("ObjectCacheConfig: what cannot work is refused") {
     config.api_server.url = "http://127.0.0.1:1";
     config.watch.watch_timeout_min = 2h;
     CHECK(problem(config) == "watch.watch_timeout_min");
-    CHECK(problem({.kubeconfig_file = "/no/such/file"}) == "kubeconfig");
+    CHECK(problem({.kubeconfig_file = "/no/such/file"}) == "kubeconfig_file");
 }
 
 TEST_CASE("ObjectCache: watches last from half an hour to an hour") {

@@ -330,7 +330,7 @@ TEST_CASE("Discoverer: an error is in the status, and the targets stay") {
     p.advance(60s);
     const DiscovererStatus status = host.discoverer->status();
     CHECK(status.error == errc::forbidden);
-    CHECK(contains(status.message, "grant the verbs list and watch on pods"));
+    CHECK(contains(status.message, "missing is the permission to list pods"));
     CHECK(status.since > before);
     CHECK(status.since < before + 5s);
     CHECK(status.synced);

@@ -67,7 +67,8 @@ struct Check {
                 lines.push_back(line);
                 if (after_line) after_line();
             },
-            10s, asio::bind_cancellation_slot(cancel.slot(), [this](error_code ec, bool fine) {
+            step_timeout,
+            asio::bind_cancellation_slot(cancel.slot(), [this](error_code ec, bool fine) {
                 ended = ec;
                 all_fine = fine;
             }));
@@ -103,6 +104,7 @@ struct Check {
     std::shared_ptr<NameDesk> names = std::make_shared<NameDesk>();
     sim::ApiServer server;
     DiscoveryConfig config;
+    Duration step_timeout = 10s;
     std::vector<AccessCheckLine> lines;
     std::optional<error_code> ended;
     bool all_fine = false;
@@ -213,8 +215,8 @@ TEST_CASE("Access check: credentials that are not sent, and whom it acts as, are
     c.config.api_server = {};
     c.start();
     CHECK(c.text_of("credentials") ==
-          "none: the server of the kubeconfig has a URL of http, so the user's credentials are not "
-          "sent; requests are anonymous; acts as jane");
+          "none: requests are anonymous; the server has a URL of http, so credentials of a "
+          "kubeconfig are not sent; acts as jane");
 }
 
 TEST_CASE("Access check: each permission that is missing is named, with the rule to add") {
@@ -447,4 +449,42 @@ TEST_CASE("Access check: a server that keeps its version from the anonymous is n
     });
     c.start();
     CHECK(c.text_of("authentication") == "the server takes anonymous requests");
+}
+
+TEST_CASE("Access check: the question for versions is a part of the step") {
+    Check c;
+    c.config.role = Role::ingress;
+    c.server.set_served("ingresses", {});
+    c.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
+        const bool versions = request.path == "/apis/networking.k8s.io/v1";
+        return versions ? std::optional(sim::Response::never()) : std::nullopt;
+    });
+    c.step_timeout = 500ms;
+    c.start();
+    CHECK_FALSE(c.ended);
+    c.advance(500ms);
+    CHECK(c.ended == error_code());
+    CHECK(c.failed().size() == 1);
+    CHECK(
+        contains(c.lines.back().text, "no answer within 0.5 s; the server does not say in which"));
+}
+
+TEST_CASE("Access check: credentials that were replaced meanwhile are taken, as watches do") {
+    const TemporaryDirectory directory;
+    Check c(sim::ApiServerOptions{.token = "new"});
+    c.config.api_server.auth.bearer_token_file = directory.write("token", "old");
+    c.after_line = [&] {
+        if (c.lines.back().step == "credentials") directory.write("token", "new");
+    };
+    c.start();
+    CHECK(c.all_fine);
+    CHECK(c.failed().empty());
+}
+
+TEST_CASE("Access check: headers are credentials as well") {
+    Check c;
+    c.config.api_server.headers = {{"X-Key", "sesame", ""}};
+    c.start();
+    CHECK(c.text_of("credentials") == "headers of the configuration");
+    CHECK(contains(c.text_of("authentication"), "does not refuse the credentials"));
 }

@@ -103,7 +103,7 @@ TEST_CASE("GroupWatcher: the first state waits for everything that the role need
         const DiscovererStatus status = host.discoverer->status();
         CHECK_FALSE(status.synced);
         CHECK(status.error == errc::forbidden);
-        CHECK(contains(status.message, "list and watch on " + plural(missing)));
+        CHECK(contains(status.message, "missing is the permission to list " + plural(missing)));
         CHECK(status.watches.size() == needed.size());
 
         c.server.allow(to_string(missing));

@@ -251,6 +251,20 @@ TEST_CASE("HttpConnection: interim responses without end are an error") {
     CHECK(ends(17).starts_with("the response is not valid HTTP: "));
 }
 
+TEST_CASE("HttpConnection: what wants TLS is asked whether it does, until a head has come") {
+    const std::string alert("\x15\x03\x01\x00\x02\x02\x46", 7);
+    const std::string given =
+        GENERATE_COPY(alert, std::string("HTTP/1.1 200 OK\r\n"), std::string("SSH-2.0-x\r\n\r\n"));
+    Fixture f;
+    Answer answer;
+    f.answers = {given};
+    f.get(answer);
+    f.settle();
+    if (!answer.ec) f.connector->last->end();
+    f.settle();
+    CHECK(answer.text.ends_with("; does it want https://?"));
+}
+
 TEST_CASE("HttpConnection: an end behind an interim response is an end in the middle") {
     Fixture f;
     Answer answer;

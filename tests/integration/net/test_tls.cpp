@@ -335,8 +335,9 @@ TEST_CASE("TLS client: says so when the peer does not speak TLS or hangs up") {
         net.read(*net.server, asio::buffer(hello));  // unread bytes would make it a reset
         net.server.reset();
         REQUIRE(net.run_until([&] { return net.connected.done(); }));
-        CHECK(net.connected.text ==
-              "127.0.0.1:" + net.port() + " closed the connection during the TLS handshake");
+        CHECK(net.connected.text == "127.0.0.1:" + net.port() +
+                                        " closed the connection during the TLS handshake; is it "
+                                        "one of http://?");
     }
     CHECK(*net.connected.ec);
 }

@@ -1,10 +1,20 @@
 """What discover says about permissions: the roles that it prints, and its check of a cluster."""
 
 import json
+import os
 import re
+import signal
+import socket
+import tempfile
 import unittest
 
-from harness import file_with, run, simulated_cluster
+from harness import file_with, run, running, simulated_cluster
+
+KUBECONFIG = """clusters: [{{name: k, cluster: {{server: 'https://127.0.0.1:1'}}}}]
+users: [{{name: u, user: {user}}}]
+contexts: [{{name: c, context: {{cluster: k, user: u}}}}]
+current-context: c
+"""
 
 
 def documents(text):
@@ -75,6 +85,10 @@ class PrintRbac(unittest.TestCase):
         self.assertIn("# The configuration acts as jane: ", text)
         self.assertIn("impersonate", text)
 
+    def test_whom_a_kubeconfig_acts_as_counts_too(self):
+        with file_with(KUBECONFIG.format(user="{as: jane, token: t}"), "kc") as path:
+            self.assertIn("acts as jane: ", self.printed("--kubeconfig", path))
+
 
 class Check(unittest.TestCase):
     def test_a_simulated_cluster_is_fine(self):
@@ -94,10 +108,30 @@ class Check(unittest.TestCase):
 
     def test_what_cannot_work_is_refused(self):
         for arguments in (["--check", "--print-rbac"], ["--check", "--namespace", "A"],
-                          ["--check"]):  # there is no server
+                          ["--check"],  # there is no server
+                          ["--sim", "--check", "--once"], ["--sim", "--check", "--jobs", "2"],
+                          ["--sim", "--check", "--output", "quiet"],
+                          ["--print-rbac", "--output", "json"], ["--print-rbac", "--sim"],
+                          ["--print-rbac", "--timeout", "1"]):
             result = run("discover", *arguments)
             self.assertEqual(result.returncode, 2, arguments)
             self.assertEqual(result.stdout, "")
+
+    def test_a_signal_ends_the_programs_that_it_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "alive")
+            os.mkfifo(fifo)
+            # The program holds the pipe open as long as it lives.
+            user = '{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, ' \
+                   f'args: [-c, "exec 9>{fifo}; sleep 1000"], interactiveMode: Never}}}}'
+            with file_with(KUBECONFIG.format(user=user), "kc") as path, \
+                    socket.create_server(("127.0.0.1", 0)) as server:
+                text = open(path).read().replace(":1'", f":{server.getsockname()[1]}'")
+                open(path, "w").write(text)
+                with running("discover", "--check", "--kubeconfig", path) as check:
+                    with open(fifo, "rb") as alive:  # waits until the program runs
+                        self.assertEqual(check.signal(signal.SIGTERM), 1)
+                        self.assertEqual(alive.read(), b"")  # waits until it is gone
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ TEST_CASE("did_you_mean: the nearest name, whatever the case") {
 
 TEST_CASE("did_you_mean: says nothing where nothing is near") {
     CHECK(did_you_mean("deployment", names).empty());
+    CHECK(did_you_mean("foo", names).empty());
     CHECK(did_you_mean("po", names).empty());
     CHECK(did_you_mean("", names).empty());
     CHECK(did_you_mean(std::string(65, 'p'), names).empty());

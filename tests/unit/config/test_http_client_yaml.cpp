@@ -91,9 +91,9 @@ TEST_CASE("HTTP client: headers, as Prometheus and as vmagent write them") {
 }
 
 TEST_CASE("HTTP client: a proxy, or those of the environment") {
-    CHECK(server("proxy_url: socks5://p:1080\nno_proxy: a.b,10.0.0.0/8\n"
+    CHECK(server("proxy_url: http://p:3128\nno_proxy: a.b,10.0.0.0/8\n"
                  "proxy_connect_header: {X-Via: [a, b]}")
-              .proxy == ProxyConfig{.url = "socks5://p:1080",
+              .proxy == ProxyConfig{.url = "http://p:3128",
                                     .no_proxy = "a.b,10.0.0.0/8",
                                     .connect_headers = {{"X-Via", "a", ""}, {"X-Via", "b", ""}}});
     CHECK(server("proxy_from_environment: true").proxy == ProxyConfig{.from_environment = true});

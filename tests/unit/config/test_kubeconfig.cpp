@@ -150,10 +150,10 @@ TEST_CASE("kubeconfig: a context is chosen by name, else the current one") {
     const std::string path = directory.write("kc", clusters + "current-context: ca\n");
     CHECK(load_kubeconfig(path, "").url == "https://a");
     CHECK(load_kubeconfig(path, "cb").url == "https://b");
-    CHECK(problem_of(clusters, "x") == "kc: there is no context \"x\"; there are ca, cb");
+    CHECK(problem_of(clusters, "x") == "kc: there is no context \"x\"; the kubeconfig has ca, cb");
     CHECK(problem_of(clusters) ==
-          "kc: current-context is not set; name a context, there are ca, cb");
-    CHECK(problem_of("") == "kc: current-context is not set; name a context, there are none");
+          "kc: current-context is not set; name a context, the kubeconfig has ca, cb");
+    CHECK(problem_of("") == "kc: current-context is not set; name a context, the kubeconfig has none");
 }
 
 TEST_CASE("kubeconfig: references to nothing are errors with the names there are") {
@@ -163,11 +163,11 @@ TEST_CASE("kubeconfig: references to nothing are errors with the names there are
                           "\ncurrent-context: c\n");
     };
     CHECK(with("{cluster: x}") ==
-          "kc:4: contexts[0].context.cluster: there is no such entry; there are k");
+          "kc:4: contexts[0].context.cluster: there is no such entry; the kubeconfig has k");
     CHECK(with("{cluster: k, user: x}") ==
-          "kc:4: contexts[0].context.user: there is no such entry; there are none");
-    CHECK(with("{}") == "kc:4: contexts[0].context.cluster: is missing; there are k");
-    CHECK(with("") == "kc:4: contexts[0].context.cluster: is missing; there are k");
+          "kc:4: contexts[0].context.user: there is no such entry; the kubeconfig has none");
+    CHECK(with("{}") == "kc:4: contexts[0].context.cluster: is missing; the kubeconfig has k");
+    CHECK(with("") == "kc:4: contexts[0].context.cluster: is missing; the kubeconfig has k");
     CHECK(problem_of("clusters: [{cluster: {}}]") == "kc:1: clusters[0]: has no name");
     CHECK(problem_of("users:\n- name: a\n- name: a\n") ==
           "kc:3: users[1].name: there is an entry of this name already");
@@ -266,7 +266,7 @@ TEST_CASE("kubeconfig: no name in it reaches a terminal as an escape sequence") 
          {problem(bad, ""), problem("''", ""), problem(bad, "\x1b[31mred\nline")}) {
         INFO(text);
         CHECK(text.starts_with("kc:"));
-        CHECK(contains(text, "there are x ]0;owned [31m"));
+        CHECK(contains(text, "the kubeconfig has x ]0;owned [31m"));
         CHECK(text.find_first_of("\x1b\a\n") == std::string::npos);
     }
     const std::string text = config_error([] { load_kubeconfig("/none/\x1b[31mred\n", ""); });

@@ -50,6 +50,7 @@ struct Fixture {
                 changes.push_back(before.auth.bearer_token + before.url + " -> " +
                                   now.auth.bearer_token + now.url);
                 present = now;
+                if (on_change) on_change();
             });
     }
     /// After a while.
@@ -76,6 +77,7 @@ struct Fixture {
     Lines log, changes;
     ApiServerConfig present;
     int looks = 0;
+    std::function<void()> on_change;
     std::unique_ptr<KubeconfigReload> reload;
 };
 
@@ -260,6 +262,33 @@ TEST_CASE("KubeconfigReload: of several files each counts, but for those that we
     f.directory.write("kc", text_of("four"));
     f.look();
     CHECK(f.changes.empty());
+}
+
+TEST_CASE("KubeconfigReload: who is told of a change may destroy it") {
+    Fixture f;
+    f.directory.write("kc", text_of("two"));
+    bool told = false;
+    f.on_change = [&] {
+        told = true;
+        f.reload.reset();
+    };
+    int after = 0;
+    f.reload->async_look_at_once([&] { ++after; });
+    f.settle();
+    CHECK(told);
+    CHECK(after == 0);
+    CHECK(f.changes.size() == 1);
+}
+
+TEST_CASE("KubeconfigReload: a file that cannot be read is tried again after 5 s") {
+    Fixture f;
+    std::filesystem::remove(f.directory.path("kc"));
+    f.look();
+    f.directory.write("kc", text_of("two"));
+    f.look(4s);
+    CHECK(f.changes.empty());
+    f.look(1s);
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
 }
 
 TEST_CASE("KubeconfigReload: who waits may destroy it") {

@@ -90,6 +90,10 @@ TEST_CASE("redact: the name of the user stays readable") {
     }
 }
 
+TEST_CASE("redact: a key in place of the user's name goes") {
+    CHECK(basic("some-key-of-mine:", "no some-key-of-mine") == "no <redacted>");
+}
+
 TEST_CASE("redact: a secret of few characters counts as a word only") {
     CHECK(basic("u:ab", "about ab, cab") == "about <redacted>, cab");
     CHECK(basic("u:test", "the latest te st: test, testing") ==

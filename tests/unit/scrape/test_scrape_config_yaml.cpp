@@ -213,7 +213,7 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
          "p.yml:3: scrape_configs[0].params: must be a mapping of keys to values"},
         {job("  kubernetes_sd_configs:\n  - role: pods\n"),
          "p.yml:4: scrape_configs[0].kubernetes_sd_configs[0].role: there is no such role; allowed "
-         "are node, pod, service, endpoints, endpointslice, ingress"},
+         "are node, pod, service, endpoints, endpointslice, ingress (did you mean pod?)"},
         {job("  kubernetes_sd_configs:\n  - role: pod\n  - ~\n"),
          "p.yml:5: scrape_configs[0].kubernetes_sd_configs[1]: an entry must not be empty"},
         {"scrape_config_files: [a.yml]\n",

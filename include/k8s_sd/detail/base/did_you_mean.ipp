@@ -30,8 +30,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
     constexpr std::size_t longest_word = 64;  // bounds the work for hostile words
-    constexpr std::size_t most_mistakes = 2;
     if (word.size() < 3 || word.size() > longest_word) return {};
+    // Of three letters, two others make another word.
+    const std::size_t most_mistakes = std::min<std::size_t>(2, (word.size() + 1) / 3);
     const std::string wanted = lower_case(word);
     std::string_view nearest;
     std::size_t least = most_mistakes + 1;

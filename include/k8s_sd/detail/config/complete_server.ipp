@@ -53,15 +53,15 @@ void resolve_proxies(ApiServerConfig& server) {
 
 }  // namespace
 
-ApiServerConfig complete_server(ApiServerConfig server, const ApiServerConfig& own,
+ApiServerConfig complete_server(ApiServerConfig found, const ApiServerConfig& own,
                                 EnvironmentProxies when, const std::string& where) {
-    add_own_options(server, own);
-    server.url = canonical_url(server, where);
-    bool& from_environment = server.proxy.from_environment;
+    add_own_options(found, own);
+    found.url = canonical_url(found, where);
+    bool& from_environment = found.proxy.from_environment;
     if (when == EnvironmentProxies::never) from_environment = false;
-    if (when == EnvironmentProxies::by_default) from_environment |= server.proxy.url.empty();
-    resolve_proxies(server);
-    return server;
+    if (when == EnvironmentProxies::by_default) from_environment |= found.proxy.url.empty();
+    resolve_proxies(found);
+    return found;
 }
 
 }  // namespace k8s_sd::inline v0::detail

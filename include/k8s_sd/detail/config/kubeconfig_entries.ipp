@@ -60,7 +60,7 @@ const KubeconfigEntry& find_entry(const KubeconfigEntries& entries, const YamlVa
 std::string tell_names(const KubeconfigEntries& entries) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : entries) names.push_back(printable(name));
-    return names.empty() ? "there are none" : "there are " + join(names);
+    return "the kubeconfig has " + (names.empty() ? "none" : join(names));
 }
 
 }  // namespace k8s_sd::inline v0::detail

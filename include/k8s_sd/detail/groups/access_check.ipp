@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/groups/required_rules.hpp"
@@ -122,16 +123,15 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         ++step_;
     }
     void limit_step(const std::string& problem) {
-        timer_->expires_at(now() + step_timeout_, [weak = weak_from_this(), problem] {
+        timer_->expires_at(began_ + step_timeout_, [weak = weak_from_this(), problem] {
             const auto self = weak.lock();
             if (!self || self->cancelled_) return;
-            const auto seconds =
-                std::chrono::duration_cast<std::chrono::seconds>(self->step_timeout_).count();
             self->fail(errc::connect_timeout,
-                       "no answer within " + std::to_string(seconds) + " s; " + problem,
+                       "no answer within " + seconds_text(self->step_timeout_) + "; " + problem,
                        &AccessCheck::end);
         });
     }
+    Duration left_of_step() const { return began_ + step_timeout_ - now(); }
     /// Calls a method if the step that began the call still goes on.
     template <class Method>
     auto guarded(Method method) {
@@ -225,23 +225,21 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void on_credentials(const RequestCredentials& credentials) {
         if (credentials.ec) return fail(credentials.ec, credentials.problem, &AccessCheck::end);
         target_ = client_->target_for(credentials);
-        const bool certificate =
-            target_->tls && !(target_->tls->cert.empty() && target_->tls->cert_file.empty());
-        has_credentials_ = certificate || !credentials.value.empty();
-        const std::string header = credentials.value.empty() ? "" : "an Authorization header";
-        const std::string both = header.empty() || !certificate ? "" : " and ";
-        ok((has_credentials_ ? header + both + (certificate ? "a client certificate" : "")
-                             : no_credentials()) +
-               acts_as(),
-           &AccessCheck::connect_securely);
+        const std::vector<std::string> found = kinds_of(credentials);
+        has_credentials_ = !found.empty();
+        std::string text = found.empty() ? "none: requests are anonymous" : join(found, " and ");
+        if (!target_->tls && !scope_.api_server.kubeconfig.files.empty())
+            text += "; the server has a URL of http, so credentials of a kubeconfig are not sent";
+        if (!credentials.problem.empty()) text += "; " + credentials.problem;
+        ok(text + acts_as(), &AccessCheck::connect_securely);
     }
-    std::string no_credentials() const {
-        const bool dropped = !target_->tls && !scope_.api_server.kubeconfig.files.empty();
-        return std::string("none: ") +
-               (dropped ? "the server of the kubeconfig has a URL of http, so the user's "
-                          "credentials are not sent; "
-                        : "") +
-               "requests are anonymous";
+    std::vector<std::string> kinds_of(const RequestCredentials& credentials) const {
+        std::vector<std::string> found;
+        if (!credentials.value.empty()) found.emplace_back("an Authorization header");
+        if (target_->tls && !(target_->tls->cert.empty() && target_->tls->cert_file.empty()))
+            found.emplace_back("a client certificate");
+        if (!scope_.api_server.headers.empty()) found.emplace_back("headers of the configuration");
+        return found;
     }
     std::string acts_as() const {
         const std::string& user = scope_.api_server.impersonate.user;
@@ -259,8 +257,10 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void on_secure(error_code ec, const std::string& problem) {
         if (ec) return fail(ec, problem.empty() ? ec.message() : problem, &AccessCheck::end);
         if (!target_->tls) return ok("connected through the proxy", &AccessCheck::authenticate);
-        ok(target_->tls->insecure_skip_verify ? "whoever answers is trusted (insecure_skip_verify)"
-                                              : "the server is the one that was meant",
+        const TlsConfig& tls = *target_->tls;
+        const std::string& name = tls.server_name.empty() ? target_->host : tls.server_name;
+        ok(tls.insecure_skip_verify ? "whoever answers is trusted (insecure_skip_verify)"
+                                    : "the certificate is for " + printable(name) + ", and trusted",
            &AccessCheck::authenticate);
     }
 
@@ -322,13 +322,14 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
                              : probe_request(query(), scope_.watch, question().api_version);
         get_->start(request.target, question().watch ? ShortGet::no_body : longest_list,
-                    step_timeout_, guarded(&AccessCheck::on_answer));
+                    left_of_step(), guarded(&AccessCheck::on_answer));
     }
     void on_answer(const ShortGet::Answer& answer) {
         const auto& [rule, kind] = question().access;
         const std::string_view older = schema_of(kind).older_version;
         if (answer.head.status != 404 || older.empty() || !question().api_version.empty())
             return judge_answer(answer);
+        limit_step("the server does not say in which versions it has the API");
         client_->served_versions.async_get(
             kind, older,
             [again = guarded(&AccessCheck::on_versions), answer](ServedVersions::Answer served) {
@@ -336,6 +337,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             });
     }
     void on_versions(const ShortGet::Answer& answer, ServedVersions::Answer served) {
+        timer_->cancel();
         if (served != ServedVersions::Answer::older) return judge_answer(answer);
         const Kind kind = question().access.second;
         for (Question& other : questions_) {

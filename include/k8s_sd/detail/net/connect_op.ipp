@@ -249,7 +249,7 @@ void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
 std::string ConnectOp::explain_handshake(const error_code& ec) const {
     if (!rejection_.empty()) return rejection_;
     if (ec == asio::error::eof || ec == asio::ssl::error::stream_truncated) {
-        return peer_ + " closed the connection during the TLS handshake";
+        return peer_ + " closed the connection during the TLS handshake; is it one of http://?";
     }
     const std::string why =
         explain_tls_error(ec, SSL_get_certificate(session_) != nullptr, versions_of(session_));

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/net/child_process.hpp"
@@ -20,10 +21,6 @@ constexpr std::size_t most_exec_output = std::size_t{1} << 20;
 constexpr Duration exec_grace = std::chrono::seconds(5);
 /// Shorter values are names and numbers, without which messages say nothing.
 constexpr std::size_t least_exec_secret = 6;
-
-std::string seconds_text(Duration time) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
-}
 
 std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Result result) {
     return {new ProgramRunner::Result(std::move(result)), [](ProgramRunner::Result* last) {
@@ -134,26 +131,26 @@ void ExecIssuer::on_result(const ProgramRunner::Result& result) {
 }
 
 std::string ExecIssuer::problem_of(const ProgramRunner::Result& result) const {
-    using End = ProgramRunner::Result::End;
+    using enum ProgramRunner::Result::End;
     const std::string hint =
         config().install_hint.empty() ? "" : "; " + printable(config().install_hint);
     std::string problem;
     switch (result.end) {
-        case End::exited:
+        case exited:
             if (result.code == 0) return {};
             problem = "it ended with exit status " + std::to_string(result.code);
             break;
-        case End::killed: problem = "it was killed by signal " + std::to_string(result.code); break;
-        case End::timed_out:
+        case killed: problem = "it was killed by signal " + std::to_string(result.code); break;
+        case timed_out:
             problem = "it did not end in " + seconds_text(config().timeout) +
                       "; it may wait for somebody at a terminal: run it by hand";
             break;
-        case End::too_much_output: return "it printed more than 1 MiB";
-        case End::not_found: return "there is no such program: " + printable(result.detail) + hint;
-        case End::not_allowed:
+        case too_much_output: return "it printed more than 1 MiB";
+        case not_found: return "there is no such program: " + printable(result.detail) + hint;
+        case not_allowed:
             return "it must not be executed (" + printable(result.detail) +
                    "); chmod +x may be missing";
-        case End::not_started: return "it could not be started: " + printable(result.detail);
+        case not_started: return "it could not be started: " + printable(result.detail);
     }
     const std::string_view errors = trim(result.errors);
     if (errors.empty()) return problem;

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
 #include "k8s_sd/detail/net/proxy_target.hpp"
@@ -283,7 +284,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
-                   "the response is not valid HTTP: " + ec.message());
+                   "the response is not valid HTTP: " + ec.message() + ask_for_tls());
             return false;
         }
         e.consume(used);
@@ -310,7 +311,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
                 return finish({}, {});
             }
             return finish(errc::truncated_response,
-                          "the connection ended in the middle of the response");
+                          "the connection ended in the middle of the response" + ask_for_tls());
         }
         finish(ec, explain_end(ec));
     }
@@ -321,13 +322,17 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         const std::string way =
             through_proxy ? " (through the proxy " + to_string(*target_->proxy) + ")" : "";
         if (ec == asio::error::eof) {
-            return "the server closed the connection" + way +
-                   (tls || exchange_->received ? "" : "; does it want https://?");
+            return "the server closed the connection" + way + ask_for_tls();
         }
         const bool identified = tls && !(tls->cert.empty() && tls->cert_file.empty());
         const std::string why = explain_tls_error(ec, identified);
         if (!why.empty()) return "the server " + why;
-        return "the connection broke" + way + ": " + ec.message();
+        return "the connection broke" + way + ": " + ec.message() + ask_for_tls();
+    }
+    /// Where no head of an answer has come: what speaks TLS may reset, close, or send an alert.
+    std::string ask_for_tls() const {
+        const bool in_clear = !target_->tls;
+        return in_clear && !exchange_->parser->is_header_done() ? "; does it want https://?" : "";
     }
 
     void finish(error_code ec, std::string why) {
@@ -366,8 +371,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         if (now < last_activity_ + allowed()) return watch_silence();
         // Nothing could be read while the host kept the executor busy; what is there counts.
         if (now - due_ > very_late) return look_again(now + very_late);
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(allowed()).count();
-        std::string text = limit_error_.message() + " (" + std::to_string(seconds) + " s)";
+        std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
         const std::string waits_for =
             limit_error_ == errc::connect_timeout && stream_ ? stream_->waits_for() : "";
         if (!waits_for.empty()) text += "; it waits for " + waits_for;

@@ -24,7 +24,8 @@ class KubeconfigReload {
     /// Called from the call that asked or later, but not after the destruction; may destroy this.
     using LookHandler = std::function<void()>;
 
-    /// \param logger  is told of changes, once when a file turns bad, and once when it is good again
+    /// \param logger  is told of changes, once when a file turns bad, and once when it is good
+    ///                again
     KubeconfigReload(ApiServerConfig present, const asio::any_io_executor& strand,
                      std::shared_ptr<Clock>, std::shared_ptr<FileCalls>, Logger, ChangeHandler);
     KubeconfigReload(const KubeconfigReload&) = delete;

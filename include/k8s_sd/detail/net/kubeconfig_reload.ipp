@@ -69,13 +69,14 @@ void KubeconfigReload::read_next() {
 }
 
 void KubeconfigReload::finish(const std::string& read_problem) {
+    const std::weak_ptr<bool> alive = alive_;
     looked_at_ = clock_->now();
-    due_ = looked_at_ + between_looks;
+    due_ = looked_at_ + (read_problem.empty() ? between_looks : between_looks_in_doubt);
     set_timer();
     if (read_problem.empty()) evaluate();
+    if (alive.expired()) return;  // who waited for credentials has let all go
     contents_.clear();
     report(read_problem.empty() ? parse_problem_ : read_problem);
-    const std::weak_ptr<bool> alive = alive_;
     for (const LookHandler& handler : std::exchange(waiting_, {})) {
         if (!alive.expired()) handler();
     }
@@ -112,7 +113,10 @@ void KubeconfigReload::take(ApiServerConfig next) {
     const bool moved = before.url != present_.url;
     logger_.log(LogLevel::info,
                 name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
-    changed_(before, present_);
+    // It may destroy this object.
+    const ChangeHandler changed = changed_;
+    const ApiServerConfig now = present_;
+    changed(before, now);
 }
 
 /// What is wrong is said once, and again only if something else is.

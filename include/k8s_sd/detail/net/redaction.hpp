@@ -9,7 +9,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// What of a value of the Authorization header must reach no text: what follows its
-/// scheme and, for Basic, the password in it.
+/// scheme and, for Basic, the password in it, or the user's name if there is none.
 std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization);
 
 /// Whether the value of a header is taken for a secret: shorter ones are often names, which

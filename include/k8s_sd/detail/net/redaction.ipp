@@ -209,8 +209,12 @@ std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
     if (scheme != "Basic") return secrets;
     CleansedBytes memory(base64_room(value.size()));
     const std::string_view plain(memory.data(), decode_base64(value, memory.data()).value_or(0));
-    // The name of the user is no secret, and texts about rights are of no use without it.
-    add(plain.substr(plain.find(':') + 1));
+    const std::string_view name = plain.substr(0, plain.find(':'));
+    const std::string_view password = plain.substr(std::min(name.size() + 1, plain.size()));
+    add(password);
+    // The name of the user is no secret, and texts about rights are of no use without it. Alone it
+    // is a key that some servers take in its place.
+    if (password.empty()) add(name);
     return secrets;
 }
 

@@ -17,7 +17,8 @@ class ApiClientImpl;
 struct RequestCredentials;
 
 /// One GET whose answer is short, or whose head is all that counts, with the credentials of watches
-/// and over a connection of its own. Lives on the strand of its client, which must outlive it.
+/// and over a connection of its own. Credentials that are refused are renewed, and it is asked once
+/// more, as by watches. Lives on the strand of its client, which must outlive it.
 class ShortGet final : public std::enable_shared_from_this<ShortGet>, private ResponseSink {
  public:
     struct Answer {
@@ -46,14 +47,23 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
  private:
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
-    void send(const RequestCredentials&, const std::string& path);
+    void ask();
+    void send(const RequestCredentials&);
+    void on_end(error_code ec, std::string problem);
+    void on_renewed(bool changed);
     void finish(error_code ec, std::string problem);
+    /// Calls a method if the question that began the call is still asked.
+    template <class Method>
+    auto guarded(Method method);
 
     ApiClientImpl& api_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
+    std::string path_;
     std::size_t most_ = short_body;
     Duration timeout_{};
+    std::uint64_t sent_with_ = 0;  ///< the revision of the credentials
+    bool renewed_ = false;         ///< it is asked the second time
     Answer answer_;
     Handler handler_;              ///< empty: nothing is asked
     std::uint64_t questions_ = 0;  ///< credentials that come late are for none

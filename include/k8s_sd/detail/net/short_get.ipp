@@ -1,8 +1,8 @@
+#include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/short_get.hpp"
 
 #include <boost/asio/error.hpp>
-#include <chrono>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -12,48 +12,68 @@ ShortGet::ShortGet(ApiClientImpl& api)
       connection_(api.make_connection()),
       timer_(api.environment.clock->make_timer(api.executor)) {}
 
+template <class Method>
+auto ShortGet::guarded(Method method) {
+    return [weak = weak_from_this(), question = questions_, method](const auto&... results) {
+        const auto self = weak.lock();
+        if (self && self->handler_ && self->questions_ == question) ((*self).*method)(results...);
+    };
+}
+
 void ShortGet::start(std::string_view path, std::size_t most, Duration timeout, Handler handler) {
     cancel();
+    ++questions_;
+    path_ = path;
     most_ = most;
     timeout_ = timeout;
-    answer_ = {};
+    renewed_ = false;
     handler_ = std::move(handler);
     timer_->expires_at(api_.environment.clock->now() + timeout, [weak = weak_from_this()] {
         const auto self = weak.lock();
-        if (!self) return;
-        const auto seconds =
-            std::chrono::duration_cast<std::chrono::seconds>(self->timeout_).count();
-        self->finish(errc::response_timeout, "no answer within " + std::to_string(seconds) + " s");
+        if (self)
+            self->finish(errc::response_timeout,
+                         "no answer within " + seconds_text(self->timeout_));
     });
-    api_.async_get_credentials([weak = weak_from_this(), path = std::string(path),
-                                question = ++questions_](const RequestCredentials& credentials) {
-        const auto self = weak.lock();
-        if (self && self->handler_ && self->questions_ == question) self->send(credentials, path);
-    });
+    ask();
 }
 
-void ShortGet::send(const RequestCredentials& credentials, const std::string& path) {
+void ShortGet::ask() {
+    answer_ = {};
+    api_.async_get_credentials(guarded(&ShortGet::send));
+}
+
+void ShortGet::send(const RequestCredentials& credentials) {
     if (credentials.ec) return finish(credentials.ec, credentials.problem);
+    sent_with_ = credentials.revision;
     answer_.credentials_problem = credentials.problem;
-    HttpRequest request = api_.make_request(path, credentials);
+    HttpRequest request = api_.make_request(path_, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;
     connection_->async_send(
         api_.target_for(credentials), std::move(request), *this,
-        [this](error_code ec, std::string problem) { finish(ec, std::move(problem)); });
+        [this](error_code ec, std::string problem) { on_end(ec, std::move(problem)); });
 }
+
+void ShortGet::on_end(error_code ec, std::string problem) {
+    if (ec || answer_.head.status != 401 || std::exchange(renewed_, true))
+        return finish(ec, std::move(problem));
+    connection_->close();
+    api_.async_refresh_credentials(sent_with_, guarded(&ShortGet::on_renewed));
+}
+
+void ShortGet::on_renewed(bool changed) { changed ? ask() : finish({}, {}); }
 
 void ShortGet::on_head(const ResponseHead& head) {
     answer_.head = head;
-    if (head.status != 200) most_ = short_body;
-    if (most_ == no_body) finish({}, {});
+    if (head.status == 200 && most_ == no_body) finish({}, {});
 }
 
 error_code ShortGet::on_body(std::string_view bytes) {
-    answer_.cut = bytes.size() > most_ - answer_.body.size();
-    answer_.body += bytes.substr(0, most_ - answer_.body.size());
+    const std::size_t most = answer_.head.status == 200 ? most_ : short_body;
+    answer_.cut = bytes.size() > most - answer_.body.size();
+    answer_.body += bytes.substr(0, most - answer_.body.size());
     if (!answer_.cut) return {};
-    finish({}, {});  // the handler may destroy this object
+    on_end({}, {});  // the handler may destroy this object
     return asio::error::operation_aborted;
 }
 

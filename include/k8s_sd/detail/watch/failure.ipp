@@ -55,7 +55,11 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
                 return "these credentials may not act as somebody else: grant them the verb "
                        "impersonate on that resource, or configure no impersonation";
             }
-            return missing_permission(wanted);
+            // An API server gives a reason.
+            return status.reason.empty()
+                       ? "this is no answer of a Kubernetes API server: something on the way "
+                         "refuses the request, or the URL is another one's"
+                       : missing_permission(wanted);
         case 404: return "the server has no such API, or the path in the server's URL is wrong";
         default: break;
     }
