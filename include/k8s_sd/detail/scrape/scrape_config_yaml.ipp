@@ -340,7 +340,6 @@ class ScrapeConfigReader {
             if (!value[key].is_empty()) target = value[key].string();
         };
         text("scheme", config.scheme);
-        if (rules_.takes_scheme_in_any_case) config.scheme = detail::lower_case(config.scheme);
         text("metrics_path", config.metrics_path);
         config.params = read_params(value["params"]);
     }
