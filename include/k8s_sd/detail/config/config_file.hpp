@@ -23,14 +23,14 @@ K8S_SD_EXPORT std::string read_config_file(const std::string& path, const std::s
 bool is_file(const std::string& path) noexcept;
 
 /// A path of a configuration file: relative ones are relative to the directory of that file.
-std::string path_beside(const std::string& file_name, const std::string& path);
+K8S_SD_EXPORT std::string path_beside(const std::string& file_name, const std::string& path);
 
 /// The files, sorted, whose paths match a pattern as of Go's filepath.Glob: `*`, `?` and `[a-z]`
 /// in any part between slashes. A pattern without those matches the file it names, if there is one.
 K8S_SD_EXPORT std::vector<std::string> matching_files(const std::string& pattern);
 
 /// Whether a path is a pattern.
-bool is_file_pattern(std::string_view path) noexcept;
+K8S_SD_EXPORT bool is_file_pattern(std::string_view path) noexcept;
 
 /// Reads the files of one configuration and remembers what it found. For one thread.
 class K8S_SD_EXPORT ConfigFiles {
