@@ -36,8 +36,8 @@ struct ScrapeConfigUpdate {
 /// Reading and parsing take a few hundredths of a second for a megabyte. They never happen on the
 /// executor of the callback unless it is given for that as well. Without another one they happen
 /// where the environment reads files: by default on a thread of the library's, of which there is
-/// one while there is something to read. There is one look at a time. ScrapeConfigOptions::variables
-/// is called there, too.
+/// one while there is something to read. There is one look at a time; that it takes more than 10 s
+/// is told as an error. ScrapeConfigOptions::variables is called there, too.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in the

@@ -191,9 +191,15 @@ TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name
 
 TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {
     Followed f;
-    f.files->hangs = true;
     f.reloader->start();
-    f.advance(1min);
+    f.settle();
+    f.take();
+    f.files->hangs = true;
+    f.advance(14s);
+    CHECK(f.take().empty());
+    f.advance(1s);
+    CHECK(f.take() == Seen{f.path + ": has not been read in 10 s; it is still being waited for"});
+    f.advance(1h);
     CHECK(f.take().empty());
     CHECK(f.files->stuck() == 1);
     f.files->answer();

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -48,6 +49,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             if (self->timer_ || self->cancelled_) return;
             self->timer_ = self->clock_->make_timer(self->strand_);
+            self->patience_ = self->clock_->make_timer(self->strand_);
             self->look_later();
             self->look();
         });
@@ -66,6 +68,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_.exchange(true)) return;
         asio::post(strand_, [self = shared_from_this()] {
             self->timer_.reset();
+            self->patience_.reset();
             self->look_ticket_.cancel();
         });
     }
@@ -93,6 +96,10 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     void look() {
         if (cancelled_ || looking_) return;
         looking_ = true;
+        patience_->expires_at(detail::due_after(clock_->now(), longest_look),
+                              [weak = weak_from_this()] {
+                                  if (const auto self = weak.lock()) self->tell_of_long_look();
+                              });
         look_ticket_ = detail::LateAnswers::async_ask<Look>(
             strand_, nullptr,
             [this](const std::function<void(Look)>& land) {
@@ -118,15 +125,25 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     void take(const Look& look) {
         looking_ = false;
         if (cancelled_) return;
+        patience_->cancel();
         // First, as the callback may throw, or cancel.
         const bool again = std::exchange(look_again_, false);
-        if (!again) known_ = look.files;
+        if (again) return this->look();
+        known_ = look.files;
+        tell(look.update);
+    }
+
+    void tell_of_long_look() {
+        if (cancelled_) return;
+        // What it shows in the end is to be told even if it is what was known before.
+        known_.reset();
+        look_again_ = true;
+        tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"));
+    }
+
+    void tell(const std::optional<ScrapeConfigUpdate>& update) {
         const auto self = shared_from_this();
-        if (again) {
-            this->look();
-        } else if (look.update) {
-            callback_(*look.update);
-        }
+        if (update) callback_(*update);
     }
 
     // Any thread, without the object. Does not throw.
@@ -153,6 +170,8 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         return {std::nullopt, ScrapeConfigError({{"", path, problem}})};
     }
 
+    static constexpr std::chrono::seconds longest_look{10};
+
     asio::strand<asio::any_io_executor> strand_;
     asio::any_io_executor parser_;  // may be empty
     std::shared_ptr<Clock> clock_;
@@ -161,10 +180,11 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     Duration interval_;
     Callback callback_;
     std::atomic<bool> cancelled_ = false;
-    std::unique_ptr<Timer> timer_;  // null: not started, or cancelled
+    std::unique_ptr<Timer> timer_;     // null: not started, or cancelled
+    std::unique_ptr<Timer> patience_;  // the same
     detail::LateAnswers::Ticket look_ticket_;
     bool looking_ = false;
-    bool look_again_ = false;  // check() was called meanwhile
+    bool look_again_ = false;  // what comes of this look is too old
     Files known_;              // null: whatever is there is told
 };
 
