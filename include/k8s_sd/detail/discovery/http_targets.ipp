@@ -124,9 +124,7 @@ void HttpTargets::refresh_credentials(const ShortGet::Answer& answer) {
                                    [weak = weak_from_this(), answer](bool changed) {
                                        const auto self = weak.lock();
                                        if (!self || !self->request_) return;
-                                       if (changed) return self->ask();
-                                       self->refreshed_ = false;
-                                       self->judge(answer);
+                                       changed ? self->ask_again() : self->judge(answer);
                                    });
 }
 
