@@ -306,6 +306,24 @@ TEST_CASE("http_sd: credentials are sent, read again after a 401, and told nowhe
     CHECK_FALSE(contains(l.state().message, "hunter"));
 }
 
+TEST_CASE("http_sd: ever new credentials that are refused do not make it ask without pause") {
+    struct NewTokens final : TokenSource {
+        void async_get_token(bool, Handler handler) override {
+            handler({}, {}, {.value = "t" + std::to_string(++made)});
+        }
+        int made = 0;
+    };
+    ListJobs l;
+    HttpSdConfig config = ListJobs::config();
+    config.auth.token_source = std::make_shared<NewTokens>();
+    l.lists->answers = {http(401, "")};
+    l.apply({config});
+    CHECK(l.lists->requests.size() <= 2);
+    l.advance(60s);
+    CHECK(l.lists->requests.size() <= 14);
+    CHECK(l.state().error == errc::unauthorized);
+}
+
 TEST_CASE("http_sd: secrets of the query are in the label and in no message") {
     ListJobs l;
     l.lists->answers = {http(500, "")};

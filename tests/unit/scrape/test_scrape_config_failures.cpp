@@ -210,6 +210,20 @@ TEST_CASE("Failures: anchors that stand for very much end in an error at once") 
     CHECK(failures.front().message == "anchors stand for too much");
 }
 
+TEST_CASE("Failures: hostile files end within seconds") {
+    std::string unknown = "scrape_configs:\n- job_name: j\n";
+    for (int i = 0; i < 100'000; ++i) unknown += "  honour_label" + std::to_string(i) + ": 1\n";
+    std::string values = "x: [";
+    for (int i = 0; i < 2'100'000; ++i) values += "a,";
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(parse(unknown).notes.size() == 10'000);
+    CHECK(refusal(unknown, {.strict = true}).size() == 101);
+    const auto failures = refusal(values + "]");
+    REQUIRE(failures.size() == 1);
+    CHECK(failures[0].message == "the document has too many values");
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
 TEST_CASE("Files: Prometheus' are mappings; patterns may match nothing") {
     const TemporaryDirectory directory;
     directory.write("d/a.yml",

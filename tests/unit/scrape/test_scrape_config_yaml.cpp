@@ -181,10 +181,10 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
         {job("  relable_configs: []\n"),
          "p.yml:3: scrape_configs[0].relable_configs: unknown key; allowed are job_name, scheme, "
          "metrics_path, params, relabel_configs, metric_relabel_configs, kubernetes_sd_configs, "
-         "scrape_interval, scrape_timeout, target_limit, keep_dropped_targets, "
-         "metric_name_validation_scheme, convert_classic_histograms_to_nhcb, "
-         "always_scrape_classic_histograms, scrape_native_histograms (did you mean "
-         "relabel_configs?)"},
+         "static_configs, file_sd_configs, http_sd_configs, scrape_interval, scrape_timeout, "
+         "target_limit, keep_dropped_targets, metric_name_validation_scheme, "
+         "convert_classic_histograms_to_nhcb, always_scrape_classic_histograms, "
+         "scrape_native_histograms (did you mean relabel_configs?)"},
         {"scrape_configs:\n- scheme: http\n", "p.yml:2: scrape_configs[0].job_name: is missing"},
         {"scrape_configs:\n- job_name: ''\n", "p.yml:2: scrape_configs[0].job_name: is missing"},
         {"scrape_configs:\n- job_name: a\n- job_name: a\n",

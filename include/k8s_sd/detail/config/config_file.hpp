@@ -23,7 +23,7 @@ K8S_SD_EXPORT std::string read_config_file(const std::string& path, const std::s
 bool is_file(const std::string& path) noexcept;
 
 /// A path of a configuration file: relative ones are relative to the directory of that file.
-std::string path_beside(const std::string& file_name, const std::string& path);
+K8S_SD_EXPORT std::string path_beside(const std::string& file_name, const std::string& path);
 
 /// The files, sorted, whose paths match a pattern as of Go's filepath.Glob: `*`, `?` and `[a-z]`
 /// in any part between slashes. A pattern without those matches the file it names, if there is one.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,7 +15,7 @@ struct MatchingFiles {
 };
 
 /// Whether the path holds one of `*?[\`, which make it a pattern.
-bool is_file_pattern(std::string_view path) noexcept;
+K8S_SD_EXPORT bool is_file_pattern(std::string_view path) noexcept;
 
 /// What exists by that name, or matches the pattern: each part as fnmatch() does it, where `*` also
 /// matches a name that begins with a dot. What is not there is no problem. Blocks.

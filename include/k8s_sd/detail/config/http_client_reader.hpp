@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api_server_config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
 
@@ -28,7 +29,7 @@ inline constexpr std::array<std::string_view, 14> http_client_keys{"authorizatio
 
 /// Reads these keys of `entry`, but for the last two, into the fields below `where`.
 /// \throws ConfigError naming file, line and key
-void read_http_client(const YamlValue& entry, const std::string& where, ApiServerConfig&,
-                      FieldPlaces&);
+K8S_SD_EXPORT void read_http_client(const YamlValue& entry, const std::string& where,
+                                    ApiServerConfig&, FieldPlaces&);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/role.hpp"
 
 #include <functional>
@@ -12,10 +13,10 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Whether a credential or name may stand in a header or a handshake: no control characters.
-bool is_header_text(std::string_view) noexcept;
+K8S_SD_EXPORT bool is_header_text(std::string_view) noexcept;
 
 /// Whether a header can have that name: a token of RFC 9110 5.6.2.
-bool is_header_name(std::string_view) noexcept;
+K8S_SD_EXPORT bool is_header_name(std::string_view) noexcept;
 
 /// \throws ConfigError for a text that no namespace can have as its name, the empty one included
 void check_namespace_name(const std::string& where, std::string_view name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api_server_config.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 
 #include <initializer_list>
 #include <string>
@@ -16,9 +17,9 @@ struct GivenOption {
 };
 void check_at_most_one(std::initializer_list<GivenOption>);
 
-void check_auth(const std::string& where, const AuthConfig&);
-void check_tls(const std::string& where, const TlsConfig&);
-void check_proxy(const std::string& where, const ProxyConfig&);
+K8S_SD_EXPORT void check_auth(const std::string& where, const AuthConfig&);
+K8S_SD_EXPORT void check_tls(const std::string& where, const TlsConfig&);
+K8S_SD_EXPORT void check_proxy(const std::string& where, const ProxyConfig&);
 void check_impersonation(const std::string& where, const ImpersonationConfig&);
 /// \param where  of the list
 void check_headers(const std::string& where, const std::vector<HttpHeader>&);

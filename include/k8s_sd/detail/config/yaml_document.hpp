@@ -63,6 +63,7 @@ class YamlDocument {
     const YamlNode* root() const { return root_; }
 
     void set_root(const YamlNode* root) { root_ = root; }
+    /// \throws ConfigError for too many values
     YamlNode& add(YamlNode::Kind kind, int line);
     YamlNode& add_scalar(std::string_view text, bool plain, int line);
     /// Keeps a text that is not part of the document's.

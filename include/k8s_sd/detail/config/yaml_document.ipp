@@ -134,6 +134,11 @@ std::shared_ptr<YamlDocument> checked_document(std::string_view text, const std:
 }  // namespace
 
 YamlNode& YamlDocument::add(YamlNode::Kind kind, int line) {
+    // A value can be two bytes of text and takes a hundred times as much memory.
+    constexpr std::size_t most_values = 2'000'000;
+    if (nodes_.size() == most_values) {
+        throw ConfigError(place_in(file_, line), "the document has too many values");
+    }
     YamlNode& node = nodes_.emplace_back();
     node.kind = kind;
     node.line = line;

@@ -21,15 +21,13 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-using std::chrono::seconds;
-
-constexpr Duration least_request_interval = seconds(1);
+constexpr Duration least_request_interval = std::chrono::seconds(1);
 constexpr Duration longest_request = std::chrono::hours(1);
-constexpr Duration longest_retry_after = std::chrono::minutes(10);
+constexpr Duration longest_wish = std::chrono::minutes(10);
 constexpr const char* interval_header = "X-Prometheus-Refresh-Interval-Seconds";
 
 /// Shortest decimal text.
-std::string seconds_text(Duration interval) {
+std::string interval_text(Duration interval) {
     char text[64];
     const double value = std::chrono::duration<double>(interval).count();
     const auto end =
@@ -44,7 +42,7 @@ ApiServerConfig server_with_interval(const HttpSdConfig& config) {
         return lower_case(header.name) == lower_case(interval_header);
     };
     if (std::none_of(server.headers.begin(), server.headers.end(), same)) {
-        server.headers.push_back({interval_header, seconds_text(config.interval), {}});
+        server.headers.push_back({interval_header, interval_text(config.interval), {}});
     }
     return server;
 }
@@ -217,9 +215,9 @@ void HttpTargets::ask_later(Duration wait) {
 
 /// Soon at first, because a target list that failed once is often there a moment later.
 Duration HttpTargets::wait_after_failure() const {
-    const Duration doubled = seconds(2) * (1 << std::min(failures_ - 1, 10U));
+    const Duration doubled = std::chrono::seconds(2) * (1 << std::min(failures_ - 1, 10U));
     const Duration wait = std::min(doubled, config_.interval);
-    return std::max(wait, std::min(retry_after_, longest_retry_after));
+    return std::max(wait, std::min(retry_after_, longest_wish));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group_maker.hpp"
@@ -30,7 +31,7 @@ TargetLists parse_file_list(std::string_view text, const std::string& path, cons
                             const TargetListLimits&);
 
 /// Where a group has the label `__address__`, that is the address of its targets.
-void prefer_address_label(StaticConfig&);
+K8S_SD_EXPORT void prefer_address_label(StaticConfig&);
 
 /// Where the groups of a list come from: "<place>:0" is the source of the first.
 struct ListOrigin {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/net/flights.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// Answers of programs and hosts, which may come from any thread, after their context, or never. A
 /// context knows by this service who still waits. Thread-safe.
-class LateAnswers final : public asio::execution_context::service {
+class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service {
  public:
     /// A question that was asked; questions with the same key are the same. Without a key it is
     /// nobody else's, and forgotten with its ticket.

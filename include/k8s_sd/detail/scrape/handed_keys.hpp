@@ -33,11 +33,13 @@ class KeyHandover {
 
  private:
     void hand_over_one(std::string_view key, const YamlValue&, const KnownKeys&, ConfigValues&);
+    void check_unknown(std::string_view key, const YamlValue&, const KnownKeys&, bool is_discovery);
     void note(const YamlValue&, ConfigNoteKind);
     static std::string json_of(const YamlValue&, KeyShape);
 
     const ScrapeConfigOptions& options_;
     std::vector<ConfigNote>& notes_;
+    std::size_t unknown_ = 0;
 };
 
 /// Gives a job what `global` says about keys that it says nothing about.

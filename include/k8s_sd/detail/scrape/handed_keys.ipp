@@ -114,19 +114,27 @@ void KeyHandover::hand_over_one(std::string_view key, const YamlValue& value,
     const bool discovery = !handed && known.has_discovery && is_discovery_key(key);
     HandedKey described = handed ? *handed : HandedKey{key, ConfigNoteKind::unknown};
     if (discovery) described = {key, ConfigNoteKind::targets, KeyShape::list};
-    if (!handed) {
-        // A key that is nearly another one is a mistake; any other may be of a newer program.
-        const std::vector<std::string_view> all = names_of(known);
-        const bool misspelt = !did_you_mean(key, discovery ? known.used : all).empty();
-        if (misspelt || (options_.strict && !discovery)) {
-            value.fail_unknown_key(key, all, known.used);
-        }
-    }
+    if (!handed) check_unknown(key, value, known, discovery);
     check_shape(value, described.shape, options_.dialect);
     note(value, described.about);
     if (value.is_null()) return;
     settings.insert_or_assign(std::string(key),
                               ConfigValue{json_of(value, described.shape), value.where()});
+}
+
+void KeyHandover::check_unknown(std::string_view key, const YamlValue& value,
+                                const KnownKeys& known, bool is_discovery) {
+    // To look for a name that is near takes time, and a hostile file has very many keys.
+    constexpr std::size_t most_looked_up = 1'000;
+    if (++unknown_ > most_looked_up) {
+        if (options_.strict) value.fail("unknown key");
+        return;
+    }
+    const std::vector<std::string_view> all = names_of(known);
+    // A key that is nearly another one is a mistake; any other may be of a newer program.
+    const bool misspelt = !did_you_mean(key, is_discovery ? known.used : all).empty();
+    const bool refused = options_.strict && !is_discovery;
+    if (misspelt || refused) value.fail_unknown_key(key, all, known.used);
 }
 
 void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {

@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
@@ -207,7 +206,7 @@ class ScrapeConfigReader {
  private:
     YamlValue parse(std::string_view text, const std::string& file_name) const {
         if (text.size() > options_.max_bytes) {
-            throw ConfigError(detail::printable(file_name), "the text is larger than " +
+            throw ConfigError(file_name, "the text is larger than " +
                                                                 std::to_string(options_.max_bytes) +
                                                                 " bytes");
         }
@@ -418,7 +417,7 @@ class ScrapeConfigReader {
 
     void tell_of_more(const std::string& file_name) {
         if (untold_ == 0) return;
-        file_.failures.push_back({"", detail::printable(file_name),
+        file_.failures.push_back({"", file_name,
                                   "there are " + std::to_string(untold_) + " more mistakes"});
     }
 
