@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/relabel/go_regex.ipp"
 #include "k8s_sd/detail/relabel/label_name.ipp"
 #include "k8s_sd/detail/relabel/md5.ipp"
+#include "k8s_sd/detail/relabel/mutable_labels.ipp"
 #include "k8s_sd/detail/relabel/pattern.ipp"
 #include "k8s_sd/detail/relabel/relabel_explain.ipp"
 #include "k8s_sd/detail/relabel/relabel_rule.ipp"

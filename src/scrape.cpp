@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/scrape/built_group.ipp"
 #include "k8s_sd/detail/scrape/duration_text.ipp"
 #include "k8s_sd/detail/scrape/equal_targets.ipp"
+#include "k8s_sd/detail/scrape/go_url.ipp"
 #include "k8s_sd/detail/scrape/prepared_job.ipp"
 #include "k8s_sd/detail/scrape/scrape_config.ipp"
 #include "k8s_sd/detail/scrape/scrape_config_reloader.ipp"

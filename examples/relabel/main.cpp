@@ -1,44 +1,112 @@
-// Applies relabelling rules to label sets from standard input. See docs/examples.md.
+// Applies relabelling rules, or those of a job with all that makes a scrape target, to label sets
+// from standard input. See docs/examples.md.
 
 #include "input.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/scrape/target_builder.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
 #include <cstddef>
 #include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace {
 
 using namespace relabel;
+using MaybeLabels = std::optional<k8s_sd::LabelMap>;
 
-void fill(k8s_sd::MutableLabels& labels, const k8s_sd::LabelMap& map) {
-    labels.clear();
-    for (const auto& [name, value] : map) labels.set(name, value);
-}
+/// What happens to a label set.
+class Machine {
+ public:
+    virtual ~Machine() = default;
+    virtual MaybeLabels apply(const k8s_sd::LabelMap&) = 0;
+    /// The same with an account of it. `number`: which label set, from 1.
+    virtual MaybeLabels explain(const k8s_sd::LabelMap&, std::size_t number, LineWriter&) = 0;
+};
 
-void explain(const k8s_sd::Relabeler& relabeler, Input& input, LineWriter& out) {
-    k8s_sd::MutableLabels labels;
+/// Rules without a job.
+class Rules final : public Machine {
+ public:
+    explicit Rules(const Options& options)
+        : relabeler_(k8s_sd::load_relabel_configs(options.rules_file, options.rules),
+                     options.rules) {}
+
+    MaybeLabels apply(const k8s_sd::LabelMap& map) override {
+        fill(map);
+        return relabeler_.apply(labels_) ? MaybeLabels(labels_.to_map()) : std::nullopt;
+    }
+    MaybeLabels explain(const k8s_sd::LabelMap& map, std::size_t number, LineWriter& out) override {
+        fill(map);
+        const std::vector<k8s_sd::RelabelStep> steps = relabeler_.explain(labels_);
+        write_steps(out, number, relabeler_.rules(), steps);
+        const bool dropped = !steps.empty() && steps.back().dropped;
+        return dropped ? std::nullopt : MaybeLabels(labels_.to_map());
+    }
+
+ private:
+    void fill(const k8s_sd::LabelMap& map) {
+        labels_.clear();
+        for (const auto& [name, value] : map) labels_.set(name, value);
+    }
+
+    k8s_sd::Relabeler relabeler_;
+    k8s_sd::MutableLabels labels_;
+};
+
+/// A job, whose targets the label sets are.
+class Targets final : public Machine {
+ public:
+    explicit Targets(const Options& options) : builder_(find_job(options)) {}
+
+    MaybeLabels apply(const k8s_sd::LabelMap& map) override { return builder_.explain(map).labels; }
+    MaybeLabels explain(const k8s_sd::LabelMap& map, std::size_t number, LineWriter& out) override {
+        const k8s_sd::TargetExplanation explanation = builder_.explain(map);
+        write_steps(out, number, builder_.config().relabel_configs, explanation.rules);
+        for (const std::string& step : explanation.steps) {
+            out << "  " << step;
+            out.end_line();
+        }
+        return explanation.labels;
+    }
+
+ private:
+    static k8s_sd::ScrapeConfig find_job(const Options& options) {
+        k8s_sd::ScrapeConfigOptions how;
+        how.dialect = options.rules.dialect;
+        const auto file = k8s_sd::load_scrape_configs(options.config_file, how);
+        std::string names;
+        for (const k8s_sd::ScrapeJob& job : file.jobs) {
+            if (job.scrape.job_name == options.job) return job.scrape;
+            names += (names.empty() ? "" : ", ") + job.scrape.job_name;
+        }
+        throw support::Unusable(options.config_file + ": there is no job " + options.job +
+                                (names.empty() ? "" : "; there are " + names));
+    }
+
+    k8s_sd::TargetBuilder builder_;
+};
+
+void explain(Machine& machine, Input& input, LineWriter& out) {
     std::size_t number = 0;
     input.read([&](const k8s_sd::LabelMap& map) {
-        fill(labels, map);
-        const std::vector<k8s_sd::RelabelStep> steps = relabeler.explain(labels);
-        write_steps(out, ++number, relabeler.rules(), steps);
+        const MaybeLabels result = machine.explain(map, ++number, out);
         out << "  result: ";
-        write_result(out, labels, steps.empty() || !steps.back().dropped);
+        write_result(out, result);
         out.end_line();
     });
 }
 
-void apply(const k8s_sd::Relabeler& relabeler, Input& input, LineWriter& out) {
-    k8s_sd::MutableLabels labels;
+void apply(Machine& machine, Input& input, LineWriter& out) {
     const char* separator = "[";
     input.read([&](const k8s_sd::LabelMap& map) {
-        fill(labels, map);
         if (input.is_array()) out << separator;
         separator = ",";
-        write_result(out, labels, relabeler.apply(labels));
+        write_result(out, machine.apply(map));
         if (!input.is_array()) out.end_line();
     });
     if (!input.is_array()) return;
@@ -46,15 +114,20 @@ void apply(const k8s_sd::Relabeler& relabeler, Input& input, LineWriter& out) {
     out.end_line();
 }
 
+std::unique_ptr<Machine> make_machine(const Options& options) {
+    if (options.config_file.empty()) return std::make_unique<Rules>(options);
+    return std::make_unique<Targets>(options);
+}
+
 support::ExitStatus run(const Options& options) {
-    const k8s_sd::Relabeler relabeler(
-        k8s_sd::load_relabel_configs(options.rules_file, options.rules), options.rules);
+    check(options);
+    const std::unique_ptr<Machine> machine = make_machine(options);
     Input input(std::cin);
     LineWriter out;
     if (options.explain) {
-        explain(relabeler, input, out);
+        explain(*machine, input, out);
     } else {
-        apply(relabeler, input, out);
+        apply(*machine, input, out);
     }
     return support::exit_fine;
 }

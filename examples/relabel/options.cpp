@@ -16,24 +16,46 @@ support::CommandLine command_line(Options& options) {
 Input: a JSON array of objects with text values, or one object a line. The output has the same
 form, with null for a label set that a rule dropped. Lines are answered as they come. An empty
 value means that the label is absent.
+
+With --rules, the rules alone are applied, to any label sets. With --config and --job, the label
+sets are targets: they get the job's defaults, go through its rules and become scrape targets, or
+null where they are dropped or cannot be scraped.
 )",
-        .sections = {{"",
-                      {{.name = "--rules",
-                        .argument = "FILE",
-                        .help = "relabel_configs in YAML: the list, or a mapping with that key",
-                        .set = support::text(options.rules_file),
-                        .required = true},
-                       {"--explain", "", "print what each rule compared and changed, for people",
-                        support::flag(options.explain)},
-                       {"--dialect", "DIALECT",
-                        "hashes and templates of " +
-                            support::either(support::names_of(dialects),
-                                            to_string(options.rules.dialect)),
-                        support::choice(options.rules.dialect, dialects)},
-                       {"--name-validation", "SCHEME",
-                        "label names: utf8 (default) or legacy, [a-zA-Z_][a-zA-Z0-9_]*",
-                        support::choice(options.rules.names, validations)}}}},
+        .sections =
+            {{"",
+              {{.name = "--rules",
+                .argument = "FILE",
+                .help = "relabel_configs in YAML: the list, or a mapping with that key",
+                .set = support::text(options.rules_file)},
+               {"--config", "FILE", "instead of --rules: a configuration of Prometheus or vmagent",
+                support::text(options.config_file)},
+               {"--job", "NAME", "the job in it whose targets the label sets are",
+                support::text(options.job)},
+               {"--explain", "",
+                "print what each rule compared and changed, and what came of a target, for "
+                "people",
+                support::flag(options.explain)},
+               {"--dialect", "DIALECT",
+                "hashes and templates of " +
+                    support::either(support::names_of(dialects), to_string(options.rules.dialect)),
+                support::choice(options.rules.dialect, dialects)},
+               {"--name-validation", "SCHEME",
+                "label names: utf8 (default) or legacy, [a-zA-Z_][a-zA-Z0-9_]*",
+                support::choice(options.rules.names, validations)}}}},
         .notes = "Exit status: 0 fine, 2 unusable arguments, rules or input, 1 anything else.\n"};
+}
+
+void check(const Options& options) {
+    const bool has_job = !options.config_file.empty() || !options.job.empty();
+    if (!options.rules_file.empty() && has_job) {
+        throw support::UsageError("--rules is not for --config and --job, which have their own");
+    }
+    if (options.rules_file.empty() && !has_job) {
+        throw support::UsageError("--rules FILE is missing, or --config FILE and --job NAME");
+    }
+    if (!has_job) return;
+    if (options.config_file.empty()) throw support::UsageError("--job needs --config FILE");
+    if (options.job.empty()) throw support::UsageError("--config needs --job NAME");
 }
 
 }  // namespace relabel

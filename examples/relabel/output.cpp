@@ -25,9 +25,9 @@ void write_change(LineWriter& out, const k8s_sd::RelabelStep::Change& change) {
 
 }  // namespace
 
-void write_result(LineWriter& out, const k8s_sd::MutableLabels& labels, bool kept) {
-    if (kept) {
-        write_json(out, labels.to_map());
+void write_result(LineWriter& out, const std::optional<k8s_sd::LabelMap>& labels) {
+    if (labels) {
+        write_json(out, *labels);
     } else {
         out << "null";
     }

@@ -4,14 +4,15 @@
 #include "support/line_writer.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace relabel {
 
 using support::LineWriter;
 
-/// The labels that are left, or null, as JSON.
-void write_result(LineWriter&, const k8s_sd::MutableLabels&, bool kept);
+/// The labels, or null, as JSON.
+void write_result(LineWriter&, const std::optional<k8s_sd::LabelMap>&);
 
 /// The steps, for people. `number`: which label set, from 1.
 void write_steps(LineWriter&, std::size_t number, const std::vector<k8s_sd::RelabelRule>&,

@@ -19,13 +19,15 @@ void explain_first_target(k8s_sd::TargetBuilder builder, const k8s_sd::JobSnapsh
         if (provider.groups.empty()) continue;
         const k8s_sd::TargetGroup& group = *provider.groups.front();
         say("first target of " + std::string(group.source()));
-        for (const k8s_sd::RelabelStep& step : builder.explain(group, 0)) {
+        const k8s_sd::TargetExplanation explanation = builder.explain(group, 0);
+        for (const k8s_sd::RelabelStep& step : explanation.rules) {
             say("  rule " + std::to_string(step.rule) + ": " + step.reason);
             for (const auto& change : step.changes) {
                 say("    " + change.label + ": \"" + change.before + "\" -> \"" + change.after +
                     "\"");
             }
         }
+        for (const std::string& step : explanation.steps) say("  " + step);
         return;
     }
     say("has no target to explain");

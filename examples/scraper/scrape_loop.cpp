@@ -17,14 +17,32 @@ namespace {
 constexpr std::size_t max_body_bytes = std::size_t{64} << 20;
 
 struct Place {
+    std::string authority;  ///< host and port as in the URL
     std::string host, port, path;
 };
 
+/// In vmagent's dialect a URL has spaces and letters of any script, which a request must not have.
+std::string encoded(std::string_view path) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string text;
+    for (const char c : path) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte > ' ' && byte < 0x7f) {
+            text += c;
+        } else {
+            ((text += '%') += digits[byte >> 4U]) += digits[byte & 15U];
+        }
+    }
+    return text;
+}
+
 /// The parts of a URL that ScrapeTarget has made: "http://host[:port]/path?query".
 Place place_of(std::string_view url) {
+    url = url.substr(0, url.find('#'));
     url.remove_prefix(url.find("//") + 2);
     const std::size_t end = std::min(url.find_first_of("/?"), url.size());
-    std::string_view host = url.substr(0, end);
+    const std::string_view authority = url.substr(0, end);
+    std::string_view host = authority;
     std::string_view port = "80";
     const std::size_t colon = host.rfind(':');
     if (colon != std::string_view::npos && !host.ends_with(']')) {
@@ -32,9 +50,9 @@ Place place_of(std::string_view url) {
         host = host.substr(0, colon);
     }
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    std::string path(url.substr(end));
+    std::string path = encoded(url.substr(end));
     if (!path.starts_with('/')) path.insert(0, 1, '/');
-    return {std::string(host), std::string(port), std::move(path)};
+    return {std::string(authority), std::string(host), std::string(port), std::move(path)};
 }
 
 std::size_t count_samples(std::string_view body) {
@@ -101,8 +119,9 @@ void ScrapeLoop::scrape() {
 }
 
 void ScrapeLoop::prepare_request() {
-    request_ = {http::verb::get, place_of(url_).path, 11};
-    request_.set(http::field::host, target_->get("__address__"));
+    const Place place = place_of(url_);
+    request_ = {http::verb::get, place.path, 11};
+    request_.set(http::field::host, place.authority);
     request_.set(http::field::user_agent, "k8s_sd-scraper");
     request_.set(http::field::accept, "text/plain");
 }

@@ -1,5 +1,7 @@
 #include "differential/generator.hpp"
 
+#include <boost/json/array.hpp>
+
 namespace k8s_sd::test {
 
 std::string RelabelGenerator::label_name() {
@@ -181,6 +183,21 @@ std::vector<RelabelRule> RelabelGenerator::rules() {
     std::vector<RelabelRule> rules;
     for (std::size_t n = 1 + below(8); n > 0; --n) rules.push_back(rule());
     return rules;
+}
+
+boost::json::object to_json(const RelabelRule& rule) {
+    static const RelabelRule defaults;
+    boost::json::object object{{"action", std::string(to_string(rule.action))}};
+    if (!rule.source_labels.empty()) {
+        object["source_labels"] =
+            boost::json::array(rule.source_labels.begin(), rule.source_labels.end());
+    }
+    if (rule.separator != defaults.separator) object["separator"] = rule.separator;
+    if (rule.regex != defaults.regex) object["regex"] = rule.regex;
+    if (rule.target_label != defaults.target_label) object["target_label"] = rule.target_label;
+    if (rule.replacement != defaults.replacement) object["replacement"] = rule.replacement;
+    if (rule.modulus != defaults.modulus) object["modulus"] = rule.modulus;
+    return object;
 }
 
 }  // namespace k8s_sd::test

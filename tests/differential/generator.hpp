@@ -3,6 +3,7 @@
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 
+#include <boost/json/object.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -30,7 +31,7 @@ class RelabelGenerator {
     /// With an `__address__` that holds the number.
     LabelMap labels(std::size_t number);
 
- private:
+ protected:
     RelabelRule rule();
     RelabelRule replace_rule();
     RelabelRule labelmap_rule();
@@ -54,7 +55,11 @@ class RelabelGenerator {
         return std::string(all[below(sizeof...(choices))]);
     }
 
+ private:
     std::mt19937_64 random_;
 };
+
+/// An entry of `relabel_configs`, without what has its default.
+boost::json::object to_json(const RelabelRule&);
 
 }  // namespace k8s_sd::test

@@ -27,23 +27,9 @@ std::uint64_t setting(const char* name, std::uint64_t fallback) {
     return text ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
-json::object to_json(const RelabelRule& rule) {
-    static const RelabelRule defaults;
-    json::object object{{"action", std::string(to_string(rule.action))}};
-    if (!rule.source_labels.empty()) {
-        object["source_labels"] = json::array(rule.source_labels.begin(), rule.source_labels.end());
-    }
-    if (rule.separator != defaults.separator) object["separator"] = rule.separator;
-    if (rule.regex != defaults.regex) object["regex"] = rule.regex;
-    if (rule.target_label != defaults.target_label) object["target_label"] = rule.target_label;
-    if (rule.replacement != defaults.replacement) object["replacement"] = rule.replacement;
-    if (rule.modulus != defaults.modulus) object["modulus"] = rule.modulus;
-    return object;
-}
-
 std::string to_json(const std::vector<RelabelRule>& rules) {
     json::array array;
-    for (const RelabelRule& rule : rules) array.push_back(to_json(rule));
+    for (const RelabelRule& rule : rules) array.push_back(test::to_json(rule));
     return json::serialize(array);
 }
 

@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,16 @@ namespace k8s_sd::inline v0 {
 /// How to make scrape targets of the target groups of one job: what an entry of `scrape_configs`
 /// says about targets. Defaults are Prometheus'.
 struct ScrapeConfig {
-    std::string job_name{};                 ///< not empty; becomes the label `job`
-    std::string scheme = "http";            ///< "http" or "https"
-    std::string metrics_path = "/metrics";  ///< of the URL
+    std::string job_name{};  ///< not empty; becomes the label `job`
+    /// "http" or "https"; LabelDialect::victoriametrics: in any case.
+    std::string scheme = "http";
+    std::string metrics_path = "/metrics";                                ///< of the URL
     std::map<std::string, std::vector<std::string>> params{};             ///< of the URL's query
     std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);  ///< above 0
-    /// Above 0 and not longer than the interval.
-    std::chrono::milliseconds scrape_timeout = std::chrono::seconds(10);
-    bool convert_classic_histograms_to_nhcb = false;  ///< becomes a label that steers the scrape
+    /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: cut to it. None: ten
+    /// seconds, or the interval if that is shorter.
+    std::optional<std::chrono::milliseconds> scrape_timeout{};
+    bool convert_classic_histograms_to_nhcb = false;  ///< for the host, which scrapes
     bool always_scrape_classic_histograms = false;    ///< the same
     bool scrape_native_histograms = false;            ///< the same
     std::vector<RelabelRule> relabel_configs{};       ///< of targets
@@ -32,7 +35,8 @@ struct ScrapeConfig {
     std::vector<RelabelRule> metric_relabel_configs{};
     std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
     std::size_t keep_dropped_targets = 0;  ///< dropped targets whose labels can be seen; 0: all
-    NameValidation metric_name_validation_scheme = NameValidation::utf8;  ///< also of label names
+    /// Of scraped samples, for the host. (Relabelling takes any name, as in the two programs.)
+    NameValidation metric_name_validation_scheme = NameValidation::utf8;
     /// Whose rules for durations, addresses and hashes apply.
     LabelDialect dialect = LabelDialect::prometheus;
     auto operator<=>(const ScrapeConfig&) const = default;
@@ -40,7 +44,7 @@ struct ScrapeConfig {
 
 /// How the rules of a job are to be read.
 inline RelabelOptions relabel_options(const ScrapeConfig& config) {
-    return {config.metric_name_validation_scheme, config.dialect};
+    return {.dialect = config.dialect};
 }
 
 /// Checks everything but the relabelling rules, which Relabeler checks. Thread-safe.

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,11 +36,19 @@ struct TargetError {
 /// What became of a discovered target.
 using BuiltTarget = std::variant<ScrapeTargetPtr, DropReason, TargetError>;
 
-/// Makes scrape targets of discovered ones: job defaults, relabelling, checks, sharding. Rules:
-/// Prometheus' `PopulateLabels` (3.13) and `Target.URL`; docs/scrape-targets.md tells them.
-/// With LabelDialect::victoriametrics intervals are written as Go does, `__address__` gets the
-/// scheme's port where it has none, and there are no labels about histograms, as in vmagent.
-/// Not thread-safe.
+/// What becomes of a target, step by step and for people.
+struct TargetExplanation {
+    LabelMap discovered;             ///< before the rules, with the job's defaults
+    std::vector<RelabelStep> rules;  ///< what they did; see Relabeler::explain()
+    std::vector<std::string> steps;  ///< what came after them; the last one is the outcome
+    /// Of the target, without `__meta_*`; none where it is dropped or fails.
+    std::optional<LabelMap> labels;
+    std::string url;  ///< of the target; empty where it is dropped or fails
+};
+
+/// Makes scrape targets of discovered ones: job defaults, relabelling, sharding, checks. Rules:
+/// Prometheus' `PopulateLabels` and `Target.URL`, vmagent's `getScrapeWork` and `GetScrapeURL`;
+/// docs/scrape-targets.md tells them. Not thread-safe.
 class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
@@ -56,11 +65,17 @@ class K8S_SD_EXPORT TargetBuilder {
     BuiltTarget build(const TargetGroupPtr&, std::size_t index);
     /// The labels of a target before relabelling.
     LabelMap discovered(const TargetGroup&, std::size_t index) const;
-    /// What relabelling does to one target, step by step. See Relabeler::explain().
-    std::vector<RelabelStep> explain(const TargetGroup&, std::size_t index);
+    /// What build() does with a target, step by step, and slower.
+    TargetExplanation explain(const TargetGroup&, std::size_t index);
+    /// The same for a target with these labels, which no group has made.
+    TargetExplanation explain(const LabelMap& target);
 
  private:
-    BuiltTarget build_kept(const TargetGroupPtr&, std::size_t index);
+    struct Scrape;
+    using Finished = std::variant<Scrape, DropReason, TargetError>;
+
+    Finished finish(std::vector<std::string>* account);
+    TargetExplanation explain_labels();
 
     std::shared_ptr<const detail::PreparedJob> job_;
     Relabeler relabeler_;

@@ -89,6 +89,39 @@ label set 2
   result: null
 """)
 
+    def test_the_targets_of_a_job_are_made_to_the_end(self):
+        config = """\
+scrape_configs:
+- job_name: web
+  scheme: https
+  scrape_interval: 30s
+  relabel_configs:
+  - source_labels: [__meta_kubernetes_pod_name]
+    target_label: pod
+- job_name: other
+"""
+        targets = ('{"__address__": "10.0.0.7:9102", "__meta_kubernetes_pod_name": "p"}\n'
+                   '{"__meta_kubernetes_pod_name": "p"}\n')
+        with file_with(config) as path:
+            result = run(targets, "--config", path, "--job", "web")
+            self.assertEqual(result.stderr, b"")
+            first, second = result.stdout.decode().splitlines()
+            self.assertEqual(json.loads(first), {
+                "__address__": "10.0.0.7:9102", "__metrics_path__": "/metrics",
+                "__scheme__": "https", "__scrape_interval__": "30s", "__scrape_timeout__": "10s",
+                "instance": "10.0.0.7:9102", "job": "web", "pod": "p"})
+            self.assertEqual(second, "null")
+            result = run(targets, "--config", path, "--job", "web", "--explain")
+            lines = result.stdout.decode().splitlines()
+            self.assertIn("  instance, which is empty, becomes 10.0.0.7:9102", lines)
+            self.assertIn("  scraped: https://10.0.0.7:9102/metrics every 30s, for 10s at most",
+                          lines)
+            self.assertEqual(lines[-2:], [
+                "  failed: there is no address: __address__ is empty", "  result: null"])
+            result = run("", "--config", path, "--job", "none")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("there is no job none; there are web, other", result.stderr.decode())
+
     def test_a_line_is_answered_before_the_next_is_there(self):
         with file_with(RULES) as path:
             process = subprocess.Popen(command("relabel", ["--rules", path]), env=environment(),
@@ -129,7 +162,10 @@ class Errors(unittest.TestCase):
     def test_arguments(self):
         for arguments, text in ((["--rule", "x"], "unknown option --rule"),
                                 (["x"], "unexpected argument x"),
-                                ([], "--rules FILE is missing"),
+                                ([], "--rules FILE is missing, or --config FILE and --job NAME"),
+                                (["--rules", "x", "--job", "y"], "--rules is not for --config"),
+                                (["--job", "y"], "--job needs --config FILE"),
+                                (["--config", "x"], "--config needs --job NAME"),
                                 (["--rules"], "--rules needs a value"),
                                 (["--rules="], "--rules needs a value"),
                                 (["--explain=1"], "--explain takes no value"),

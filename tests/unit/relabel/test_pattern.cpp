@@ -2,9 +2,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using k8s_sd::detail::Pattern;
@@ -150,4 +152,34 @@ TEST_CASE("Pattern: huge and deeply nested regular expressions end in a match or
     CHECK_FALSE(Pattern(alternatives).matches("pod-50000"));
     // A pattern that backtracking engines need exponential time for.
     CHECK_FALSE(Pattern("(a*)*(a|b)*c").matches(std::string(100'000, 'a')));
+}
+
+TEST_CASE("Patterns in common: one for all who have its text at a time") {
+    using k8s_sd::detail::shared_pattern;
+    const auto a = shared_pattern("a(b|c)+d");
+    CHECK(shared_pattern("a(b|c)+d") == a);
+    CHECK(shared_pattern("a(b|c)+e") != a);
+    CHECK(shared_pattern("a(b|c)+d", Pattern::Anchors::none) != a);
+    CHECK(a->matches("abcd"));
+    CHECK_FALSE(a->matches("xabcd"));
+    CHECK(shared_pattern("a(b|c)+d", Pattern::Anchors::none)->matches("xabcd"));
+    CHECK_THROWS_AS(shared_pattern("("), std::invalid_argument);
+    // Who leaves takes nothing from the others, and what nobody has is made anew.
+    for (int i = 0; i < 1000; ++i) {
+        const auto other = shared_pattern("x+" + std::to_string(i));
+        CHECK(other->matches("xx" + std::to_string(i)));
+    }
+    CHECK(shared_pattern("a(b|c)+d") == a);
+}
+
+TEST_CASE("Patterns in common: several threads get the same one") {
+    using k8s_sd::detail::shared_pattern;
+    for (int round = 0; round < 20; ++round) {
+        const std::string regex = "thread(s+)" + std::to_string(round);
+        std::vector<std::shared_ptr<const Pattern>> found(8);
+        std::vector<std::thread> threads;
+        for (auto& place : found) threads.emplace_back([&] { place = shared_pattern(regex); });
+        for (std::thread& thread : threads) thread.join();
+        for (const auto& pattern : found) CHECK(pattern == found.front());
+    }
 }

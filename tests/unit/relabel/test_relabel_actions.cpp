@@ -103,7 +103,8 @@ TEST_CASE("Relabelling: hashmod takes the end of an MD5") {
 TEST_CASE("Relabelling: hashmod of vmagent takes XXH64") {
     const RelabelOptions vmagent{.dialect = LabelDialect::victoriametrics};
     // The hashes are those of the algorithm's specification.
-    CHECK(hashmod("a", 18446744073709551615u, vmagent) == std::to_string(0xd24ec4f1a98c6e5bu));
+    CHECK(hashmod("a", 18446744073709551615u, vmagent) ==
+          std::to_string(static_cast<std::int64_t>(0xd24ec4f1a98c6e5bu)));
     CHECK(hashmod("abc", 1000, vmagent) == std::to_string(0x44bc2cf5ad770999u % 1000));
 }
 
@@ -153,16 +154,16 @@ TEST_CASE("Relabelling: labelmap copies, and the originals stay") {
                          .regex = "__meta_kubernetes_pod_label_(.+)"}}) == expected);
 }
 
-TEST_CASE("Relabelling: labelmap sees the labels before the rule; the greater name wins") {
+TEST_CASE("Relabelling: labelmap sees the labels before the rule; the last label wins") {
     const RelabelRule cut{.action = Action::labelmap, .regex = "x?(a.*)", .replacement = "$1"};
     CHECK(relabel({{"ab", "1"}, {"xab", "2"}}, {cut}) == LabelMap{{"ab", "2"}, {"xab", "2"}});
-    // Whatever the order in which they were set.
+    // The last is the one that was set last.
     const Relabeler relabeler({cut});
     MutableLabels labels;
     labels.set("xab", "2");
     labels.set("ab", "1");
     CHECK(relabeler.apply(labels));
-    CHECK(labels.to_map() == LabelMap{{"ab", "2"}, {"xab", "2"}});
+    CHECK(labels.to_map() == LabelMap{{"ab", "1"}, {"xab", "2"}});
     // y_a is made here, and not mapped again.
     const RelabelRule chain{.action = Action::labelmap, .regex = "(.*)", .replacement = "y_$1"};
     CHECK(relabel({{"a", "1"}, {"y_a", "2"}}, {chain}) ==
@@ -216,6 +217,16 @@ TEST_CASE("Relabelling: labels keep their places, new ones come last") {
     std::string order;
     for (const auto& label : labels.labels()) order += label.name;
     CHECK(order == "cabzd");
+}
+
+TEST_CASE("Relabelling: a regex that an action does not use has to be one all the same") {
+    for (const Action action : {Action::hashmod, Action::lowercase, Action::uppercase}) {
+        RelabelRule rule{.action = action, .source_labels = {"a"}, .target_label = "t"};
+        rule.modulus = action == Action::hashmod ? 2 : 0;
+        CHECK(test::rule_error(rule) == "");
+        rule.regex = ")";
+        CHECK(test::rule_error(rule).starts_with("relabel_configs[0].regex: "));
+    }
 }
 
 TEST_CASE("Relabelling: a copy shares the rules and outlives the original") {

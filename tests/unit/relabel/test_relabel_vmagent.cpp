@@ -75,12 +75,15 @@ TEST_CASE("Relabelling of vmagent: replace_all without an occurrence leaves the 
 TEST_CASE("Relabelling of vmagent: labelmap_all renames") {
     const RelabelRule rule{.action = Action::labelmap_all, .regex = "-|\\.", .replacement = "_"};
     CHECK(relabel({{"a-b.c", "1"}, {"d", "2"}}, {rule}) == LabelMap{{"a_b_c", "1"}, {"d", "2"}});
-    // Of two that get one name the greater original name wins.
+    // Of two that get one name the last wins.
     CHECK(relabel({{"a-b", "1"}, {"a.b", "2"}}, {rule}) == LabelMap{{"a_b", "2"}});
     CHECK(relabel({{"a-b", "1"}, {"a_b", "2"}}, {rule}) == LabelMap{{"a_b", "2"}});
-    // What would be no label name stays.
+    // What would have no name is gone, what would have none that is allowed keeps its own.
     const RelabelRule erase{.action = Action::labelmap_all, .regex = "a+", .replacement = ""};
-    CHECK(relabel({{"aa", "1"}, {"ab", "2"}}, {erase}) == LabelMap{{"aa", "1"}, {"b", "2"}});
+    CHECK(relabel({{"aa", "1"}, {"ab", "2"}}, {erase}) == LabelMap{{"b", "2"}});
+    const RelabelRule dot{.action = Action::labelmap_all, .regex = "_", .replacement = "."};
+    CHECK(relabel({{"a_b", "1"}}, {dot}, {.names = NameValidation::legacy}) ==
+          LabelMap{{"a_b", "1"}});
 }
 
 TEST_CASE("Relabelling of vmagent: labelmap_all keeps the places of labels") {
@@ -99,10 +102,10 @@ TEST_CASE("Relabelling of vmagent: labelmap makes labels in the order of those t
     CHECK(key_after({{"__meta_b", "1"}, {"__meta_c", "2"}},
                     {{.target_label = "__meta_a", .replacement = "3"}, map}) ==
           "__meta_b=1,__meta_c=2,__meta_a=3,b=1,c=2,a=3,");
-    // Of two that get one name, the first gives the place and the greater name the value.
+    // Of two that get one name, the first gives the place and the last the value.
     const RelabelRule two{.action = Action::labelmap, .regex = "_[ab](_z)?", .replacement = "x$1"};
     CHECK(key_after({{"_b", "1"}, {"_b_z", "2"}}, {{.target_label = "_a", .replacement = "3"},
-                                                   two}) == "_b=1,_b_z=2,_a=3,x=1,x_z=2,");
+                                                   two}) == "_b=1,_b_z=2,_a=3,x=3,x_z=2,");
 }
 
 TEST_CASE("Relabelling of vmagent: a label that was empty meanwhile keeps its place") {
@@ -120,10 +123,15 @@ TEST_CASE("Relabelling of vmagent: a label that was empty meanwhile keeps its pl
     CHECK(key_after(labels, {set("a", ""), keep, set("a", "5")}) == "a=5,c=3,");
 }
 
-TEST_CASE("Relabelling of vmagent: a label that was emptied is none to labelmap") {
+TEST_CASE("Relabelling of vmagent: labelmap copies empty values, and Prometheus' does not") {
     const RelabelRule empty{.target_label = "b_", .replacement = ""};
     const RelabelRule map{.action = Action::labelmap, .regex = "(.)_", .replacement = "x"};
-    CHECK(key_after({{"a_", "1"}, {"b_", "2"}}, {empty, map}) == "a_=1,x=1,");
+    CHECK(key_after({{"a_", "1"}, {"b_", "2"}}, {empty, map}) == "a_=1,");
+    CHECK(relabel({{"a_", "1"}, {"b_", "2"}}, {empty, map}) == LabelMap{{"a_", "1"}, {"x", "1"}});
+}
+
+TEST_CASE("Relabelling of vmagent: a blank gives its place to no label that labelmap_all names") {
+    const RelabelRule empty{.target_label = "b_", .replacement = ""};
     const RelabelRule all{.action = Action::labelmap_all, .regex = "._", .replacement = "x"};
     CHECK(key_after({{"a_", "1"}, {"b_", "2"}, {"c", "3"}}, {empty, all}) == "x=1,c=3,");
     const RelabelRule again{.target_label = "x", .replacement = "4"};
@@ -139,7 +147,7 @@ TEST_CASE("Relabelling of vmagent: keep_if_equal and drop_if_equal compare all s
     CHECK_FALSE(keeps(equal, drop));
     CHECK_FALSE(keeps(different, keep));
     CHECK(keeps(different, drop));
-    CHECK(keeps({}, keep));
+    CHECK(keeps({{"d", "x"}}, keep));
 }
 
 TEST_CASE("Relabelling of vmagent: keep_if_contains and drop_if_contains look into the target") {
@@ -195,4 +203,82 @@ TEST_CASE("Relabelling of vmagent: {{label}} in a replacement is that label's va
     CHECK(d("{{a", vmagent) == "{{a");
     CHECK(d("a}}{{", vmagent) == "a}}{{");
     CHECK(d("{{a}}-$1", {}) == "{{a}}-oo");
+}
+
+TEST_CASE("Relabelling of vmagent: a regex that means .* is the default one") {
+    const auto d = [](const std::string& regex, const RelabelOptions& options) {
+        const auto result =
+            relabel({{"a", "foo"}, {"d", "old"}},
+                    {{.source_labels = {"a"}, .regex = regex, .target_label = "d"}}, options);
+        return result->contains("d") ? result->at("d") : "";
+    };
+    for (const char* regex : {".*", "(.*)", "^.*$", "(?:.*)", "^(?:(.*))$$", "\\A.*\\z", "((.*))",
+                              "(?s:.*)", "(?s).*", "^^(^.*$)"}) {
+        INFO(regex);
+        CHECK(d(regex, vmagent) == "foo");
+    }
+    CHECK(d(".*", {}) == "");  // has no group in Prometheus
+    for (const char* regex : {".+", ".*?", "f.*", "(?U).*", "(.*)|", "foo"}) {
+        INFO(regex);
+        CHECK(d(regex, vmagent) == (std::string(regex) == "(.*)|" ? "foo" : ""));
+    }
+    // To what is looked for anywhere, it is one without a group.
+    const RelabelRule all{
+        .action = Action::replace_all, .source_labels = {"a"}, .target_label = "a"};
+    CHECK(relabel({{"a", "foo"}}, {all}, vmagent) == LabelMap{});
+    CHECK(relabel({{"a", "foo"}}, {all}) == LabelMap{{"a", "foo"}});
+}
+
+TEST_CASE("Relabelling of vmagent: some actions need source labels there") {
+    const auto problem = [](RelabelRule rule, const RelabelOptions& options) {
+        rule.target_label = "t";
+        rule.modulus = rule.action == Action::hashmod ? 2 : 0;
+        return test::rule_error(rule, options);
+    };
+    for (const Action action :
+         {Action::keep, Action::drop, Action::hashmod, Action::lowercase, Action::uppercase}) {
+        INFO(to_string(action));
+        CHECK(problem({.action = action}, vmagent) == "relabel_configs[0].source_labels: action " +
+                                                          std::string(to_string(action)) +
+                                                          " needs one or more");
+        CHECK(problem({.action = action}, {}) == "");
+        CHECK(problem({.action = action, .source_labels = {"a"}}, vmagent) == "");
+    }
+    CHECK(problem({.action = Action::keep, .if_ = {"{a=\"1\"}"}}, vmagent) == "");
+    CHECK_FALSE(problem({.action = Action::hashmod, .if_ = {"{a=\"1\"}"}}, vmagent).empty());
+}
+
+TEST_CASE("Relabelling of vmagent: a label without name is an empty one") {
+    const RelabelRule nameless{.source_labels = {"", "a"}, .target_label = "d"};
+    CHECK(relabel({{"a", "1"}}, {nameless}, vmagent) == LabelMap{{"a", "1"}, {"d", ";1"}});
+    CHECK_FALSE(test::rule_error(nameless).empty());
+    const RelabelRule map{.action = Action::labelmap, .regex = "a", .replacement = ""};
+    CHECK(relabel({{"a", "1"}}, {map}, vmagent) == LabelMap{{"a", "1"}});
+    CHECK_FALSE(test::rule_error(map).empty());
+}
+
+TEST_CASE("Relabelling of vmagent: a regex has to be one without anchors as well") {
+    const RelabelRule escapes{.source_labels = {"a"}, .regex = "foo)|(?:bar", .target_label = "d"};
+    CHECK(test::rule_error(escapes) == "");
+    CHECK_FALSE(test::rule_error(escapes, vmagent).empty());
+}
+
+TEST_CASE("Relabelling of vmagent: what has no label left is dropped") {
+    const RelabelRule none{.action = Action::labeldrop, .regex = ".*"};
+    const RelabelRule again{.target_label = "a", .replacement = "1"};
+    CHECK_FALSE(keeps({{"a", "1"}}, none));
+    CHECK(relabel({{"a", "1"}}, {none, again}, vmagent) == std::nullopt);
+    CHECK(relabel({{"a", "1"}}, {none, again}) == LabelMap{{"a", "1"}});
+    // A blank is one.
+    const RelabelRule empty{.target_label = "a", .replacement = ""};
+    CHECK(relabel({{"a", "1"}}, {empty, again}, vmagent) == LabelMap{{"a", "1"}});
+}
+
+TEST_CASE("Relabelling of vmagent: a modulus above 2^63 makes numbers with a sign") {
+    const RelabelRule rule{.action = Action::hashmod,
+                           .source_labels = {"a"},
+                           .target_label = "h",
+                           .modulus = UINT64_MAX};
+    // XXH64 of "" is 0xef46db3751d8e999.
+    CHECK(relabel({{"b", "1"}}, {rule}, vmagent)->at("h") == "-1205034819632174695");
 }

@@ -43,9 +43,25 @@ TEST_CASE("SeriesSelector: all conditions have to hold, an absent label is empty
     CHECK_FALSE(matches("{none!~\"x|\"}", web));
     CHECK(matches("{none!~\".+\"}", web));
     CHECK_FALSE(matches("{app=~\"we\"}", web));  // the whole value
-    CHECK(matches("{}", web));
-    CHECK(matches("{}", {}));
+    CHECK(matches("up{}", web));
+    CHECK_FALSE(matches("{}", web));  // nothing is said of what matches
+    CHECK_FALSE(matches("{}", {}));
     CHECK(matches("{__name__=~\"u.\"}", web));
+    CHECK_FALSE(matches("{__name__=\"\"}", {{"a", "1"}}));  // no name is not an empty one
+    CHECK(matches("{__name__!=\"\"}", {{"a", "1"}}));
+    CHECK(matches("{__name__=~\"|x\"}", {{"a", "1"}}));
+}
+
+TEST_CASE("SeriesSelector: a backslash takes any character into a name") {
+    const LabelMap odd{{"foo.bar", "1"}, {"foo-bar", "2"}, {"a b", "3"}, {"\xc3\xbc{", "4"}};
+    CHECK(matches("{foo\\.bar=\"1\"}", odd));
+    CHECK(matches("{foo\\-bar=\"2\"}", odd));
+    CHECK(matches("{foo\\x2dbar=\"2\"}", odd));
+    CHECK(matches("{foo\\u002dbar=\"2\"}", odd));
+    CHECK(matches("{a\\ b=\"3\"}", odd));
+    CHECK(matches("{\\\xc3\xbc\\{=\"4\"}", odd));
+    CHECK(matches("foo\\-bar{a=\"1\"}", {{"__name__", "foo-bar"}, {"a", "1"}}));
+    CHECK(matches("{or\\-else=\"1\" or or\\-not=\"1\"}", {{"or-not", "1"}}));
 }
 
 TEST_CASE("SeriesSelector: `or` binds weaker than the comma, and the name is for all") {

@@ -55,10 +55,45 @@ TEST_CASE("parse_duration: vmagent's dialect also takes fractions, any order and
     CHECK(parse("1s1m") == 61s);
     CHECK(parse("30") == 30s);
     CHECK(parse("1h0m0s") == 1h);
-    for (const char* text : {"", ".", ".5s", "1.5.5s", "1,5s", "-1s", "1x", "300y", "1e3s"}) {
+    CHECK(parse("90.") == 90s);
+    CHECK(parse(".5") == 500ms);
+    CHECK(parse("1.s") == 1s);
+    CHECK(parse("1e3") == 1000s);
+    CHECK(parse("+5") == 5s);
+    CHECK(parse("1.001s") == 1s);  // so do doubles multiply
+    for (const char* text : {"", ".", ".5s", "1.5.5s", "1,5s", "1x", "300y", "1e3s", "--1s", "+1s",
+                             "1 s", "s", "-", "1e400", "inf", "nan", "1inf", "-s", "+-5"}) {
         INFO(text);
         CHECK_FALSE(config_error([&] { parse(text); }).empty());
     }
+}
+
+TEST_CASE("parse_duration: vmagent's dialect takes upper case, but M is no minute") {
+    const auto parse = [](const char* text) {
+        return parse_duration(text, LabelDialect::victoriametrics);
+    };
+    CHECK(parse("10S") == 10s);
+    CHECK(parse("1H") == 1h);
+    CHECK(parse("500MS") == 500ms);
+    CHECK(parse("500Ms") == 500ms);
+    CHECK(parse("1D1W") == 24h * 8);
+    for (const char* text : {"1M", "1Mi", "1mi", "1mb", "1MB", "1m30", "1h30"}) {
+        INFO(text);
+        CHECK_FALSE(config_error([&] { parse(text); }).empty());
+    }
+}
+
+TEST_CASE("parse_duration: vmagent's dialect takes what is not above 0") {
+    const auto parse = [](const char* text) {
+        return parse_duration(text, LabelDialect::victoriametrics);
+    };
+    CHECK(parse("-1s") == -1s);
+    CHECK(parse("-5") == -5s);
+    CHECK(parse("-.5s") == -500ms);
+    CHECK(parse("-1h30m") == -90min);  // the sign goes on
+    CHECK(parse("1h-30m") == 30min);
+    CHECK(parse("2i") == 0ms);  // steps of a query, of which there is none
+    CHECK(parse("1s2i") == 1s);
 }
 
 TEST_CASE("format_duration: writes as Prometheus does") {

@@ -115,6 +115,7 @@ TEST_CASE("parse_scrape_configs: jobs and rules merge what an anchor names") {
 TEST_CASE("parse_scrape_configs: defaults are Prometheus'") {
     ScrapeConfig expected;
     expected.job_name = "j";
+    expected.scrape_timeout = 10s;
     CHECK(only_job(job("")) == expected);
     CHECK(only_job(job("  scheme:\n  metrics_path: ''\n  scrape_interval: 0s\n")) == expected);
     CHECK(parse("").jobs.empty());

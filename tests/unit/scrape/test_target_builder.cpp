@@ -59,10 +59,7 @@ LabelMap with_defaults(LabelMap map) {
                 {"__scheme__", "https"},
                 {"__metrics_path__", "/metrics"},
                 {"__scrape_interval__", "1s"},
-                {"__scrape_timeout__", "1s"},
-                {"__convert_classic_histograms_to_nhcb__", "false"},
-                {"__always_scrape_classic_histograms__", "false"},
-                {"__scrape_native_histograms__", "false"}});
+                {"__scrape_timeout__", "1s"}});
     return map;
 }
 
@@ -146,28 +143,13 @@ TEST_CASE("TargetBuilder: interval and timeout must be durations that fit") {
           "__scrape_interval__ has an unknown unit; allowed are y, w, d, h, m, s, ms");
     CHECK(problem("__scrape_timeout__", "2notseconds") ==
           "__scrape_timeout__ has an unknown unit; allowed are y, w, d, h, m, s, ms");
-    CHECK(problem("__scrape_interval__", "0s") == "__scrape_interval__ must not be 0");
-    CHECK(problem("__scrape_timeout__", "0s") == "__scrape_timeout__ must not be 0");
+    CHECK(problem("__scrape_interval__", "0s") == "__scrape_interval__ must be longer than 0");
+    CHECK(problem("__scrape_timeout__", "0s") == "__scrape_timeout__ must be longer than 0");
     CHECK(problem("__scrape_timeout__", "2s") ==
           "__scrape_timeout__ is longer than __scrape_interval__");
     CHECK_FALSE(error(job_with({by_name(RelabelAction::labeldrop, "__scrape_interval__")}),
                       {{"__address__", "h:1"}})
                     .empty());
-}
-
-TEST_CASE("TargetBuilder: labels about histograms must be booleans as Go spells them") {
-    for (const char* label :
-         {"__convert_classic_histograms_to_nhcb__", "__always_scrape_classic_histograms__",
-          "__scrape_native_histograms__"}) {
-        const auto problem = [&](const char* value) {
-            return error(job(), {{"__address__", "h:1"}, {label, value}});
-        };
-        CHECK(problem("maybe") == std::string(label) + " must be true or false");
-        CHECK_FALSE(problem("yes").empty());
-        for (const char* value : {"1", "t", "T", "TRUE", "true", "True", "0", "f", "False"}) {
-            CHECK(problem(value).empty());
-        }
-    }
 }
 
 TEST_CASE("TargetBuilder: a URL is no address") {
@@ -272,25 +254,17 @@ TEST_CASE("ScrapeTarget: the first scrape has a fixed place in the interval") {
     CHECK(target->first_scrape_after(start, 12345) != first);
 }
 
-TEST_CASE("TargetBuilder: vmagent's dialect writes durations as Go does, and ports") {
+TEST_CASE("TargetBuilder: vmagent's dialect writes durations as Go does") {
     ScrapeConfig config = job();
     config.dialect = LabelDialect::victoriametrics;
     config.scrape_interval = 1min;
-    CHECK(labels(config, {{"__address__", "h"}}) == LabelMap{{"__address__", "h:443"},
+    CHECK(labels(config, {{"__address__", "h"}}) == LabelMap{{"__address__", "h"},
                                                              {"instance", "h:443"},
                                                              {"job", "job"},
                                                              {"__scheme__", "https"},
                                                              {"__metrics_path__", "/metrics"},
                                                              {"__scrape_interval__", "1m0s"},
                                                              {"__scrape_timeout__", "1s"}});
-    const auto address = [&](const char* text, const char* scheme) {
-        return labels(config, {{"__address__", text}, {"__scheme__", scheme}}).at("__address__");
-    };
-    CHECK(address("h", "http") == "h:80");
-    CHECK(address("h:9100", "http") == "h:9100");
-    CHECK(address("[fd00::1]", "http") == "[fd00::1]:80");
-    CHECK(address("fd00::1", "http") == "[fd00::1]:80");
-    CHECK(address("[fd00::1]:1", "http") == "[fd00::1]:1");
 }
 
 TEST_CASE("TargetBuilder: vmagent's Go durations can be read back from labels") {
@@ -304,13 +278,29 @@ TEST_CASE("TargetBuilder: vmagent's Go durations can be read back from labels") 
     CHECK(target->scrape_timeout() == 1500ms);
 }
 
-TEST_CASE("TargetBuilder: vmagent's dialect cuts a timeout to the interval") {
+TEST_CASE("TargetBuilder: vmagent's dialect cuts a job's timeout to the interval, label and all") {
     ScrapeConfig config = job();
     config.dialect = LabelDialect::victoriametrics;
     config.scrape_timeout = 5s;
     const auto target = built(config, {{"__address__", "h:1"}});
     CHECK(target->scrape_interval() == 1s);
     CHECK(target->scrape_timeout() == 1s);
+    CHECK(target->get("__scrape_timeout__") == "1s");
+    // But not that of a target.
+    const auto own = built(config, {{"__address__", "h:1"}, {"__scrape_timeout__", "5s"}});
+    CHECK(own->scrape_interval() == 1s);
+    CHECK(own->scrape_timeout() == 5s);
+}
+
+TEST_CASE("TargetBuilder: a timeout that nobody configures is cut to the interval") {
+    for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+        ScrapeConfig config{.job_name = "j", .scrape_interval = 5s, .dialect = dialect};
+        const auto target = built(config, {{"__address__", "h:1"}});
+        CHECK(target->scrape_timeout() == 5s);
+        CHECK(target->get("__scrape_timeout__") == "5s");
+        config.scrape_interval = 1min;
+        CHECK(built(config, {{"__address__", "h:1"}})->scrape_timeout() == 10s);
+    }
 }
 
 TEST_CASE("TargetBuilder: targets of other members are dropped, and each has its owners") {
@@ -372,11 +362,70 @@ TEST_CASE("TargetBuilder: a configuration that cannot work is refused, naming th
     CHECK(rule.find("relabel_configs[0].regex: ") == 0);
 }
 
+TEST_CASE("TargetBuilder: rules may make any name, whatever the scheme of metrics is") {
+    ScrapeConfig config = job_with({replace("__address__", "a.b")});
+    config.metric_name_validation_scheme = NameValidation::legacy;
+    CHECK(labels(config, {{"__address__", "h:1"}}).at("a.b") == "h:1");
+}
+
+TEST_CASE("TargetBuilder: of labels that labelmap gives one name the last wins, as in Prometheus") {
+    ScrapeConfig config = job_with({{.action = RelabelAction::labelmap,
+                                     .regex = "__(scheme|metrics_path|scrape_.*)__|job",
+                                     .replacement = "x"}});
+    const LabelMap target{{"__address__", "h:1"}};
+    CHECK(labels(config, target).at("x") == "https");
+    // Members of a cluster agree with those that are alone.
+    TargetBuilder member(config, Sharding({.members = 2, .replication_factor = 2}));
+    const BuiltTarget result = member.build(make_group("p", {target}), 0);
+    CHECK(std::get<ScrapeTargetPtr>(result)->get("x") == "https");
+}
+
 TEST_CASE("TargetBuilder: explain() shows what each rule does") {
     TargetBuilder builder(job_with({replace("__meta_x", "x"), drop_all()}));
-    const auto steps =
+    const TargetExplanation explanation =
         builder.explain(*make_group("p", {{{"__address__", "h:1"}, {"__meta_x", "1"}}}), 0);
-    REQUIRE(steps.size() == 2);
-    CHECK(steps[0].changes == std::vector<RelabelStep::Change>{{"x", "", "1"}});
-    CHECK(steps[1].dropped);
+    CHECK(explanation.discovered == with_defaults({{"__address__", "h:1"}, {"__meta_x", "1"}}));
+    REQUIRE(explanation.rules.size() == 2);
+    CHECK(explanation.rules[0].changes == std::vector<RelabelStep::Change>{{"x", "", "1"}});
+    CHECK(explanation.rules[1].dropped);
+    CHECK(explanation.steps == std::vector<std::string>{"dropped: by this rule"});
+    CHECK_FALSE(explanation.labels);
+    CHECK(explanation.url.empty());
+}
+
+TEST_CASE("TargetBuilder: explain() goes on to the end") {
+    TargetBuilder builder(job_with({replace("__meta_x", "x")}));
+    const TargetExplanation kept = builder.explain({{"__address__", "h:1"}, {"__meta_x", "1"}});
+    CHECK(kept.steps ==
+          std::vector<std::string>{"instance, which is empty, becomes h:1",
+                                   "scraped: https://h:1/metrics every 1s, for 1s at most"});
+    CHECK(kept.labels == with_defaults({{"__address__", "h:1"}, {"instance", "h:1"}, {"x", "1"}}));
+    CHECK(kept.url == "https://h:1/metrics");
+
+    CHECK(builder.explain(LabelMap{{"a", "b"}}).steps ==
+          std::vector<std::string>{"failed: there is no address: __address__ is empty"});
+    CHECK(builder.explain({{"__address__", "h:1"}, {"__scrape_timeout__", "2s"}}).steps ==
+          std::vector<std::string>{"failed: __scrape_timeout__ is longer than "
+                                   "__scrape_interval__"});
+}
+
+TEST_CASE("TargetBuilder: explain() says who owns a target") {
+    const LabelMap target{{"__address__", "h:1"}};
+    std::size_t owners = 0;
+    for (unsigned member = 0; member < 3; ++member) {
+        TargetBuilder builder(job(), Sharding({.members = 3,
+                                               .member = member,
+                                               .member_label = "replica",
+                                               .member_name = "agent"}));
+        const TargetExplanation explanation = builder.explain(target);
+        const std::string this_is = ", this is " + std::to_string(member);
+        const std::string& step = explanation.steps.front();
+        CHECK(step.find("of 3 members it belongs to ") != std::string::npos);
+        CHECK(step.ends_with(this_is));
+        CHECK(step.starts_with(explanation.labels ? "kept" : "dropped"));
+        if (!explanation.labels) continue;
+        ++owners;
+        CHECK(explanation.labels->at("replica") == "agent");
+    }
+    CHECK(owners == 1);
 }

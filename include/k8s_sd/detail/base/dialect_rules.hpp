@@ -42,19 +42,48 @@ struct DialectRules {
     bool hashmod_is_md5;
     /// vmagent puts the value of a label where a replacement says `{{label}}`; Prometheus does not.
     bool expands_label_references;
+    /// vmagent takes every regex that means `.*` for the default one, whose group is the whole
+    /// source; to Prometheus `.*` has no group.
+    bool takes_dot_star_for_default_regex;
+    /// vmagent compiles a regex also without anchors, and refuses `a)|(b`; Prometheus does not.
+    bool compiles_regex_without_anchors;
+    /// vmagent refuses keep, drop, hashmod, lowercase and uppercase without source labels (the
+    /// first two only without `if`); to Prometheus the source is empty.
+    bool needs_source_labels;
+    /// Prometheus refuses a source label without name, and a labelmap that can only make such; in
+    /// vmagent the one is empty, and the other copies nothing.
+    bool refuses_nameless_labels;
+    /// vmagent's labelmap copies empty values too, over what was there; Prometheus' does not.
+    bool labelmap_copies_empty_values;
+    /// vmagent drops a target when a rule has taken its last label; in Prometheus the next rule may
+    /// give it new ones.
+    bool drops_what_has_no_label_left;
 
     // Scrape targets.
 
-    /// vmagent reads "1.5s", "90" (seconds) and "1s1h"; Prometheus needs units, from long to short.
+    /// vmagent reads "1.5s", "90" (seconds), "1s1h", "1H" and "-1s"; Prometheus needs units, from
+    /// long to short, and nothing below 0.
     bool reads_lax_durations;
     /// vmagent writes "1m0s", as Go does; Prometheus "1m".
     bool writes_durations_as_go;
-    /// Prometheus refuses a scrape timeout above the interval; vmagent cuts it to the interval.
+    /// vmagent takes a job's scheme in any case and writes it in lower case; Prometheus takes `http`
+    /// and `https` only.
+    bool lowers_case_of_scheme;
+    /// Prometheus refuses a scrape timeout above the interval; vmagent cuts a job's to the interval,
+    /// and takes a target's.
     bool refuses_timeout_above_interval;
-    /// Prometheus gives targets the labels that steer how histograms are scraped; vmagent does not.
-    bool sets_histogram_labels;
-    /// vmagent adds :80 or :443 to an address without port; Prometheus leaves it as it is.
-    bool adds_default_port;
+    /// To vmagent a label of a target that is empty before relabelling hides the job's default, and
+    /// is there, empty, for the rules; to Prometheus it is none.
+    bool keeps_empty_labels;
+    /// vmagent sorts the labels before relabelling; Prometheus does not.
+    bool sorts_labels_before_relabelling;
+    /// Where rules have deleted scheme, path, interval or timeout, vmagent falls back to "http",
+    /// "/metrics" and the job's times; Prometheus does not.
+    bool falls_back_to_defaults;
+    /// vmagent joins a target's URL from the labels as they are, takes scheme and path from an
+    /// address that has them, and puts the default port into `instance` only; Prometheus wants
+    /// host and port, and encodes them.
+    bool joins_urls_as_they_are;
 
     // Role node.
 
@@ -137,11 +166,20 @@ inline constexpr DialectRules prometheus_rules{
     .refuses_unused_fields = true,
     .hashmod_is_md5 = true,
     .expands_label_references = false,
+    .takes_dot_star_for_default_regex = false,
+    .compiles_regex_without_anchors = false,
+    .needs_source_labels = false,
+    .refuses_nameless_labels = true,
+    .labelmap_copies_empty_values = false,
+    .drops_what_has_no_label_left = false,
     .reads_lax_durations = false,
     .writes_durations_as_go = false,
+    .lowers_case_of_scheme = false,
     .refuses_timeout_above_interval = true,
-    .sets_histogram_labels = true,
-    .adds_default_port = false,
+    .keeps_empty_labels = false,
+    .sorts_labels_before_relabelling = false,
+    .falls_back_to_defaults = false,
+    .joins_urls_as_they_are = false,
     .skips_empty_node_addresses = false,
     .attaches_name_of_unknown_node = false,
     .skips_finished_pods = false,
@@ -178,11 +216,20 @@ inline constexpr DialectRules victoriametrics_rules{
     .refuses_unused_fields = false,
     .hashmod_is_md5 = false,
     .expands_label_references = true,
+    .takes_dot_star_for_default_regex = true,
+    .compiles_regex_without_anchors = true,
+    .needs_source_labels = true,
+    .refuses_nameless_labels = false,
+    .labelmap_copies_empty_values = true,
+    .drops_what_has_no_label_left = true,
     .reads_lax_durations = true,
     .writes_durations_as_go = true,
+    .lowers_case_of_scheme = true,
     .refuses_timeout_above_interval = false,
-    .sets_histogram_labels = false,
-    .adds_default_port = true,
+    .keeps_empty_labels = true,
+    .sorts_labels_before_relabelling = true,
+    .falls_back_to_defaults = true,
+    .joins_urls_as_they_are = true,
     .skips_empty_node_addresses = true,
     .attaches_name_of_unknown_node = true,
     .skips_finished_pods = true,

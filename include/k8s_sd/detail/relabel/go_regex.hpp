@@ -13,6 +13,9 @@ namespace k8s_sd::inline v0::detail {
 ///         are not made of ASCII letters, digits and `_`
 std::string translate_go_regex(std::string_view regex);
 
+/// Whether vmagent takes a regular expression for `.*`: it may have anchors and parentheses around.
+bool means_dot_star(std::string_view regex) noexcept;
+
 /// A text as Go's regexp sees it: each byte that is not UTF-8 is a character U+FFFD.
 class GoText {
  public:

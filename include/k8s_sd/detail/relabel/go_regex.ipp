@@ -82,6 +82,30 @@ class Translator {
 
 }  // namespace
 
+bool means_dot_star(std::string_view regex) noexcept {
+    const auto cut_front = [&](std::string_view text) {
+        const bool cut = regex.starts_with(text);
+        if (cut) regex.remove_prefix(text.size());
+        return cut;
+    };
+    const auto cut_back = [&](std::string_view text) {
+        const bool cut = regex.ends_with(text);
+        if (cut) regex.remove_suffix(text.size());
+        return cut;
+    };
+    while (regex != ".*") {
+        // Parentheses go together: nothing but ".*" is to be left between them.
+        const bool cut =
+            cut_front("^") || cut_front("\\A") || cut_front("(?s)") || cut_front("(?i)") ||
+            cut_back("$") || cut_back("\\z") ||
+            (regex.ends_with(')') &&
+             (cut_front("(?:") || cut_front("(?s:") || cut_front("(?i:") || cut_front("(")) &&
+             cut_back(")"));
+        if (!cut) return false;
+    }
+    return true;
+}
+
 std::string translate_go_regex(std::string_view regex) { return Translator(regex).run(); }
 
 GoText::GoText(std::string_view text) : text_(text), characters_(text) {

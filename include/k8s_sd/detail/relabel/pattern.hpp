@@ -66,4 +66,10 @@ class Pattern {
     std::unique_ptr<re2::RE2> regex_;  ///< null: simple_ is all there is
 };
 
+/// The pattern, compiled once for all who hold it at a time: a thousand jobs have the same twenty.
+/// Thread-safe.
+/// \throws std::invalid_argument as Pattern
+std::shared_ptr<const Pattern> shared_pattern(const std::string& regex,
+                                              Pattern::Anchors = Pattern::Anchors::both);
+
 }  // namespace k8s_sd::inline v0::detail

@@ -1,10 +1,13 @@
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 
 #include <boost/container/small_vector.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <re2/re2.h>
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 
 namespace k8s_sd::inline v0::detail {
@@ -195,6 +198,52 @@ std::vector<std::size_t> Pattern::groups(std::string_view name) const {
         if (its_name == name) result.push_back(static_cast<std::size_t>(index));
     }
     return result;
+}
+
+// Patterns in common.
+
+namespace {
+
+/// Knows the patterns that somebody holds, and for a while those that nobody holds any more.
+class PatternTable {
+ public:
+    std::shared_ptr<const Pattern> find(const std::string& key) {
+        const std::lock_guard lock(mutex_);
+        const auto found = patterns_.find(key);
+        return found == patterns_.end() ? nullptr : found->second.lock();
+    }
+
+    /// \returns the pattern that is there by now, which another thread may have put there
+    std::shared_ptr<const Pattern> add(const std::string& key,
+                                       std::shared_ptr<const Pattern> pattern) {
+        const std::lock_guard lock(mutex_);
+        std::weak_ptr<const Pattern>& place = patterns_[key];
+        if (std::shared_ptr<const Pattern> other = place.lock()) return other;
+        place = pattern;
+        if (patterns_.size() >= next_sweep_) sweep();
+        return pattern;
+    }
+
+ private:
+    void sweep() {
+        boost::unordered::erase_if(patterns_, [](const auto& p) { return p.second.expired(); });
+        next_sweep_ = std::max(least_sweep, 2 * patterns_.size());
+    }
+
+    static constexpr std::size_t least_sweep = 64;
+
+    std::mutex mutex_;
+    boost::unordered_flat_map<std::string, std::weak_ptr<const Pattern>, SeededHash> patterns_;
+    std::size_t next_sweep_ = least_sweep;
+};
+
+}  // namespace
+
+std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern::Anchors anchors) {
+    static PatternTable table;
+    const std::string key = (anchors == Pattern::Anchors::both ? '^' : ' ') + regex;
+    if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
+    return table.add(key, std::make_shared<const Pattern>(regex, anchors));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -49,7 +49,7 @@ bool is_filter(RelabelAction action) {
 }
 
 std::string outcome(const RelabelStep& step, RelabelAction action) {
-    if (step.dropped) return "dropped";
+    if (step.dropped) return is_filter(action) ? "dropped" : "no label is left: dropped";
     if (is_filter(action)) return "kept";
     if (step.changes.empty()) return "changes nothing";
     if (step.changes.size() > 1)

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/relabel/series_selector.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,12 +38,14 @@ class CompiledRule {
 
  private:
     void compile_regex(const RelabelOptions&);
+    void compile_templates(const RelabelOptions&);
     bool applies(const MutableLabels&) const;
+    bool act(MutableLabels&) const;
     std::string_view source(MutableLabels&) const;
     std::uint64_t hash(std::string_view text) const;
     bool sources_are_equal(const MutableLabels&) const;
     bool target_contains_sources(const MutableLabels&) const;
-    std::string replaced_everywhere(std::string_view text, MutableLabels&) const;
+    void append_replaced(std::string&, std::string_view text, const MutableLabels&) const;
 
     void replace(MutableLabels&) const;
     void replace_all(MutableLabels&) const;
@@ -61,10 +64,12 @@ class CompiledRule {
     const RelabelRule* rule_;
     NameValidation names_;
     std::vector<SeriesSelector> if_;
-    std::optional<Pattern> pattern_;     ///< of the actions that use the regex
+    std::shared_ptr<const Pattern> pattern_;
     Replacement replacement_;            ///< of the actions that use the replacement
     std::optional<Replacement> target_;  ///< of `replace`, if the target label is a template
     std::size_t group_count_ = 0;        ///< that the templates want
+    bool copies_empty_ = false;          ///< of `labelmap`: empty values as well
+    bool drops_empty_ = false;           ///< what has no label left
     std::optional<Md5> md5_;             ///< of `hashmod`; none: XXH64
 };
 

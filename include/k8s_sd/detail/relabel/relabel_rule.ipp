@@ -1,15 +1,16 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
+#include "k8s_sd/detail/relabel/go_regex.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/container/small_vector.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
-#include <charconv>
 #include <functional>
-#include <map>
 #include <stdexcept>
 
 namespace k8s_sd::inline v0::detail {
@@ -17,20 +18,6 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 using Groups = boost::container::small_vector<std::string_view, 8>;
-
-bool uses_regex(RelabelAction action) {
-    switch (action) {
-        case RelabelAction::replace:
-        case RelabelAction::keep:
-        case RelabelAction::drop:
-        case RelabelAction::labelmap:
-        case RelabelAction::labeldrop:
-        case RelabelAction::labelkeep:
-        case RelabelAction::replace_all:
-        case RelabelAction::labelmap_all: return true;
-        default: return false;
-    }
-}
 
 /// Whether the regex is looked for everywhere in the text.
 bool is_unanchored(RelabelAction action) {
@@ -42,7 +29,10 @@ bool is_unanchored(RelabelAction action) {
 CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& options)
     : rule_(&rule), names_(options.names) {
     validate(rule, options);
-    if (uses_regex(rule.action)) compile_regex(options);
+    compile_regex(options);
+    compile_templates(options);
+    copies_empty_ = rules_of(options.dialect).labelmap_copies_empty_values;
+    drops_empty_ = rules_of(options.dialect).drops_what_has_no_label_left;
     for (const std::string& selector : rule.if_) {
         try {
             if_.emplace_back(selector);
@@ -60,16 +50,30 @@ CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& option
     }
 }
 
+/// Also where the action does not use it: a mistake is one anywhere.
 void CompiledRule::compile_regex(const RelabelOptions& options) {
+    const DialectRules& rules = rules_of(options.dialect);
     const bool unanchored = is_unanchored(rule_->action);
+    const bool is_default = rules.takes_dot_star_for_default_regex && means_dot_star(rule_->regex);
     try {
-        pattern_.emplace(rule_->regex,
-                         unanchored ? Pattern::Anchors::none : Pattern::Anchors::both);
+        if (is_default) {
+            pattern_ =
+                unanchored ? shared_pattern(".*", Pattern::Anchors::none) : shared_pattern("(.*)");
+            return;
+        }
+        if (rules.compiles_regex_without_anchors) {
+            shared_pattern(rule_->regex, Pattern::Anchors::none);
+        }
+        pattern_ = shared_pattern(rule_->regex,
+                                  unanchored ? Pattern::Anchors::none : Pattern::Anchors::both);
     } catch (const std::invalid_argument& e) {
         throw ConfigError("regex", "is no regular expression of RE2, which has neither "
                                    "look-around nor back-references: " +
                                        std::string(e.what()));
     }
+}
+
+void CompiledRule::compile_templates(const RelabelOptions& options) {
     const bool references = rule_->action == RelabelAction::replace &&
                             rules_of(options.dialect).expands_label_references;
     replacement_ =
@@ -84,6 +88,10 @@ void CompiledRule::compile_regex(const RelabelOptions& options) {
 
 bool CompiledRule::apply(MutableLabels& labels) const {
     if (!applies(labels)) return rule_->action != RelabelAction::keep;
+    return act(labels) && !(drops_empty_ && labels.empty());
+}
+
+bool CompiledRule::act(MutableLabels& labels) const {
     const auto name_matches = [&](std::string_view name) { return pattern_->matches(name); };
     switch (rule_->action) {
         case RelabelAction::replace: replace(labels); return true;
@@ -137,19 +145,20 @@ void CompiledRule::replace(MutableLabels& labels) const {
     labels.set(name, replacement_.expand(all, labels));
 }
 
-std::string CompiledRule::replaced_everywhere(std::string_view text, MutableLabels& labels) const {
-    std::string result;
+/// Appends the text with each occurrence of the regex replaced.
+void CompiledRule::append_replaced(std::string& result, std::string_view text,
+                                   const MutableLabels& labels) const {
     const auto append = [&](std::span<const std::string_view> groups, std::string& to) {
-        to += replacement_.expand(groups, labels);
+        replacement_.append_to(to, groups, labels);
     };
     pattern_->replace_all(text, group_count_, append, result);
-    return result;
 }
 
 void CompiledRule::replace_all(MutableLabels& labels) const {
     const std::string_view before = source(labels);
-    const std::string after = replaced_everywhere(before, labels);
-    if (after != before) labels.set(rule_->target_label, labels.copy(after));
+    std::string& after = labels.new_text();
+    append_replaced(after, before, labels);
+    if (after != before) labels.set(rule_->target_label, after);
 }
 
 std::uint64_t CompiledRule::hash(std::string_view text) const {
@@ -157,11 +166,10 @@ std::uint64_t CompiledRule::hash(std::string_view text) const {
 }
 
 void CompiledRule::hashmod(MutableLabels& labels) const {
-    char text[20];
-    const auto [end, error] =
-        std::to_chars(std::begin(text), std::end(text), hash(source(labels)) % rule_->modulus);
-    const auto length = static_cast<std::size_t>(end - text);
-    labels.set(rule_->target_label, labels.copy({text, length}));
+    const std::uint64_t number = hash(source(labels)) % rule_->modulus;
+    // vmagent's numbers have a sign, which a modulus above 2^63 shows.
+    labels.set(rule_->target_label, labels.copy(md5_ ? std::to_string(number)
+                                                     : std::to_string(std::int64_t(number))));
 }
 
 void CompiledRule::change_case(MutableLabels& labels) const {
@@ -177,54 +185,47 @@ void CompiledRule::change_case(MutableLabels& labels) const {
 
 void CompiledRule::labelmap(MutableLabels& labels) const {
     struct Copy {
-        std::string_view from, to, value;
+        std::string_view to, value;
     };
     boost::container::small_vector<Copy, 32> copies;
     Groups groups(std::max<std::size_t>(group_count_, 1));
     const std::span<std::string_view> all(groups.data(), groups.size());
     for (const auto& [name, value] : labels.labels()) {
-        if (value.empty() || !pattern_->match(name, all)) continue;
-        // A regex that escapes its anchors can match a part of the name.
-        const bool whole = groups[0].size() == name.size();
-        const std::string_view to = whole ? replacement_.expand(all, labels)
-                                          : labels.copy(replaced_everywhere(name, labels));
-        copies.push_back({name, to, value});
-    }
-    const auto set_all = [&] {
-        for (const Copy& copy : copies) {
-            if (is_label_name(copy.to, names_)) labels.set(copy.to, copy.value);
+        if ((value.empty() && !copies_empty_) || !pattern_->match(name, all)) continue;
+        std::string_view to;
+        if (groups[0].size() == name.size()) {
+            to = replacement_.expand(all, labels);
+        } else {  // a regex that escapes its anchors can match a part of the name
+            std::string& text = labels.new_text();
+            append_replaced(text, name, labels);
+            to = text;
         }
-    };
-    set_all();  // gives new labels their places: the order is that of the old ones
-    // Where two get one name, the greater original name wins.
-    const auto by_name = [](const Copy& a, const Copy& b) { return a.from < b.from; };
-    if (std::is_sorted(copies.begin(), copies.end(), by_name)) return;
-    std::sort(copies.begin(), copies.end(), by_name);
-    set_all();
+        if (is_label_name(to, names_)) copies.push_back({to, value});
+    }
+    for (const Copy& copy : copies) labels.set(copy.to, copy.value);
 }
 
 void CompiledRule::labelmap_all(MutableLabels& labels) const {
     struct Renamed {
-        std::string_view from, to, value;
+        std::string_view to, value;
     };
     std::vector<Renamed> all;
-    std::map<std::string_view, const Renamed*> winners;  // the greatest original name
+    boost::unordered_flat_map<std::string_view, std::string_view, SeededHash> values;
     for (const auto& [name, value] : labels.labels()) {
-        const std::string to = replaced_everywhere(name, labels);
-        all.push_back({name, is_label_name(to, names_) ? labels.copy(to) : name, value});
-    }
-    for (const Renamed& label : all) {
-        if (label.value.empty()) continue;
-        const Renamed*& winner = winners[label.to];
-        if (!winner || winner->from < label.from) winner = &label;
+        std::string& text = labels.new_text();
+        append_replaced(text, name, labels);
+        if (text.empty()) continue;
+        const std::string_view to = is_label_name(text, names_) ? std::string_view(text) : name;
+        all.push_back({to, value});
+        if (!value.empty()) values[to] = value;
     }
     labels.erase_if([](std::string_view) { return true; });
     for (const Renamed& label : all) {
-        const auto winner = winners.find(label.to);
-        if (winner == winners.end()) {
+        const auto found = values.find(label.to);
+        if (found == values.end()) {
             labels.set(label.to, "");
         } else if (!label.value.empty()) {  // a blank gives its place to no other label
-            labels.set(label.to, winner->second->value);
+            labels.set(label.to, found->second);
         }
     }
 }

@@ -27,6 +27,8 @@ struct ActionRule {
     RelabelAction action;
     std::string_view name;
     std::size_t least_sources = 0;
+    bool wants_source = false;  ///< one, where DialectRules::needs_source_labels
+    bool if_will_do = false;    ///< instead of that source
     Fields required = 0;
     Fields refused = 0;  ///< must have their defaults
     Fields unused = 0;   ///< refused as well where DialectRules::refuses_unused_fields
@@ -35,8 +37,8 @@ struct ActionRule {
 /// In the order of RelabelAction.
 constexpr std::array<ActionRule, 17> action_rules{{
     {.action = RelabelAction::replace, .name = "replace", .required = target_label},
-    {.action = RelabelAction::keep, .name = "keep"},
-    {.action = RelabelAction::drop, .name = "drop"},
+    {.action = RelabelAction::keep, .name = "keep", .wants_source = true, .if_will_do = true},
+    {.action = RelabelAction::drop, .name = "drop", .wants_source = true, .if_will_do = true},
     {.action = RelabelAction::keepequal,
      .name = "keepequal",
      .required = target_label,
@@ -47,13 +49,18 @@ constexpr std::array<ActionRule, 17> action_rules{{
      .required = target_label,
      .refused = regex,
      .unused = modulus | separator | replacement},
-    {.action = RelabelAction::hashmod, .name = "hashmod", .required = target_label | modulus},
+    {.action = RelabelAction::hashmod,
+     .name = "hashmod",
+     .wants_source = true,
+     .required = target_label | modulus},
     {.action = RelabelAction::lowercase,
      .name = "lowercase",
+     .wants_source = true,
      .required = target_label,
      .unused = replacement},
     {.action = RelabelAction::uppercase,
      .name = "uppercase",
+     .wants_source = true,
      .required = target_label,
      .unused = replacement},
     {.action = RelabelAction::labelmap, .name = "labelmap"},
@@ -103,15 +110,19 @@ const ActionRule& rule_of(RelabelAction action) {
 class Validator {
  public:
     Validator(const RelabelRule& rule, const RelabelOptions& options)
-        : rule_(rule), options_(options), action_(rule_of(rule.action)) {}
+        : rule_(rule),
+          options_(options),
+          dialect_(detail::rules_of(options.dialect)),
+          action_(rule_of(rule.action)) {}
 
     void run() const {
         check_presence();
         check_absence();
         check_source_labels();
         check_target_label();
-        if (rule_.action == RelabelAction::labelmap)
-            check_template("replacement", rule_.replacement);
+        if (rule_.action != RelabelAction::labelmap) return;
+        if (rule_.replacement.empty() && !dialect_.refuses_nameless_labels) return;
+        check_template("replacement", rule_.replacement);
     }
 
  private:
@@ -127,15 +138,21 @@ class Validator {
         if ((action_.required & modulus) && rule_.modulus == 0) {
             fail("modulus", "must be 1 or more; action hashmod needs it");
         }
-        if (rule_.source_labels.size() < action_.least_sources) {
+        if (rule_.source_labels.size() < least_sources()) {
             fail("source_labels", "action " + std::string(action_.name) + " needs " +
                                       (action_.least_sources == 2 ? "two or more" : "one or more"));
         }
     }
 
+    std::size_t least_sources() const {
+        const bool wants_one = action_.wants_source && dialect_.needs_source_labels &&
+                               !(action_.if_will_do && !rule_.if_.empty());
+        return wants_one ? 1 : action_.least_sources;
+    }
+
     void check_absence() const {
         Fields refused = action_.refused;
-        if (detail::rules_of(options_.dialect).refuses_unused_fields) refused |= action_.unused;
+        if (dialect_.refuses_unused_fields) refused |= action_.unused;
         const static RelabelRule defaults;
         const auto check = [&](Field field, const char* name, auto member) {
             if (!(refused & field) || rule_.*member == defaults.*member) return;
@@ -152,7 +169,9 @@ class Validator {
     /// Names of labels that nothing in the scheme `legacy` makes may still be read.
     void check_source_labels() const {
         for (const std::string& label : rule_.source_labels) {
-            if (label.empty()) fail("source_labels", "a label name must not be empty");
+            if (label.empty() && dialect_.refuses_nameless_labels) {
+                fail("source_labels", "a label name must not be empty");
+            }
             if (!detail::is_utf8(label)) fail("source_labels", "a label name must be UTF-8");
         }
     }
@@ -183,6 +202,7 @@ class Validator {
 
     const RelabelRule& rule_;
     const RelabelOptions& options_;
+    const detail::DialectRules& dialect_;
     const ActionRule& action_;
 };
 

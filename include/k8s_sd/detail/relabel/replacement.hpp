@@ -27,6 +27,8 @@ class Replacement {
     std::size_t group_count() const noexcept { return group_count_; }
     /// The text may belong to the template, to a group or to the labels.
     std::string_view expand(std::span<const std::string_view> groups, MutableLabels&) const;
+    void append_to(std::string&, std::span<const std::string_view> groups,
+                   const MutableLabels&) const;
 
  private:
     struct Part {

@@ -104,8 +104,13 @@ std::string_view Replacement::expand(std::span<const std::string_view> groups,
     if (parts_.empty()) return {};
     if (parts_.size() == 1) return value(parts_[0], groups, labels);
     std::string& text = labels.new_text();
-    for (const Part& part : parts_) text += value(part, groups, labels);
+    append_to(text, groups, labels);
     return text;
+}
+
+void Replacement::append_to(std::string& text, std::span<const std::string_view> groups,
+                            const MutableLabels& labels) const {
+    for (const Part& part : parts_) text += value(part, groups, labels);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// A series selector of PromQL, with vmagent's `or`: `name{a="x",b!~"y|z" or c="w"}`. A label that
-/// is absent has the value "". Immutable, thread-safe.
+/// is absent has the value "". `{}` matches nothing, as in vmagent. Immutable, thread-safe.
 class SeriesSelector {
  public:
     enum class Operator { equal, not_equal, matches, does_not_match };
@@ -19,7 +19,7 @@ class SeriesSelector {
         std::string label;
         Operator op = Operator::equal;
         std::string value;
-        std::optional<Pattern> pattern;  ///< of the operators that match
+        std::shared_ptr<const Pattern> pattern{};  ///< of the operators that match
     };
     /// All of these have to hold.
     using Conditions = std::vector<Condition>;

@@ -46,7 +46,7 @@ class Parser {
     }
 
     static Condition equal(std::string name) {
-        return {std::string(name_label), Operator::equal, std::move(name), std::nullopt};
+        return {std::string(name_label), Operator::equal, std::move(name)};
     }
 
     std::vector<Conditions> braces(const Conditions& name) {
@@ -56,7 +56,7 @@ class Parser {
             Conditions conditions;
             for (const Condition& c : name) conditions.push_back(equal(c.value));
             more = take_conditions(conditions, alternatives.empty());
-            alternatives.push_back(std::move(conditions));
+            if (!conditions.empty()) alternatives.push_back(std::move(conditions));
         }
         return alternatives;
     }
@@ -77,7 +77,7 @@ class Parser {
         const bool quoted = is_quote();
         if (!quoted && !is_name_start()) fail("expected a label's name");
         std::string label = quoted ? take_string() : take_name();
-        Condition result{std::move(label), Operator::equal, "", std::nullopt};
+        Condition result{std::move(label), Operator::equal, ""};
         if (take("=~")) {
             result.op = Operator::matches;
         } else if (take("!~")) {
@@ -98,9 +98,9 @@ class Parser {
         return result;
     }
 
-    Pattern pattern(const std::string& regex, std::size_t begin) {
+    std::shared_ptr<const Pattern> pattern(const std::string& regex, std::size_t begin) {
         try {
-            return Pattern(regex);
+            return shared_pattern(regex);
         } catch (const std::invalid_argument& e) {
             position_ = begin;
             fail(std::string("no valid regular expression (RE2): ") + e.what());
@@ -124,7 +124,7 @@ class Parser {
         const std::string_view rest = text_.substr(position_);
         if (lower_case(rest.substr(0, 2)) != "or") return false;
         // "orange" is no operator.
-        if (rest.size() > 2 && is_name_character(rest[2])) return false;
+        if (rest.size() > 2 && (is_name_character(rest[2]) || rest[2] == '\\')) return false;
         return take(rest.substr(0, 2));
     }
 
@@ -134,14 +134,40 @@ class Parser {
     bool is_name_start() const {
         if (position_ == text_.size()) return false;
         const char c = text_[position_];
-        return is_name_character(c) && !is_digit(c) && c != '.';
+        return (is_name_character(c) && !is_digit(c) && c != '.') || c == '\\';
     }
     std::string take_name() {
-        const std::size_t begin = position_;
-        while (position_ < text_.size() && is_name_character(text_[position_])) ++position_;
-        std::string name(text_.substr(begin, position_ - begin));
+        std::string name;
+        for (; position_ < text_.size(); ++position_) {
+            const char c = text_[position_];
+            if (c == '\\') {
+                take_name_escape(name);
+            } else if (is_name_character(c)) {
+                name += c;
+            } else {
+                break;
+            }
+        }
         skip_space();
         return name;
+    }
+
+    /// MetricsQL's: `\-` is a '-', `\x2d` and `\u002d` are too. Ends at the last byte of it.
+    void take_name_escape(std::string& name) {
+        const char c = ++position_ < text_.size() ? text_[position_] : '\0';
+        if (c == 'x' || c == 'X' || c == 'u' || c == 'U') {
+            ++position_;
+            const std::uint32_t code = take_number(c == 'x' || c == 'X' ? 2 : 4, 16);
+            if (code >= 0xd800 && code < 0xe000) fail("no such character");
+            append_utf8(name, code);
+            --position_;
+        } else if (c >= ' ' && c != '\x7f') {
+            name += c;
+        } else if (static_cast<unsigned char>(c) >= 0x80) {
+            name += c;  // what follows belongs to names anyway
+        } else {
+            fail("expected a character behind the backslash");
+        }
     }
 
     bool is_quote() const {
@@ -209,14 +235,23 @@ class Parser {
     std::size_t position_ = 0;
 };
 
-bool holds(const Condition& condition, std::string_view value) {
+/// A name that is absent is not even the empty one, in vmagent.
+bool is_equal(const Condition& condition, const MutableLabels& labels) {
+    if (condition.label == name_label && condition.value.empty()) {
+        return MutableLabels::find(labels.labels(), name_label) != nullptr &&
+               labels.get(name_label).empty();
+    }
+    return labels.get(condition.label) == condition.value;
+}
+
+bool holds(const Condition& condition, const MutableLabels& labels) {
     switch (condition.op) {
-        case Operator::equal: return value == condition.value;
-        case Operator::not_equal: return value != condition.value;
-        case Operator::matches: return condition.pattern->matches(value);
+        case Operator::equal: return is_equal(condition, labels);
+        case Operator::not_equal: return !is_equal(condition, labels);
+        case Operator::matches: return condition.pattern->matches(labels.get(condition.label));
         case Operator::does_not_match: break;
     }
-    return !condition.pattern->matches(value);
+    return !condition.pattern->matches(labels.get(condition.label));
 }
 
 }  // namespace
@@ -226,7 +261,7 @@ SeriesSelector::SeriesSelector(std::string_view text) : alternatives_(Parser(tex
 bool SeriesSelector::matches(const MutableLabels& labels) const {
     return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const Conditions& all) {
         return std::all_of(all.begin(), all.end(),
-                           [&](const Condition& c) { return holds(c, labels.get(c.label)); });
+                           [&](const Condition& c) { return holds(c, labels); });
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -38,41 +39,16 @@ constexpr std::int64_t longest = INT64_MAX / 1'000'000;
 
 [[noreturn]] void refuse(const std::string& problem) { throw ConfigError("duration", problem); }
 
-/// An integer, with the digits of a fraction if there is one.
-struct Number {
-    std::int64_t whole = 0;
-    std::string_view fraction;
+constexpr const char* no_duration = "is not a duration; it must look like 30s, 1m30s or 500ms";
 
-    /// Of a unit that has so many milliseconds; less than one is cut off.
-    std::int64_t milliseconds(std::int64_t unit) const {
-        if (whole > longest / unit) refuse("is too long");
-        const std::int64_t sum = whole * unit;
-        // Seven digits, so that the product stays within 64 bits.
-        std::int64_t digits = 0;
-        std::int64_t scale = 1;
-        for (const char digit : fraction.substr(0, 7)) {
-            digits = digits * 10 + (digit - '0');
-            scale *= 10;
-        }
-        return sum + digits * unit / scale;
-    }
-};
+// As Prometheus reads them.
 
-Number take_number(std::string_view& text, bool fractions) {
-    Number number;
+std::int64_t take_integer(std::string_view& text) {
+    std::int64_t number = 0;
     const char* const end = text.data() + text.size();
-    auto [next, error] = std::from_chars(text.data(), end, number.whole);
+    const auto [next, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::result_out_of_range) refuse("is too long");
-    if (error != std::errc{} || number.whole < 0) {
-        refuse("is not a duration; it must look like 30s, 1m30s or 500ms");
-    }
-    if (fractions && next != end && *next == '.') {
-        const char* const first = next + 1;
-        const char* last = first;
-        while (last != end && detail::is_digit(*last)) ++last;
-        number.fraction = {first, static_cast<std::size_t>(last - first)};
-        next = last;
-    }
+    if (error != std::errc{} || number < 0) refuse(no_duration);
     text.remove_prefix(static_cast<std::size_t>(next - text.data()));
     return number;
 }
@@ -92,6 +68,91 @@ std::size_t find_unit(std::string_view name) {
     }
     refuse(name.empty() ? "lacks a unit; allowed are y, w, d, h, m, s, ms"
                         : "has an unknown unit; allowed are y, w, d, h, m, s, ms");
+}
+
+std::int64_t parse_as_prometheus(std::string_view text) {
+    if (text == "0") return 0;
+    std::int64_t sum = 0;
+    std::optional<std::size_t> previous;
+    while (!text.empty()) {
+        const std::int64_t number = take_integer(text);
+        const std::size_t unit = find_unit(take_unit(text));
+        if (previous && unit <= *previous) {
+            refuse("must name its units from long to short, once each");
+        }
+        previous = unit;
+        if (number > longest / units[unit].milliseconds) refuse("is too long");
+        const std::int64_t part = number * units[unit].milliseconds;
+        if (part > longest - sum) refuse("is too long");
+        sum += part;
+    }
+    return sum;
+}
+
+// As vmagent reads them: MetricsQL's DurationValue. Its arithmetic is that of doubles.
+
+/// nullopt: it is none, or beyond all bounds.
+std::optional<double> decimal_number(std::string_view text) {
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || next != end) return std::nullopt;
+    return number;
+}
+
+/// "-1.5": a sign, digits, a point and digits. Cuts it off the front.
+std::string_view take_decimal(std::string_view& text) {
+    std::size_t length = text.starts_with('-') ? 1 : 0;
+    const auto take_digits = [&] {
+        while (length < text.size() && detail::is_digit(text[length])) ++length;
+    };
+    take_digits();
+    if (length == 0) refuse(no_duration);
+    if (length < text.size() && text[length] == '.') {
+        ++length;
+        take_digits();
+    }
+    const std::string_view number = text.substr(0, length);
+    text.remove_prefix(length);
+    return number;
+}
+
+/// Seconds of the unit, in any case but for `M`, which means a million there.
+double take_metricsql_unit(std::string_view& text) {
+    const std::string two = detail::lower_case(text.substr(0, 2));
+    if (two == "ms") {
+        text.remove_prefix(2);
+        return 1e-3;
+    }
+    const std::string one = two.substr(0, 1);
+    const bool is_number = two == "mi" || two == "mb" || text.starts_with('M');
+    if (is_number || one.empty()) refuse(no_duration);
+    text.remove_prefix(1);
+    // The step of a query, of which there is none.
+    if (one == "i") return 0;
+    return static_cast<double>(units[find_unit(one)].milliseconds) / second;
+}
+
+std::int64_t parse_as_vmagent(std::string_view text) {
+    double sum = 0;
+    const bool may_be_number = detail::is_digit(text.back()) || text.back() == '.';
+    const std::optional<double> seconds = may_be_number ? decimal_number(text) : std::nullopt;
+    if (seconds) {
+        sum = *seconds * second;
+    } else {
+        bool negative = false;
+        while (!text.empty()) {
+            const std::optional<double> number = decimal_number(take_decimal(text));
+            if (!number) refuse(no_duration);
+            double part = take_metricsql_unit(text) * *number * second;
+            if (negative && part > 0) part = -part;
+            negative = negative || part < 0;
+            sum += part;
+        }
+    }
+    if (!(std::abs(sum) <= static_cast<double>(longest))) refuse("is too long");
+    return static_cast<std::int64_t>(sum);
 }
 
 std::string format_as_prometheus(std::int64_t rest) {
@@ -128,24 +189,9 @@ std::string format_as_go(std::int64_t value) {
 }  // namespace
 
 milliseconds parse_duration(std::string_view text, LabelDialect dialect) {
-    const bool lax = detail::rules_of(dialect).reads_lax_durations;
     if (text.empty()) refuse("is empty");
-    if (text == "0") return milliseconds{0};
-    std::int64_t sum = 0;
-    std::optional<std::size_t> previous;
-    while (!text.empty()) {
-        const Number number = take_number(text, lax);
-        const std::string_view name = take_unit(text);
-        const std::size_t unit = find_unit(lax && name.empty() ? "s" : name);
-        if (!lax && previous && unit <= *previous) {
-            refuse("must name its units from long to short, once each");
-        }
-        previous = unit;
-        const std::int64_t part = number.milliseconds(units[unit].milliseconds);
-        if (part > longest - sum) refuse("is too long");
-        sum += part;
-    }
-    return milliseconds{sum};
+    const bool lax = detail::rules_of(dialect).reads_lax_durations;
+    return milliseconds{lax ? parse_as_vmagent(text) : parse_as_prometheus(text)};
 }
 
 std::string format_duration(milliseconds duration, LabelDialect dialect) {

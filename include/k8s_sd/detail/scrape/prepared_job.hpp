@@ -5,7 +5,7 @@
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/target_group.hpp"
 
-#include <array>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -19,14 +19,21 @@ struct PreparedJob {
     explicit PreparedJob(ScrapeConfig);
 
     ScrapeConfig config;
+    std::chrono::milliseconds timeout{};  ///< what is configured, or the default, cut
     /// The labels that a target gets where it has none, in Prometheus' order.
     std::vector<std::pair<std::string, std::string>> defaults;
 };
 
+/// As the dialect writes it.
+std::string scheme_of(const ScrapeConfig&);
+
 /// Appends the labels of a target before relabelling: its own, those of its group, then the job's
-/// defaults for what is still missing. The labels are views into `job` and `group`.
+/// defaults for what is still missing. In the order that relabelling wants, and with blanks where
+/// the dialect has them. The labels are views into `job` and `group`.
 void append_discovered(const PreparedJob& job, const TargetGroup& group, std::size_t index,
                        MutableLabels& labels);
+/// The same for labels that are there, in the order of their names, without a group.
+void append_discovered(const PreparedJob& job, const LabelMap& target, MutableLabels& labels);
 LabelMap discovered_labels(const PreparedJob&, const TargetGroup&, std::size_t index);
 
 // The labels of a target that steer its scrape.
@@ -38,15 +45,5 @@ inline constexpr std::string_view timeout_label = "__scrape_timeout__";
 inline constexpr std::string_view param_prefix = "__param_";
 inline constexpr std::string_view job_label = "job";
 inline constexpr std::string_view instance_label = "instance";
-
-/// A label about histograms, a boolean as Go spells it, and the option that is its default.
-struct HistogramLabel {
-    std::string_view name;
-    bool ScrapeConfig::*option;
-};
-inline constexpr std::array<HistogramLabel, 3> histogram_labels{
-    {{"__convert_classic_histograms_to_nhcb__", &ScrapeConfig::convert_classic_histograms_to_nhcb},
-     {"__always_scrape_classic_histograms__", &ScrapeConfig::always_scrape_classic_histograms},
-     {"__scrape_native_histograms__", &ScrapeConfig::scrape_native_histograms}}};
 
 }  // namespace k8s_sd::inline v0::detail

@@ -2,28 +2,38 @@
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-const char* text(bool value) { return value ? "true" : "false"; }
+constexpr std::chrono::seconds default_timeout(10);
+
+void add_defaults(const PreparedJob& job, MutableLabels& labels) {
+    const DialectRules& rules = rules_of(job.config.dialect);
+    if (!rules.keeps_empty_labels) labels.erase_empty();
+    for (const auto& [name, value] : job.defaults) {
+        if (!MutableLabels::find(labels.labels(), name)) labels.append(name, value);
+    }
+    if (rules.sorts_labels_before_relabelling) labels.sort();
+}
 
 }  // namespace
 
-PreparedJob::PreparedJob(ScrapeConfig c) : config(std::move(c)) {
+PreparedJob::PreparedJob(ScrapeConfig c)
+    : config(std::move(c)),
+      timeout(std::min<std::chrono::milliseconds>(config.scrape_timeout.value_or(default_timeout),
+                                                  config.scrape_interval)) {
     const auto add = [&](std::string_view name, std::string value) {
         if (!value.empty()) defaults.emplace_back(name, std::move(value));
     };
     add(job_label, config.job_name);
     add(interval_label, format_duration(config.scrape_interval, config.dialect));
-    add(timeout_label, format_duration(config.scrape_timeout, config.dialect));
+    add(timeout_label, format_duration(timeout, config.dialect));
     add(metrics_path_label, config.metrics_path);
-    add(scheme_label, config.scheme);
-    if (rules_of(config.dialect).sets_histogram_labels) {
-        for (const auto& [name, option] : histogram_labels) add(name, text(config.*option));
-    }
+    add(scheme_label, scheme_of(config));
     for (const auto& [name, values] : config.params) {
         if (!values.empty()) add(std::string(param_prefix) + name, values.front());
     }
@@ -38,10 +48,12 @@ void append_discovered(const PreparedJob& job, const TargetGroup& group, std::si
         const bool hidden = MutableLabels::find(labels.labels().first(own), name) != nullptr;
         if (!hidden) labels.append(name, value);
     }
-    labels.erase_empty();
-    for (const auto& [name, value] : job.defaults) {
-        if (labels.get(name).empty()) labels.append(name, value);
-    }
+    add_defaults(job, labels);
+}
+
+void append_discovered(const PreparedJob& job, const LabelMap& target, MutableLabels& labels) {
+    for (const auto& [name, value] : target) labels.append(name, value);
+    add_defaults(job, labels);
 }
 
 LabelMap discovered_labels(const PreparedJob& job, const TargetGroup& group, std::size_t index) {

@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 
@@ -13,20 +15,27 @@ void check_utf8(const char* field, const std::string& text) {
 
 }  // namespace
 
+std::string detail::scheme_of(const ScrapeConfig& config) {
+    return rules_of(config.dialect).lowers_case_of_scheme ? lower_case(config.scheme)
+                                                          : config.scheme;
+}
+
 void validate(const ScrapeConfig& config) {
     if (config.job_name.empty()) throw ConfigError("job_name", "is missing");
     check_utf8("job_name", config.job_name);
     check_utf8("metrics_path", config.metrics_path);
-    if (config.scheme != "http" && config.scheme != "https") {
+    const std::string scheme = detail::scheme_of(config);
+    if (scheme != "http" && scheme != "https") {
         throw ConfigError("scheme", "must be http or https");
     }
     if (config.scrape_interval.count() <= 0) {
         throw ConfigError("scrape_interval", "must be longer than 0");
     }
-    if (config.scrape_timeout.count() <= 0) {
+    if (!config.scrape_timeout) return;
+    if (config.scrape_timeout->count() <= 0) {
         throw ConfigError("scrape_timeout", "must be longer than 0");
     }
-    const bool too_long = config.scrape_timeout > config.scrape_interval;
+    const bool too_long = *config.scrape_timeout > config.scrape_interval;
     if (too_long && detail::rules_of(config.dialect).refuses_timeout_above_interval) {
         throw ConfigError("scrape_timeout", "must not be longer than scrape_interval");
     }

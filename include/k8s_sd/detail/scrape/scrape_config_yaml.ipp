@@ -45,12 +45,12 @@ bool contains(Keys keys, std::string_view key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// nullopt where the key is missing or the duration 0, which means the same in Prometheus.
+/// nullopt where the key is missing or the duration not above 0, which means the same.
 std::optional<milliseconds> read_duration(const YamlValue& value, LabelDialect dialect) {
     if (value.is_null()) return std::nullopt;
     try {
         const milliseconds duration = parse_duration(value.string(), dialect);
-        return duration.count() == 0 ? std::nullopt : std::optional(duration);
+        return duration.count() <= 0 ? std::nullopt : std::optional(duration);
     } catch (const ConfigError& e) {
         value.fail(e.problem());
     }
@@ -163,8 +163,9 @@ class ScrapeConfigReader {
             value["scrape_timeout"].fail("must not be longer than scrape_interval (" +
                                          format_duration(config.scrape_interval) + ")");
         }
-        config.scrape_timeout =
-            std::min(timeout.value_or(config.scrape_timeout), config.scrape_interval);
+        const milliseconds wanted =
+            timeout.value_or(config.scrape_timeout.value_or(std::chrono::seconds(10)));
+        config.scrape_timeout = std::min(wanted, config.scrape_interval);
     }
 
     static std::vector<RelabelRule> read_rules(const YamlValue& list, const ScrapeConfig& config) {

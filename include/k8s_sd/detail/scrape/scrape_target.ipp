@@ -40,7 +40,7 @@ LabelMap ScrapeTarget::discovered_labels() const {
 std::string ScrapeTarget::url() const {
     const ScrapeLabels all = labels();
     const std::vector<Label> list(all.begin(), all.end());
-    return detail::target_url(shape_->job().config, list);
+    return detail::target_place(shape_->job().config, list).url;
 }
 
 bool ScrapeTarget::same_discovered(const ScrapeTarget& other) const noexcept {

@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
@@ -8,8 +7,6 @@
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -27,32 +24,17 @@ std::shared_ptr<const detail::PreparedJob> make_job(ScrapeConfig config) {
     return std::make_shared<const detail::PreparedJob>(std::move(config));
 }
 
-Problem check_address(std::string_view address) {
-    if (address.empty()) return "there is no address: __address__ is empty";
-    if (address.find('/') == std::string_view::npos) return {};
-    return "__address__ must be host:port, without scheme and path";
-}
-
 Problem read_duration_label(const MutableLabels& labels, std::string_view name,
-                            LabelDialect dialect, milliseconds& value) {
+                            LabelDialect dialect, milliseconds fallback, milliseconds& value) {
+    const std::string_view text = labels.get(name);
+    value = fallback;
+    if (text.empty() && detail::rules_of(dialect).falls_back_to_defaults) return {};
     try {
-        value = parse_duration(labels.get(name), dialect);
+        value = parse_duration(text, dialect);
     } catch (const ConfigError& e) {
         return std::string(name) + " " + e.problem();
     }
-    return value.count() == 0 ? std::string(name) + " must not be 0" : Problem();
-}
-
-Problem check_histogram_labels(const MutableLabels& labels) {
-    // Go's spellings.
-    constexpr std::array<std::string_view, 13> allowed{
-        "", "1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"};
-    for (const auto& [name, option] : detail::histogram_labels) {
-        const bool good =
-            std::find(allowed.begin(), allowed.end(), labels.get(name)) != allowed.end();
-        if (!good) return std::string(name) + " must be true or false";
-    }
-    return {};
+    return value.count() > 0 ? Problem() : std::string(name) + " must be longer than 0";
 }
 
 /// Names come from rules whose results were checked, values from anywhere.
@@ -64,19 +46,26 @@ Problem check_values(const MutableLabels& labels) {
     return {};
 }
 
-void add_default_port(MutableLabels& labels) {
-    const std::string_view address = labels.get(detail::address_label_name);
-    const std::size_t colon = address.rfind(':');
-    const bool bare_ipv6 = address.find(':') != colon && !address.starts_with('[');
-    const bool has_port = colon != std::string_view::npos && !bare_ipv6 && !address.ends_with(']');
-    if (has_port) return;
-    const bool https = labels.get(detail::scheme_label) == "https";
-    // An address that has brackets already keeps them as they are.
-    const std::string host = bare_ipv6 ? detail::in_brackets(address) : std::string(address);
-    labels.set(detail::address_label_name, labels.copy(host + (https ? ":443" : ":80")));
+/// Who has a target, in words.
+std::string sharding_account(const Sharding& sharding, const MutableLabels& labels) {
+    const ShardingOptions& options = sharding.options();
+    std::string owners;
+    for (const unsigned owner : sharding.owners(sharding.key(labels.labels()))) {
+        owners += (owners.empty() ? "" : " and ") + std::to_string(owner);
+    }
+    return std::string(sharding.owns(labels.labels()) ? "kept" : "dropped") + ": of " +
+           std::to_string(options.members) + " members it belongs to " + owners + ", this is " +
+           std::to_string(options.member);
 }
 
 }  // namespace
+
+/// What a scrape needs besides the labels.
+struct TargetBuilder::Scrape {
+    milliseconds interval{};
+    milliseconds timeout{};
+    std::string url;
+};
 
 TargetBuilder::TargetBuilder(ScrapeConfig config, Sharding sharding)
     : job_(make_job(std::move(config))),
@@ -93,53 +82,91 @@ LabelMap TargetBuilder::discovered(const TargetGroup& group, std::size_t index) 
     return detail::discovered_labels(*job_, group, index);
 }
 
-std::vector<RelabelStep> TargetBuilder::explain(const TargetGroup& group, std::size_t index) {
-    labels_.clear();
-    detail::append_discovered(*job_, group, index, labels_);
-    labels_.sort();
-    return relabeler_.explain(labels_);
-}
-
 BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index) {
     labels_.clear();
     detail::append_discovered(*job_, *group, index, labels_);
-    // vmagent's sharding depends on the order.
-    if (sharding_.options().members > 1) labels_.sort();
     if (!relabeler_.apply(labels_)) return DropReason::relabelling;
-    return build_kept(group, index);
+    Finished finished = finish(nullptr);
+    if (auto* reason = std::get_if<DropReason>(&finished)) return *reason;
+    if (auto* error = std::get_if<TargetError>(&finished)) return std::move(*error);
+    auto& scrape = std::get<Scrape>(finished);
+
+    return packer_->pack(labels_.labels(), scrape.url, scrape.interval, scrape.timeout, group,
+                         index);
 }
 
-BuiltTarget TargetBuilder::build_kept(const TargetGroupPtr& group, std::size_t index) {
-    const LabelDialect dialect = job_->config.dialect;
-    const detail::DialectRules& rules = detail::rules_of(dialect);
-    milliseconds interval{};
-    milliseconds timeout{};
-    Problem problem = check_address(labels_.get(detail::address_label_name));
-    if (problem.empty())
-        problem = read_duration_label(labels_, detail::interval_label, dialect, interval);
-    if (problem.empty())
-        problem = read_duration_label(labels_, detail::timeout_label, dialect, timeout);
-    if (problem.empty() && rules.refuses_timeout_above_interval && timeout > interval) {
+TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t index) {
+    labels_.clear();
+    detail::append_discovered(*job_, group, index, labels_);
+    return explain_labels();
+}
+
+TargetExplanation TargetBuilder::explain(const LabelMap& target) {
+    labels_.clear();
+    detail::append_discovered(*job_, target, labels_);
+    return explain_labels();
+}
+
+TargetExplanation TargetBuilder::explain_labels() {
+    TargetExplanation explanation;
+    explanation.discovered = labels_.to_map();
+    explanation.rules = relabeler_.explain(labels_);
+    if (!explanation.rules.empty() && explanation.rules.back().dropped) {
+        explanation.steps.emplace_back("dropped: by this rule");
+        return explanation;
+    }
+    const Finished finished = finish(&explanation.steps);
+    if (const auto* error = std::get_if<TargetError>(&finished)) {
+        explanation.steps.push_back("failed: " + error->message);
+    } else if (const auto* scrape = std::get_if<Scrape>(&finished)) {
+        explanation.labels = labels_.to_map();
+        explanation.url = scrape->url;
+    }
+    return explanation;
+}
+
+/// What follows relabelling. `account` gets what was done, in words, if it is not null.
+TargetBuilder::Finished TargetBuilder::finish(std::vector<std::string>* account) {
+    const ScrapeConfig& config = job_->config;
+    labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
+    // In the dialect of Prometheus, which has no sharding, the order of labels is not vmagent's.
+    const bool shared = sharding_.options().members > 1;
+    if (shared && !detail::rules_of(config.dialect).sorts_labels_before_relabelling) labels_.sort();
+    const bool owned = sharding_.owns(labels_.labels());
+    if (shared && account) account->push_back(sharding_account(sharding_, labels_));
+    if (!owned) return DropReason::sharding;
+
+    detail::TargetPlace place = detail::target_place(config, labels_.labels());
+    if (!place.problem.empty()) return TargetError{std::move(place.problem)};
+    Scrape scrape{{}, {}, std::move(place.url)};
+    Problem problem = read_duration_label(labels_, detail::interval_label, config.dialect,
+                                          config.scrape_interval, scrape.interval);
+    if (problem.empty()) {
+        problem = read_duration_label(labels_, detail::timeout_label, config.dialect, job_->timeout,
+                                      scrape.timeout);
+    }
+    const bool strict = detail::rules_of(config.dialect).refuses_timeout_above_interval;
+    if (problem.empty() && strict && scrape.timeout > scrape.interval) {
         problem = "__scrape_timeout__ is longer than __scrape_interval__";
     }
-    timeout = std::min(timeout, interval);
-    if (problem.empty()) problem = check_histogram_labels(labels_);
-    if (!problem.empty()) return TargetError{problem};
-    labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
-    if (!sharding_.owns(labels_.labels())) return DropReason::sharding;
-    if (rules.adds_default_port) add_default_port(labels_);
+    if (!problem.empty()) return TargetError{std::move(problem)};
+
     if (labels_.get(detail::instance_label).empty()) {
-        labels_.set(detail::instance_label, labels_.get(detail::address_label_name));
+        labels_.set(detail::instance_label, labels_.copy(place.instance));
+        if (account) account->push_back("instance, which is empty, becomes " + place.instance);
     }
     if (const std::string& name = sharding_.options().member_label; !name.empty()) {
         labels_.set(name, sharding_.options().member_name);
+        if (account) account->push_back(name + " becomes " + sharding_.options().member_name);
     }
     problem = check_values(labels_);
-    if (!problem.empty()) return TargetError{problem};
+    if (!problem.empty()) return TargetError{std::move(problem)};
     labels_.sort();
-
-    const std::string url = detail::target_url(job_->config, labels_.labels());
-    return packer_->pack(labels_.labels(), url, interval, timeout, group, index);
+    if (account) {
+        account->push_back("scraped: " + scrape.url + " every " + format_duration(scrape.interval) +
+                           ", for " + format_duration(scrape.timeout) + " at most");
+    }
+    return scrape;
 }
 
 }  // namespace k8s_sd::inline v0

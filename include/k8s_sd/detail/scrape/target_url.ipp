@@ -1,4 +1,6 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/percent_encoding.hpp"
+#include "k8s_sd/detail/scrape/go_url.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 
@@ -11,43 +13,108 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 using Label = MutableLabels::Label;
+using Labels = std::span<const Label>;
 using Params = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+constexpr const char* no_address = "there is no address: __address__ is empty";
 
 // What Go does not encode in these parts of a URL.
 constexpr std::string_view plain_in_host = "!$&'()*+,;=:[]<>\"";
 constexpr std::string_view plain_in_path = "$&+,/:;=@";
 
-std::string_view get(std::span<const Label> labels, std::string_view name) {
+std::string_view value_of(Labels labels, std::string_view name, std::string_view fallback = {}) {
     const Label* label = MutableLabels::find(labels, name);
-    return label ? label->value : std::string_view();
+    return label && !label->value.empty() ? label->value : fallback;
 }
 
-Params merged_params(const ScrapeConfig& config, std::span<const Label> labels) {
-    Params params(config.params.begin(), config.params.end());
+/// The labels that are parameters replace the first values.
+void merge_params(Params& params, Labels labels) {
     for (const Label& label : labels) {
         if (!label.name.starts_with(param_prefix)) continue;
         auto& values = params[std::string(label.name.substr(param_prefix.size()))];
         if (values.empty()) values.emplace_back();
         values.front() = label.value;
     }
+}
+
+void append_params(std::string& url, char first_separator, const Params& params) {
+    char separator = first_separator;
+    for (const auto& [name, values] : params) {
+        for (const std::string& value : values) {
+            url += separator;
+            append_query_text(url, name);
+            url += '=';
+            append_query_text(url, value);
+            separator = '&';
+        }
+    }
+}
+
+TargetPlace encoded_place(const ScrapeConfig& config, Labels labels) {
+    const std::string_view address = value_of(labels, address_label_name);
+    if (address.empty()) return {{}, {}, no_address};
+    if (address.find('/') != std::string_view::npos) {
+        return {{}, {}, "__address__ must be host:port, without scheme and path"};
+    }
+    TargetPlace place{{}, std::string(address), {}};
+    const std::string_view scheme = value_of(labels, scheme_label);
+    if (!scheme.empty()) (place.url += scheme) += ':';
+    place.url += "//";
+    append_escaped(place.url, address, plain_in_host);
+    const std::string_view path = value_of(labels, metrics_path_label);
+    if (!path.empty() && path.front() != '/') place.url += '/';
+    // The one path that Go leaves alone.
+    append_escaped(place.url, path, path == "*" ? "*" : plain_in_path);
+    Params params(config.params.begin(), config.params.end());
+    merge_params(params, labels);
+    append_params(place.url, '?', params);
+    return place;
+}
+
+Params labelled_params(const ScrapeConfig& config, Labels labels) {
+    Params params;
+    for (const auto& [name, values] : config.params) {
+        if (MutableLabels::find(labels, std::string(param_prefix) + name)) params[name] = values;
+    }
+    merge_params(params, labels);
     return params;
+}
+
+TargetPlace joined_place(const ScrapeConfig& config, Labels labels) {
+    std::string_view address = value_of(labels, address_label_name);
+    if (address.empty()) return {{}, {}, no_address};
+    std::string_view scheme = value_of(labels, scheme_label, "http");
+    std::string_view path = value_of(labels, metrics_path_label, "/metrics");
+    for (const std::string_view start : {"http://", "https://"}) {
+        if (!address.starts_with(start)) continue;
+        scheme = start.substr(0, start.find(':'));
+        address.remove_prefix(start.size());
+        break;
+    }
+    if (const std::size_t slash = address.find('/'); slash != std::string_view::npos) {
+        path = address.substr(slash);
+        address = address.substr(0, slash);
+    }
+    TargetPlace place;
+    ((place.url += scheme) += "://") += address;
+    if (!path.starts_with('/')) place.url += '/';
+    place.url += path;
+    const bool has_query = path.find('?') != std::string_view::npos;
+    append_params(place.url, has_query ? '&' : '?', labelled_params(config, labels));
+    place.instance = address;
+    if (address.find(':') == std::string_view::npos) {
+        place.instance += scheme == "https" ? ":443" : ":80";
+    }
+    place.problem = go_url_problem(place.url);
+    if (!place.problem.empty()) place.problem = place.url + " is no URL: " + place.problem;
+    return place;
 }
 
 }  // namespace
 
-std::string target_url(const ScrapeConfig& config, std::span<const Label> labels) {
-    std::string url;
-    const std::string_view scheme = get(labels, scheme_label);
-    if (!scheme.empty()) (url += scheme) += ':';
-    url += "//";
-    append_escaped(url, get(labels, address_label_name), plain_in_host);
-    const std::string_view path = get(labels, metrics_path_label);
-    if (!path.empty() && path.front() != '/') url += '/';
-    append_escaped(url, path, plain_in_path);
-    for (const auto& [name, values] : merged_params(config, labels)) {
-        for (const std::string& value : values) append_query(url, name, value);
-    }
-    return url;
+TargetPlace target_place(const ScrapeConfig& config, Labels labels) {
+    return rules_of(config.dialect).joins_urls_as_they_are ? joined_place(config, labels)
+                                                           : encoded_place(config, labels);
 }
 
 }  // namespace k8s_sd::inline v0::detail

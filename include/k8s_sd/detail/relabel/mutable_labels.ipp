@@ -1,0 +1,131 @@
+#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/relabel/mutable_labels.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+// What clear() keeps. Most targets have far less than that.
+constexpr std::size_t most_kept_labels = 4096;
+constexpr std::size_t most_kept_texts = 64;
+constexpr std::size_t longest_kept_text = 1024;
+
+/// Sets of so many labels are quickly searched.
+constexpr std::size_t small_set = 64;
+/// So many searches of a set take longer than to find out all places in it.
+constexpr std::size_t many_searches = 64;
+
+}  // namespace
+
+/// Names are chosen by whoever makes objects, so that their hashes must not be known.
+class MutableLabels::Places
+    : public boost::unordered_flat_map<std::string_view, std::size_t, detail::SeededHash> {};
+
+MutableLabels::MutableLabels() = default;
+MutableLabels::~MutableLabels() = default;
+
+MutableLabels::MutableLabels(MutableLabels&& other) noexcept
+    : labels_(std::exchange(other.labels_, {})),
+      texts_(std::move(other.texts_)),
+      texts_in_use_(std::exchange(other.texts_in_use_, 0)),
+      places_(std::move(other.places_)),
+      searches_(std::exchange(other.searches_, 0)) {
+    other.texts_.clear();
+}
+
+MutableLabels& MutableLabels::operator=(MutableLabels&& other) noexcept {
+    labels_.swap(other.labels_);
+    texts_.swap(other.texts_);
+    std::swap(texts_in_use_, other.texts_in_use_);
+    places_.swap(other.places_);
+    std::swap(searches_, other.searches_);
+    if (this != &other) other.clear();
+    return *this;
+}
+
+void MutableLabels::clear() noexcept {
+    forget_places();
+    labels_.clear();
+    if (labels_.capacity() > most_kept_labels) labels_ = {};
+    while (texts_.size() > most_kept_texts) texts_.pop_back();
+    const auto used = static_cast<std::ptrdiff_t>(std::min(texts_in_use_, texts_.size()));
+    std::for_each(texts_.begin(), texts_.begin() + used, [](std::string& text) {
+        if (text.capacity() > longest_kept_text) std::string().swap(text);
+    });
+    texts_in_use_ = 0;
+}
+
+void MutableLabels::set(std::string_view name, std::string_view value) {
+    if (pays_to_know_places()) {
+        places_ = std::make_unique<Places>();
+        places_->reserve(labels_.size());
+        // The first of several, as a search finds it.
+        for (std::size_t i = 0; i < labels_.size(); ++i) places_->emplace(labels_[i].name, i);
+    }
+    if (const std::size_t i = index_of(name); i < labels_.size()) {
+        labels_[i].value = value;
+    } else {
+        append(name, value);
+    }
+}
+
+void MutableLabels::append(std::string_view name, std::string_view value) {
+    labels_.push_back({name, value});
+    if (places_) places_->emplace(name, labels_.size() - 1);
+}
+
+void MutableLabels::erase_empty() {
+    forget_places();
+    std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
+}
+
+std::string& MutableLabels::new_text() {
+    if (texts_in_use_ == texts_.size()) texts_.emplace_back();
+    std::string& text = texts_[texts_in_use_++];
+    text.clear();
+    return text;
+}
+
+void MutableLabels::erase(std::string_view name) {
+    const std::size_t i = index_of(name);
+    if (i == labels_.size()) return;
+    forget_places();
+    labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+void MutableLabels::sort() {
+    forget_places();
+    std::sort(labels_.begin(), labels_.end(),
+              [](const Label& a, const Label& b) { return a.name < b.name; });
+}
+
+LabelMap MutableLabels::to_map() const {
+    LabelMap map;
+    for (const auto& [name, value] : labels_) {
+        if (!value.empty()) map.emplace(name, value);
+    }
+    return map;
+}
+
+std::size_t MutableLabels::index_of(std::string_view name) const noexcept {
+    if (places_) {
+        const auto found = places_->find(name);
+        return found == places_->end() ? labels_.size() : found->second;
+    }
+    const Label* label = find(labels_, name);
+    return label ? static_cast<std::size_t>(label - labels_.data()) : labels_.size();
+}
+
+bool MutableLabels::pays_to_know_places() noexcept {
+    return !places_ && labels_.size() > small_set && ++searches_ > many_searches;
+}
+
+void MutableLabels::forget_places() noexcept {
+    places_.reset();
+    searches_ = 0;
+}
+
+}  // namespace k8s_sd::inline v0

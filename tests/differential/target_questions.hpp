@@ -1,0 +1,54 @@
+#pragma once
+
+#include "differential/generator.hpp"
+#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/scrape/sharding.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <string>
+
+namespace k8s_sd::test {
+
+/// Makes jobs and targets for Prometheus or vmagent, in the form of ask_peer.py: {"name", "job",
+/// "targets"}. The same seed makes the same ones. Many are odd on purpose: addresses that are none,
+/// paths that must be encoded, rules that cannot work. What is left out:
+/// * line breaks in values, which `.` matches or not in vmagent, as the way of matching takes it;
+/// * intervals that are not above 0 for vmagent, which ends at the first.
+class TargetQuestions : RelabelGenerator {
+ public:
+    TargetQuestions(LabelDialect dialect, std::uint64_t seed)
+        : RelabelGenerator(seed), vmagent_(dialect == LabelDialect::victoriametrics) {}
+
+    boost::json::object next();
+
+ private:
+    boost::json::object job();
+    boost::json::array rules();
+    boost::json::object odd_rule();
+    boost::json::object steering_rule();
+    boost::json::object vmagent_rule();
+    boost::json::object target(std::size_t number);
+    std::string selector();
+    std::string address(std::size_t number);
+    std::string path();
+    std::string odd_name();
+    std::string odd_regex();
+
+    bool vmagent_;
+    std::size_t count_ = 0;
+};
+
+/// What k8s_sd makes of a question, in the form of the answers of ask_peer.py. Other than there, a
+/// target that equals another one has its own entry.
+boost::json::value answer_of_k8s_sd(LabelDialect, const Sharding&,
+                                    const boost::json::object& question);
+
+/// Compares two answers. Empty: they are equal, or differ as is documented; then `reason` says so.
+std::string difference(LabelDialect, const boost::json::object& question,
+                       const boost::json::value& ours, const boost::json::value& theirs,
+                       std::string& reason);
+
+}  // namespace k8s_sd::test
