@@ -6,6 +6,7 @@ namespace k8s_sd::inline v0 {
 class MutableLabels;
 class Relabeler;
 class ScrapeConfigReloader;
+class ScrapeLabels;
 class ScrapeTarget;
 class Sharding;
 class TargetBuilder;

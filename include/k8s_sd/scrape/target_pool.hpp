@@ -27,8 +27,9 @@ class TargetHandler {
     virtual void start(TargetId, const ScrapeTargetPtr&) noexcept = 0;
 
     /// TargetPool::reload() has brought another configuration. Comes before the other calls, which
-    /// do not mention a target that goes on, although its scrapes may have to be others now: with
-    /// other `metric_relabel_configs`, for one, or other settings that only the host uses.
+    /// do not mention a target that goes on, although its samples may have to be treated otherwise
+    /// now: with other `metric_relabel_configs`. What is no part of a ScrapeConfig, such as
+    /// credentials, the host has to compare itself.
     virtual void reconfigure(const ScrapeConfig& before, const ScrapeConfig& now) noexcept {
         static_cast<void>(before), static_cast<void>(now);
     }
