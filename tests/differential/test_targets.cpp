@@ -1,5 +1,5 @@
-// Compares targets with those of Prometheus and vmagent: of the programs themselves, where
-// $K8S_SD_PEERS names a folder that has them, and of what they answered when that was recorded.
+// Compares targets with those of Prometheus and vmagent: of the programs themselves, where they are
+// installed or in the folder $K8S_SD_PEERS, and of what they answered when that was recorded.
 // $K8S_SD_DIFFERENTIAL_JOBS and $K8S_SD_DIFFERENTIAL_SEED make it longer, and different;
 // $K8S_SD_RECORD names a folder for new recordings.
 
@@ -126,11 +126,19 @@ json::array make_questions(LabelDialect dialect, std::uint64_t seed, std::size_t
     return questions;
 }
 
-void compare_with_program(const Peer& peer) {
+/// In the folder that $K8S_SD_PEERS names, or installed; empty: nowhere.
+std::string find_program(const std::string& name) {
     const char* folder = std::getenv("K8S_SD_PEERS");
-    if (!folder) SKIP("K8S_SD_PEERS names no folder with " << peer.program);
-    const std::string program = std::string(folder) + "/" + peer.program;
-    if (!std::ifstream(program)) SKIP("there is no " << program);
+    const std::string where = folder ? std::string(folder) + "/" + name : name;
+    const CommandOutput output = run_command("command -v " + where);
+    return output.text.substr(0, output.text.find('\n'));
+}
+
+void compare_with_program(const Peer& peer) {
+    const std::string program = find_program(peer.program);
+    if (program.empty()) {
+        SKIP("there is no " << peer.program << ", neither installed nor in $K8S_SD_PEERS");
+    }
     const json::value probe = ask(peer, program, {});
     if (probe.at("version") != json::string(peer.version)) {
         SKIP(program << " is version " << json::serialize(probe.at("version")) << ", not "

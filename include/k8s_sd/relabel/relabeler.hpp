@@ -65,8 +65,8 @@ enum class NameValidation : std::uint8_t {
 /// How to read and apply rules.
 struct RelabelOptions {
     NameValidation names = NameValidation::utf8;  ///< which names rules may make
-    /// LabelDialect::victoriametrics: `hashmod` uses XXH64, and `{{label}}` in a replacement stands
-    /// for the value of that label.
+    /// LabelDialect::victoriametrics: as vmagent; e.g. `hashmod` uses XXH64, and `{{label}}` in a
+    /// replacement stands for the value of that label.
     LabelDialect dialect = LabelDialect::prometheus;
     auto operator<=>(const RelabelOptions&) const = default;
 };
@@ -87,8 +87,8 @@ struct RelabelStep {
 };
 
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
-/// Rule: Prometheus' documentation of `relabel_config`; its behaviour is reproduced exactly, but
-/// where labelmap makes one name of two: the label with the greater original name wins.
+/// Rules: Prometheus' and vmagent's documentation of `relabel_config`; their behaviour is reproduced
+/// but for the differences that docs/relabelling.md lists.
 class K8S_SD_EXPORT Relabeler {
  public:
     Relabeler() = default;  ///< without rules: changes nothing

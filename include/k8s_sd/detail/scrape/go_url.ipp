@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+bool is_control_byte(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool is_hex_digit(char c) { return hex_value(c) < 16; }
 
 /// What may stand in a host as it is; other ASCII characters may not stand there at all.
@@ -134,7 +134,7 @@ std::string go_url_problem(std::string_view url) {
     const std::size_t hash = std::min(url.find('#'), url.size());
     if (!has_sound_escapes(url.substr(hash))) return "a '%' is followed by no two digits";
     url = url.substr(0, hash);
-    if (std::any_of(url.begin(), url.end(), is_control)) return "it has a control character";
+    if (std::any_of(url.begin(), url.end(), is_control_byte)) return "it has a control character";
     const auto parts = split_scheme(url);
     if (!parts) return "the scheme is missing";
     std::string_view rest = parts->rest.substr(0, parts->rest.find('?'));

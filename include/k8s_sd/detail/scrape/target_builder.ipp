@@ -37,6 +37,20 @@ Problem read_duration_label(const MutableLabels& labels, std::string_view name,
     return value.count() > 0 ? Problem() : std::string(name) + " must be longer than 0";
 }
 
+Problem read_times(const detail::PreparedJob& job, const MutableLabels& labels,
+                   milliseconds& interval, milliseconds& timeout) {
+    const LabelDialect dialect = job.config.dialect;
+    Problem problem = read_duration_label(labels, detail::interval_label, dialect,
+                                          job.config.scrape_interval, interval);
+    if (!problem.empty()) return problem;
+    problem = read_duration_label(labels, detail::timeout_label, dialect, job.timeout, timeout);
+    if (!problem.empty()) return problem;
+    const bool strict = detail::rules_of(dialect).refuses_timeout_above_interval;
+    if (strict && timeout > interval)
+        return "__scrape_timeout__ is longer than __scrape_interval__";
+    return {};
+}
+
 /// Names come from rules whose results were checked, values from anywhere.
 Problem check_values(const MutableLabels& labels) {
     for (const Label& label : labels.labels()) {
@@ -139,16 +153,7 @@ TargetBuilder::Finished TargetBuilder::finish(std::vector<std::string>* account)
     detail::TargetPlace place = detail::target_place(config, labels_.labels());
     if (!place.problem.empty()) return TargetError{std::move(place.problem)};
     Scrape scrape{{}, {}, std::move(place.url)};
-    Problem problem = read_duration_label(labels_, detail::interval_label, config.dialect,
-                                          config.scrape_interval, scrape.interval);
-    if (problem.empty()) {
-        problem = read_duration_label(labels_, detail::timeout_label, config.dialect, job_->timeout,
-                                      scrape.timeout);
-    }
-    const bool strict = detail::rules_of(config.dialect).refuses_timeout_above_interval;
-    if (problem.empty() && strict && scrape.timeout > scrape.interval) {
-        problem = "__scrape_timeout__ is longer than __scrape_interval__";
-    }
+    Problem problem = read_times(*job_, labels_, scrape.interval, scrape.timeout);
     if (!problem.empty()) return TargetError{std::move(problem)};
 
     if (labels_.get(detail::instance_label).empty()) {

@@ -16,7 +16,7 @@ using Label = MutableLabels::Label;
 using Labels = std::span<const Label>;
 using Params = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-constexpr const char* no_address = "there is no address: __address__ is empty";
+constexpr const char* address_is_missing = "there is no address: __address__ is empty";
 
 // What Go does not encode in these parts of a URL.
 constexpr std::string_view plain_in_host = "!$&'()*+,;=:[]<>\"";
@@ -52,7 +52,7 @@ void append_params(std::string& url, char first_separator, const Params& params)
 
 TargetPlace encoded_place(const ScrapeConfig& config, Labels labels) {
     const std::string_view address = value_of(labels, address_label_name);
-    if (address.empty()) return {{}, {}, no_address};
+    if (address.empty()) return {{}, {}, address_is_missing};
     if (address.find('/') != std::string_view::npos) {
         return {{}, {}, "__address__ must be host:port, without scheme and path"};
     }
@@ -82,7 +82,7 @@ Params labelled_params(const ScrapeConfig& config, Labels labels) {
 
 TargetPlace joined_place(const ScrapeConfig& config, Labels labels) {
     std::string_view address = value_of(labels, address_label_name);
-    if (address.empty()) return {{}, {}, no_address};
+    if (address.empty()) return {{}, {}, address_is_missing};
     std::string_view scheme = value_of(labels, scheme_label, "http");
     std::string_view path = value_of(labels, metrics_path_label, "/metrics");
     for (const std::string_view start : {"http://", "https://"}) {
