@@ -12,14 +12,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Memory that leaves nothing behind.
+/// Memory that leaves nothing behind. Boost 1.81 gives keys back with another alignment than it got
+/// them with, none of which is larger than that of operator new.
 class CleansingResource final : public boost::json::memory_resource {
-    void* do_allocate(std::size_t size, std::size_t alignment) override {
-        return ::operator new(size, std::align_val_t(alignment));
-    }
-    void do_deallocate(void* memory, std::size_t size, std::size_t alignment) override {
+    void* do_allocate(std::size_t size, std::size_t) override { return ::operator new(size); }
+    void do_deallocate(void* memory, std::size_t size, std::size_t) override {
         cleanse(memory, size);
-        ::operator delete(memory, std::align_val_t(alignment));
+        ::operator delete(memory);
     }
     bool do_is_equal(const boost::json::memory_resource& other) const noexcept override {
         return this == &other;
