@@ -210,6 +210,51 @@ TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not loo
     CHECK(f.take() == Seen{"b"});
 }
 
+TEST_CASE("ScrapeConfigReloader: a look that takes longer than 10 s is told, and so is what it shows") {
+    Followed f;
+    boost::asio::io_context pool;  // slow each time
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const ScrapeConfigUpdate& update) {
+            seen.push_back(update.config ? update.config->jobs.at(0).scrape.job_name : "slow");
+        },
+        pool.get_executor());
+    reloader.start();
+    for (const char* name : {"a", "b", "c"}) {
+        CAPTURE(name);
+        f.directory.write("p.yml", file_with(name));
+        f.advance(16s);
+        CHECK(std::exchange(seen, {}) == Seen{"slow"});
+        pool.restart();
+        CHECK(pool.poll() == 1);
+        f.settle();
+        CHECK(std::exchange(seen, {}) == Seen{name});
+    }
+}
+
+TEST_CASE("ScrapeConfigReloader: ever new checks do not keep back what a look shows") {
+    Followed f;
+    boost::asio::io_context pool;
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const auto& update) { seen.push_back(update.config->jobs.at(0).scrape.job_name); },
+        pool.get_executor());
+    reloader.start();
+    f.settle();
+    for (const char* name : {"a", "b"}) {
+        f.directory.write("p.yml", file_with(name));
+        reloader.check();
+        f.settle();
+        pool.restart();
+        CHECK(pool.poll() == 1);
+        reloader.check();
+        f.settle();
+    }
+    CHECK(seen == Seen{"a", "b"});
+}
+
 TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
     Followed f;
     f.files->hangs = true;

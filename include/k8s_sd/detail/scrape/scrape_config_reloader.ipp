@@ -126,10 +126,11 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         looking_ = false;
         if (cancelled_) return;
         patience_->cancel();
+        // It shows nothing new, but is to be told in any case: what it is must be read.
+        const bool untold = !look.update && !known_;
+        if (look.update) known_ = look.files;
         // First, as the callback may throw, or cancel.
-        const bool again = std::exchange(look_again_, false);
-        if (again) return this->look();
-        known_ = look.files;
+        if (std::exchange(look_again_, false) || untold) this->look();
         tell(look.update);
     }
 
@@ -137,7 +138,6 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_) return;
         // What it shows in the end is to be told even if it is what was known before.
         known_.reset();
-        look_again_ = true;
         tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"));
     }
 
@@ -184,7 +184,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     std::unique_ptr<Timer> patience_;  // the same
     detail::LateAnswers::Ticket look_ticket_;
     bool looking_ = false;
-    bool look_again_ = false;  // what comes of this look is too old
+    bool look_again_ = false;  // after the look that is under way
     Files known_;              // null: whatever is there is told
 };
 
