@@ -206,6 +206,25 @@ TEST_CASE(
     CHECK_FALSE(f.state().error);
 }
 
+TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") {
+    FileJobs f;
+    f.files->hangs = true;  // each time
+    f.settle_with({f.job({"*.json"})});
+    for (const char* target : {"x:1", "y:1"}) {
+        CAPTURE(target);
+        f.directory.write("t.json", listed(target));
+        f.advance(16s);
+        CHECK(f.state().error == errc::target_file_failed);
+        f.files->answer();
+        f.files->hangs = true;
+        f.settle();
+        CHECK(f.addresses() == target);
+        CHECK_FALSE(f.state().error);
+    }
+    CHECK(f.metrics->target_file_looks == 2);
+    CHECK(f.metrics->target_file_failures == 2);
+}
+
 TEST_CASE("file_sd: nothing is left of a job that goes while a look hangs") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));

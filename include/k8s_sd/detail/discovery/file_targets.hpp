@@ -55,7 +55,6 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     const std::shared_ptr<TargetGroupMaker> maker_;
     std::unique_ptr<Timer> timer_;
     LateAnswers::Ticket ticket_;
-    std::weak_ptr<const void> under_way_;  ///< not expired: a look has not come to its end
     KnownFiles files_;
     bool listed_ = false;
 };

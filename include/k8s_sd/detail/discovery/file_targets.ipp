@@ -61,7 +61,6 @@ void FileTargets::stop() noexcept {
 }
 
 void FileTargets::look() {
-    if (!under_way_.expired()) return on_hanging();
     metrics_->target_file_looks.fetch_add(1, std::memory_order_relaxed);
     timer_->expires_at(clock_->now() + longest_look, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->on_hanging();
@@ -70,9 +69,7 @@ void FileTargets::look() {
 }
 
 void FileTargets::ask() {
-    const auto token = std::make_shared<const int>();
-    under_way_ = token;
-    const auto read = [token, config = config_, known = hashes(), maker = maker_]() -> Look {
+    const auto read = [config = config_, known = hashes(), maker = maker_]() -> Look {
         try {
             return std::make_shared<const FileLook>(look_at_files(config, known, *maker));
         } catch (const std::exception& e) {
@@ -92,18 +89,18 @@ void FileTargets::look_later() {
                        });
 }
 
+/// It is waited for: another look would take as long.
 void FileTargets::on_hanging() { fail("reading the files takes longer than 10 s"); }
 
 void FileTargets::fail(const std::string& problem) {
-    ticket_.cancel();
     metrics_->target_file_failures.fetch_add(1, std::memory_order_relaxed);
     source_->fail(errc::target_file_failed, problem);
-    look_later();
 }
 
 void FileTargets::on_look(const FileLook& look) {
-    if (!look.problem.empty()) return fail(look.problem);
     ticket_.cancel();
+    look_later();
+    if (!look.problem.empty()) return fail(look.problem);
     std::size_t failures = look.patterns.size();
     for (const auto& [path, file] : look.files) failures += file.problem.empty() ? 0U : 1U;
     metrics_->target_file_failures.fetch_add(failures, std::memory_order_relaxed);
@@ -111,7 +108,6 @@ void FileTargets::on_look(const FileLook& look) {
     const bool changed = !listed_ || !same_groups(files, files_);
     files_ = std::move(files);
     tell(summary(look), failures > 0 && files_.empty(), changed);
-    look_later();
 }
 
 /// What is known after a look: where it failed, what was known before, if the dialect keeps that.
