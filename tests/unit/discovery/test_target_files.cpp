@@ -75,6 +75,27 @@ TEST_CASE("find_files: a directory without end is left, and told of") {
     CHECK(contains(found.problem, "there are too many files"));
 }
 
+TEST_CASE("find_files: a path that is longer than paths can be is told, and costs nothing") {
+    std::string path = "/";
+    for (int i = 0; i < 1'000'000; ++i) path += "a/";
+    CHECK(contains(detail::find_files(path + "*.yml", 10).problem, "more than 4095 bytes"));
+    CHECK(detail::find_files(path.substr(0, 4095), 10).problem == "");
+    FileSdConfig config;
+    config.files = {path + "x.json"};
+    CHECK(config_error([&] { validate(config); }) == "files[0]: is longer than 4095 bytes");
+}
+
+TEST_CASE("find_files: a pattern without end is told") {
+    for (const char* pattern : {"[", "a[.yml", "[]", "[a", "[a-", "[a-]", "[-a]", "x\\", "[^", "[\\"}) {
+        CAPTURE(pattern);
+        CHECK(contains(detail::find_files(pattern, 10).problem, "is no pattern"));
+    }
+    for (const char* pattern : {"[a]", "[^a]", "[a-z]", "[\\]]", "[ab-cd]", "\\[", "a]", "a-b", "*?"}) {
+        CAPTURE(pattern);
+        CHECK(detail::find_files(pattern, 1'000'000).problem == "");
+    }
+}
+
 // --- files ---------------------------------------------------------------------------------------
 
 TEST_CASE("look_at_files: each file has groups with its path as label") {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
@@ -268,16 +269,18 @@ class ScrapeConfigReader {
             pattern.fail("reading it from a URL is not supported; name a file");
         }
         const std::string full = detail::path_beside(file_name, path);
-        if (!detail::is_file_pattern(path)) return read_job_file(full, pattern, mistakes);
-        for (const std::string& name : files_.matching(full)) {
+        // To Prometheus also a plain name is a pattern, which may match nothing.
+        if (rules_.job_files_are_lists && !detail::is_file_pattern(path)) {
+            return read_job_file(full, pattern, mistakes);
+        }
+        const detail::MatchingFiles& found = files_.matching(full, pattern.where());
+        for (const std::string& name : found.paths) {
             mistakes.attempt([&] { read_job_file(name, pattern, mistakes); });
         }
+        if (!found.problem.empty()) pattern.fail(detail::printable(found.problem));
     }
 
     void read_job_file(const std::string& path, const YamlValue& named_by, Mistakes& mistakes) {
-        // To Prometheus also a plain name is a pattern, which may match nothing.
-        const bool optional = !rules_.job_files_are_lists;
-        if (optional && files_.matching(path).empty()) return;
         const YamlValue document = parse(files_.read(path, named_by.where()), path);
         if (rules_.job_files_are_lists) return read_jobs(document, path);
         constexpr std::string_view only_key = "scrape_configs";
