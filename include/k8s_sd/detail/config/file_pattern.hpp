@@ -26,7 +26,4 @@ inline constexpr std::size_t longest_file_path = 4095;
 /// \param most  entries of directories that are looked at
 MatchingFiles find_files(const std::string& pattern, std::size_t most);
 
-/// Whether find_files() could have found the path, if it exists.
-bool matches_pattern(const std::string& path, const std::string& pattern);
-
 }  // namespace k8s_sd::inline v0::detail

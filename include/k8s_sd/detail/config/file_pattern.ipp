@@ -136,9 +136,4 @@ MatchingFiles find_files(const std::string& pattern, std::size_t most) {
     return FileFinder(most).find(pattern);
 }
 
-bool matches_pattern(const std::string& path, const std::string& pattern) {
-    return pattern.size() <= longest_file_path &&
-           (path == pattern || ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0);
-}
-
 }  // namespace k8s_sd::inline v0::detail
