@@ -210,7 +210,8 @@ TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not loo
     CHECK(f.take() == Seen{"b"});
 }
 
-TEST_CASE("ScrapeConfigReloader: a look that takes longer than 10 s is told, and so is what it shows") {
+TEST_CASE(
+    "ScrapeConfigReloader: a look that takes longer than 10 s is told, and so is what it shows") {
     Followed f;
     boost::asio::io_context pool;  // slow each time
     Seen seen;

@@ -124,17 +124,22 @@ void KeyHandover::hand_over_one(std::string_view key, const YamlValue& value,
 
 void KeyHandover::check_unknown(std::string_view key, const YamlValue& value,
                                 const KnownKeys& known, bool is_discovery) {
-    // To look for a name that is near takes time, and a hostile file has very many keys.
-    constexpr std::size_t most_looked_up = 1'000;
-    if (++unknown_ > most_looked_up) {
-        if (options_.strict) value.fail("unknown key");
-        return;
-    }
-    const std::vector<std::string_view> all = names_of(known);
     // A key that is nearly another one is a mistake; any other may be of a newer program.
-    const bool misspelt = !did_you_mean(key, is_discovery ? known.used : all).empty();
     const bool refused = options_.strict && !is_discovery;
-    if (misspelt || refused) value.fail_unknown_key(key, all, known.used);
+    if (!is_misspelt(key, known, is_discovery) && !refused) return;
+    if (++refused_ > most_looked_up) value.fail("unknown key");
+    value.fail_unknown_key(key, names_of(known), known.used);
+}
+
+bool KeyHandover::is_misspelt(std::string_view key, const KnownKeys& known, bool is_discovery) {
+    auto& looked_up = looked_up_[is_discovery ? 1 : 0];
+    const std::pair<const KnownKeys*, std::string> entry(&known, key);
+    const auto found = looked_up.find(entry);
+    if (found != looked_up.end()) return found->second;
+    if (looked_up.size() == most_looked_up) return false;
+    const bool misspelt = !did_you_mean(key, is_discovery ? known.used : names_of(known)).empty();
+    looked_up.emplace(entry, misspelt);
+    return misspelt;
 }
 
 void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
@@ -152,14 +157,17 @@ std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
         {.most_values = any, .most_bytes = any, .scalars_are_texts = shape == KeyShape::texts});
 }
 
-void inherit_settings(const ConfigValues& global, ConfigValues& job) {
+std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job) {
+    std::size_t bytes = 0;
     for (const HandedKey& key : handed_job_keys) {
         const auto found = key.inherited ? global.find(key.name) : global.end();
         if (found == global.end()) continue;
         const auto own = job.find(key.name);
         if (own != job.end() && !says_nothing(own->second.json)) continue;
         job.insert_or_assign(found->first, found->second);
+        bytes += found->second.json.size();
     }
+    return bytes;
 }
 
 }  // namespace k8s_sd::inline v0::detail
