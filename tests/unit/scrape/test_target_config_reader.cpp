@@ -59,6 +59,9 @@ TEST_CASE("static_configs: Prometheus refuses URLs, to vmagent they are targets"
     CHECK(contains(problem(keys), "etc/p.yml:3: scrape_configs[0].static_configs[0].targets[0]: a "
                                   "target is host:port"));
     CHECK(job(keys, vm).static_configs[0].targets[0] == "http://a/m");
+    // Rules can make an address of it, as blackbox jobs do.
+    const std::string rules = "  relabel_configs: [{target_label: __address__, replacement: b}]\n";
+    CHECK(job(keys + rules).static_configs[0].targets[0] == "http://a/m");
 }
 
 TEST_CASE("static_configs: the label __address__ is the address for vmagent alone") {

@@ -37,7 +37,7 @@ struct DialectRules {
     /// Files of `scrape_config_files` are lists of jobs to vmagent; to Prometheus mappings like the
     /// main file.
     bool job_files_are_lists;
-    /// To vmagent paths in these files are relative to the directory of the main file; to Prometheus
+    /// In such files paths are relative to the directory of the main file to vmagent; to Prometheus
     /// to that of the file itself.
     bool job_files_have_directory_of_main_file;
     /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
@@ -117,8 +117,8 @@ struct DialectRules {
     /// vmagent takes the label `__address__` of a static group, or one of a file, for the address of
     /// its targets; Prometheus takes the targets.
     bool address_label_replaces_targets;
-    /// Prometheus refuses a configuration with a static target that has a slash; to vmagent it may
-    /// be a URL.
+    /// Prometheus refuses a static target that has a slash in a job without relabel_configs; to
+    /// vmagent it may be a URL.
     bool refuses_slash_in_static_targets;
     /// vmagent tells `__meta_filepath` relative to the directory of its configuration; Prometheus
     /// as it opens the file.

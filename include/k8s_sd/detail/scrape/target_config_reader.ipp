@@ -22,9 +22,11 @@ constexpr Duration vmagent_list_interval = std::chrono::seconds(30);
 
 class TargetConfigReader {
  public:
-    TargetConfigReader(LabelDialect dialect, const std::string& file_name)
+    /// \param has_rules  the job's relabel_configs may make an address of anything
+    TargetConfigReader(LabelDialect dialect, const std::string& file_name, bool has_rules)
         : dialect_(dialect),
           rules_(rules_of(dialect)),
+          refuses_slash_(rules_.refuses_slash_in_static_targets && !has_rules),
           directory_(std::filesystem::path(file_name).parent_path()) {}
 
     StaticConfig read_static(const YamlValue& entry) const {
@@ -95,7 +97,7 @@ class TargetConfigReader {
 
     std::string read_target(const YamlValue& value) const {
         std::string target = value.string();
-        if (rules_.refuses_slash_in_static_targets && target.find('/') != std::string::npos) {
+        if (refuses_slash_ && target.find('/') != std::string::npos) {
             value.fail("a target is host:port, without scheme and path; these are scheme and "
                        "metrics_path of the job");
         }
@@ -127,6 +129,7 @@ class TargetConfigReader {
 
     const LabelDialect dialect_;
     const DialectRules& rules_;
+    const bool refuses_slash_;
     const std::filesystem::path directory_;
 };
 
@@ -134,7 +137,7 @@ class TargetConfigReader {
 
 void read_target_configs(const YamlValue& entry, LabelDialect dialect, const std::string& file_name,
                          Job& job, Mistakes& mistakes) {
-    const TargetConfigReader reader(dialect, file_name);
+    const TargetConfigReader reader(dialect, file_name, !entry["relabel_configs"].is_empty());
     const auto read_each = [&](const char* key, auto& configs, auto read) {
         mistakes.attempt([&] {
             for (const YamlValue& item : entry[key].items()) {
