@@ -32,24 +32,45 @@ std::vector<std::string_view> names_of(const KnownKeys& known) {
     return names;
 }
 
-void check_number(const YamlValue& value) {
-    const std::string text = value.string();
+bool is_number(const std::string& text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || !value.is_plain()) {
-        value.fail("must be a number");
-    }
+    return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100.
+void check_number(const YamlValue& value) {
+    if (!value.is_plain() || !is_number(value.string())) value.fail("must be a number");
+}
+
+/// Takes a number and its unit from the front.
+bool skip_size(std::string_view& rest) {
+    constexpr std::array<std::string_view, 20> units{"",    "b",  "k",   "kb",  "kib", "m",  "mb",
+                                                     "mib", "g",  "gb",  "gib", "t",   "tb", "tib",
+                                                     "p",   "pb", "pib", "e",   "eb",  "eib"};
+    constexpr const char* digits = "0123456789.";
+    const std::size_t number = std::min(rest.find_first_not_of(digits), rest.size());
+    rest.remove_prefix(number);
+    const std::size_t unit = std::min(rest.find_first_of(digits), rest.size());
+    const bool known = std::find(units.begin(), units.end(), rest.substr(0, unit)) != units.end();
+    rest.remove_prefix(unit);
+    return number > 0 && known;
+}
+
+/// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100, 1GB512MB, 1e6.
 void check_size(const YamlValue& value) {
-    constexpr std::array<std::string_view, 14> units{"",    "b", "k",  "kb",  "kib", "m",   "mb",
-                                                     "mib", "g", "gb", "gib", "tb",  "tib", "pb"};
     const std::string text = lower_case(value.string());
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const bool unit =
-        std::find(units.begin(), units.end(), std::string_view(text).substr(digits)) != units.end();
-    if (digits == 0 || !unit) value.fail("must be a size, such as 10MB");
+    if (is_number(text)) return;
+    std::string_view rest = text;
+    do {
+        if (!skip_size(rest)) value.fail("must be a size, such as 10MB");
+    } while (!rest.empty());
+}
+
+/// To vmagent what is below 0 is no limit. Prometheus refuses it, which is not for k8s_sd to do.
+bool is_negative(const YamlValue& value) {
+    const std::string text = value.string();
+    return value.is_plain() && text.size() > 1 && text[0] == '-' &&
+           text.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
 void check_duration(const YamlValue& value, LabelDialect dialect) {
@@ -65,7 +86,9 @@ void check_shape(const YamlValue& value, KeyShape shape, LabelDialect dialect) {
     switch (shape) {
         case KeyShape::any: return;
         case KeyShape::boolean: return (void)value.boolean();
-        case KeyShape::whole: return (void)value.unsigned_integer();
+        case KeyShape::whole:
+            if (!is_negative(value)) (void)value.unsigned_integer();
+            return;
         case KeyShape::number: return check_number(value);
         case KeyShape::text: return (void)value.string();
         case KeyShape::size: return check_size(value);
@@ -150,11 +173,15 @@ void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
 }
 
 std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
+    if (shape == KeyShape::whole && !is_negative(value)) {
+        return std::to_string(value.unsigned_integer());  // also what JSON cannot write: 0x10
+    }
+    // What is a text is not to lose its form: 1e9, yes, 010.
+    const bool texts = shape == KeyShape::text || shape == KeyShape::texts ||
+                       shape == KeyShape::size || shape == KeyShape::duration;
     // What is read from a document is bounded by what is written; see YamlDocument::spend().
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
-    return to_json(
-        value,
-        {.most_values = any, .most_bytes = any, .scalars_are_texts = shape == KeyShape::texts});
+    return to_json(value, {.most_values = any, .most_bytes = any, .scalars_are_texts = texts});
 }
 
 std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job) {
