@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -324,6 +325,34 @@ TEST_CASE("ScrapeConfigReloader: an environment that reads no file is told as an
     reloader.start();
     context.run();
     CHECK(problem == "p.yml: too many files are being read");
+}
+
+TEST_CASE("ScrapeConfigReloader: a lookup of variables that throws is told once") {
+    Followed f;
+    f.directory.write("p.yml", "scrape_configs: [{job_name: '%{A}'}]\n");
+    ScrapeConfigOptions options;
+    options.dialect = LabelDialect::victoriametrics;
+    const auto works = std::make_shared<bool>(false);
+    options.variables = [works](std::string_view) -> std::optional<std::string> {
+        if (!*works) throw std::runtime_error("no variables");
+        return "a";
+    };
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, options, 5s, [&](const ScrapeConfigUpdate& update) {
+            seen.push_back(update.config ? update.config->jobs.at(0).scrape.job_name
+                                         : update.error->what());
+        });
+    reloader.start();
+    f.settle();
+    f.advance(1min);
+    CHECK(std::exchange(seen, {}) == Seen{f.path + ": no variables"});
+    reloader.check();
+    f.settle();
+    CHECK(std::exchange(seen, {}) == Seen{f.path + ": no variables"});
+    *works = true;
+    f.advance(5s);
+    CHECK(seen == Seen{"a"});
 }
 
 TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {

@@ -59,6 +59,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             if (!self->timer_) return;
             self->known_.reset();
+            self->failure_.clear();
             self->look_again_ = self->looking_;
             self->look();
         });
@@ -129,9 +130,12 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         // It shows nothing new, but is to be told in any case: what it is must be read.
         const bool untold = !look.update && !known_;
         if (look.update) known_ = look.files;
+        const std::string failure = look.files ? "" : look.update->error->what();
+        const bool repeated = !failure.empty() && failure == failure_;
+        failure_ = failure;
         // First, as the callback may throw, or cancel.
         if (std::exchange(look_again_, false) || untold) this->look();
-        tell(look.update);
+        if (!repeated) tell(look.update);
     }
 
     void tell_of_long_look() {
@@ -186,6 +190,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     bool looking_ = false;
     bool look_again_ = false;  // after the look that is under way
     Files known_;              // null: whatever is there is told
+    std::string failure_;      // of the last look, if it has seen no files
 };
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
