@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
-#include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/detail/config/http_client_reader.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
@@ -278,8 +277,9 @@ class ScrapeConfigReader {
             pattern.fail("reading it from a URL is not supported; name a file");
         }
         const std::string full = detail::path_beside(file_name, path);
-        // To Prometheus also a plain name is a pattern, which may match nothing.
-        if (rules_.job_files_are_lists && !detail::is_file_pattern(path)) {
+        // To Prometheus also a plain name is a pattern, which may match nothing; to vmagent only a
+        // name with "*" is one.
+        if (rules_.job_files_are_lists && path.find('*') == std::string::npos) {
             return read_job_file(full, pattern, file_name, mistakes);
         }
         const detail::MatchingFiles& found = files_.matching(full, pattern.where());
