@@ -50,7 +50,7 @@ void log(std::string_view text);
     //[variables
     const k8s_sd::ScrapeConfigOptions options{
         .dialect = k8s_sd::LabelDialect::victoriametrics,
-        .variables = [&](std::string_view name) -> std::optional<std::string> {
+        .variables = [this_node](std::string_view name) -> std::optional<std::string> {
             if (name == "KUBE_NODE_NAME") return this_node;
             return std::nullopt;  // `%{NAME}` stays as it is
         }};

@@ -15,7 +15,7 @@ namespace k8s_sd::inline v0 {
 /// vmagent's dialect, which has the values of environment variables in place of `%{NAME}`, also
 /// within values. What has no value stays as it is. Without such a function, text that has a
 /// `%{NAME}` is refused: the library reads no environment behind the host's back. Called during the
-/// parsing, by whoever parses.
+/// parsing, by whoever parses; see ScrapeConfigReloader for how long.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
 /// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules

@@ -40,7 +40,7 @@ struct FileSdConfig {
     std::size_t max_files = 1'000;                       ///< beyond it files are not read
     std::size_t max_file_bytes = std::size_t{16} << 20;  ///< of one file
     std::size_t max_bytes = std::size_t{64} << 20;       ///< of all files
-    std::size_t max_targets = 1'000'000;                 ///< of one file
+    std::size_t max_targets = 1'000'000;                 ///< of all files
     auto operator<=>(const FileSdConfig&) const = default;
 };
 

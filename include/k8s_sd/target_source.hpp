@@ -30,6 +30,11 @@ class K8S_SD_EXPORT TargetSource {
  public:
     /// A source that knows nothing yet.
     TargetSource();
+    /// Another handle of the same source. There is no move, which would leave a handle of none.
+    TargetSource(const TargetSource&) noexcept = default;
+    /// The same.
+    TargetSource& operator=(const TargetSource&) noexcept = default;
+    ~TargetSource() = default;
 
     /// Makes these the groups of the source, and the source one that has been listed; clears
     /// fail(). Groups without targets count as none. What is equal to what is known is no change.

@@ -33,16 +33,20 @@ struct ScrapeConfigUpdate {
 /// `scrape_config_files` name.
 ///
 /// \par Where it parses
-/// Reading and parsing take a few hundredths of a second for a megabyte. They never happen on the
-/// executor of the callback unless it is given for that as well. Without another one they happen
+/// Reading and parsing take a few hundredths of a second for a megabyte of simple YAML, and some
+/// 150 ms for one with anchors, tabs or texts of several lines. They never happen on the executor
+/// of the callback unless it is given for that as well. Without another one they happen
 /// where the environment reads files: by default on a thread of the library's, of which there is
 /// one while there is something to read. There is one look at a time; that it takes more than 10 s
-/// is told as an error. ScrapeConfigOptions::variables is called there, too.
+/// is told as an error, and what it shows is told when it ends. ScrapeConfigOptions::variables is
+/// called there, too: it must be thread-safe.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in the
 /// callback. It must be destroyed before its execution context. After cancel() has returned at
 /// most a call that had begun is still running, and one look at the files; nobody waits for that.
+/// It may still call ScrapeConfigOptions::variables, which must refer to nothing that is gone then:
+/// capture by value.
 ///
 /// \par Thread safety
 /// start(), check() and cancel() may be called from any thread.

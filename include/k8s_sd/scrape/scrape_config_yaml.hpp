@@ -73,7 +73,9 @@ struct ConfigNote {
 
 /// A mistake in a file.
 struct ScrapeConfigFailure {
-    std::string job{};      ///< that cannot be used; empty: it is about the whole file
+    /// That cannot be used. Empty: it has no name, or this is about an entry of
+    /// `scrape_config_files` or the whole file.
+    std::string job{};
     std::string where{};    ///< "file:line: key"
     std::string message{};  ///< what is wrong and what is allowed; without credentials
     auto operator<=>(const ScrapeConfigFailure&) const = default;

@@ -164,6 +164,37 @@ TEST_CASE("file_sd: targets under a directory that cannot be read stay in Promet
     CHECK_FALSE(f.state().error);
 }
 
+TEST_CASE("file_sd: files that come and go never add up, also where there are too many") {
+    FileJobs f;
+    Job job = f.job({"*.json"});
+    job.file_sd_configs[0].max_files = 3;
+    const auto name = [](int i) { return std::to_string(100 + i) + ".json"; };
+    for (int i = 0; i < 5; ++i) f.directory.write(name(i), listed(std::to_string(i)));
+    f.settle_with({job});
+    CHECK(f.addresses() == "0 1 2");
+    for (int i = 0; i < 20; ++i) {
+        std::filesystem::remove(f.directory.path(name(i)));
+        f.directory.write(name(i + 5), listed(std::to_string(i + 5)));
+        f.next();
+        CHECK(f.host.state("a").size() == 3);
+        CHECK(contains(f.state().message, "there are more than 3 files"));
+    }
+    CHECK(f.addresses() == "20 21 22");
+}
+
+TEST_CASE("file_sd: a file that is gone is gone, whatever else cannot be looked at") {
+    FileJobs f;
+    f.directory.write("a/t.json", listed("a:1"));
+    f.directory.write("b/t.json", listed("b:1"));
+    f.settle_with({f.job({"a/t*.json", "b/t*.json", "c/t*.json"})});
+    CHECK(f.addresses() == "a:1 b:1");
+    std::filesystem::create_symlink("c", f.directory.path("c"));  // a loop
+    std::filesystem::remove(f.directory.path("b/t.json"));
+    f.next();
+    CHECK(contains(f.state().message, "cannot look into"));
+    CHECK(f.addresses() == "a:1");
+}
+
 TEST_CASE("file_sd: equal configurations of two jobs are looked at once") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
@@ -204,6 +235,25 @@ TEST_CASE(
     CHECK(f.next() == "a: 1[~t.json:0]");
     CHECK(f.addresses() == "y:1");
     CHECK_FALSE(f.state().error);
+}
+
+TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") {
+    FileJobs f;
+    f.files->hangs = true;  // each time
+    f.settle_with({f.job({"*.json"})});
+    for (const char* target : {"x:1", "y:1"}) {
+        CAPTURE(target);
+        f.directory.write("t.json", listed(target));
+        f.advance(16s);
+        CHECK(f.state().error == errc::target_file_failed);
+        f.files->answer();
+        f.files->hangs = true;
+        f.settle();
+        CHECK(f.addresses() == target);
+        CHECK_FALSE(f.state().error);
+    }
+    CHECK(f.metrics->target_file_looks == 2);
+    CHECK(f.metrics->target_file_failures == 2);
 }
 
 TEST_CASE("file_sd: nothing is left of a job that goes while a look hangs") {

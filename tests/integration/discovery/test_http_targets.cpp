@@ -7,6 +7,7 @@
 #include "support/text_server.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,15 +63,15 @@ TEST_CASE("http_sd: the list of a URL is the targets of a job, and is asked for 
     ListJobs l;
     l.lists->answers = {listed("x:1")};
     l.apply({ListJobs::config()});
-    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t?x=1:0]");
+    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t:0]");
     CHECK(l.host.state("a")[0].second ==
           std::vector<LabelMap>{{{"__address__", "x:1"},
                                  {"__meta_url", "http://lists.example:8080/t?x=1"},
                                  {"x", "1"}}});
     CHECK(l.host.manager->status()[0].configs[0].origin == TargetOrigin::url);
     CHECK(l.next(listed("x:1")) == "");
-    CHECK(l.next(listed("y:1")) == "a: 1[~t?x=1:0]");
-    CHECK(l.next(http(200, "[]")) == "a: 1[-t?x=1:0]");
+    CHECK(l.next(listed("y:1")) == "a: 1[~t:0]");
+    CHECK(l.next(http(200, "[]")) == "a: 1[-t:0]");
     CHECK(l.host.problems() == "");
 }
 
@@ -126,7 +127,7 @@ TEST_CASE("http_sd: whatever fails keeps the targets, and is told with the URL b
         CHECK(l.state().error == error);
         CHECK(l.state().message.starts_with("http://lists.example:8080/t: "));
         CHECK(l.metrics->target_list_failures > 0);
-        CHECK(l.host.sources("a") == "t?x=1:0");
+        CHECK(l.host.sources("a") == "t:0");
         CHECK(l.next(listed("x:1")) == "");
         CHECK_FALSE(l.state().error);
     }
@@ -150,7 +151,7 @@ TEST_CASE("http_sd: vmagent takes any type, unknown keys and null groups") {
     l.lists->answers = {
         http(200, R"([null,{"targets":["a"],"labels":{"":"x"},"weight":1}])", "text/html")};
     l.apply({config});
-    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t?x=1:1]");
+    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t:1]");
 }
 
 TEST_CASE("http_sd: an answer that is too large is refused before it is all read") {
@@ -177,7 +178,7 @@ TEST_CASE("http_sd: no answer is told after the interval, and asked again") {
     CHECK(l.state().error == errc::response_timeout);
     l.lists->answers = {listed("x:1")};
     l.advance(2s);
-    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t?x=1:0]");
+    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t:0]");
 }
 
 TEST_CASE("http_sd: a list that fails at first is asked for sooner, and no more than so often") {
@@ -273,7 +274,7 @@ TEST_CASE("http_sd: a long list is read elsewhere, and waited for by nobody who 
     CHECK(l.host.take_diffs() == "");
     l.files->answer();
     l.settle();
-    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t?x=1:0]");
+    CHECK(l.host.take_diffs() == "a(full): 1(full)[~t:0]");
     l.files->hangs = true;
     l.lists->answers = {listed("y:1")};
     l.advance(60s);
@@ -298,7 +299,7 @@ TEST_CASE("http_sd: credentials are sent, read again after a 401, and told nowhe
     l.host.take_diffs();
     l.advance(50s);
     l.advance(10s);
-    CHECK(l.host.take_diffs() == "a: 1[~t?x=1:0]");
+    CHECK(l.host.take_diffs() == "a: 1[~t:0]");
     CHECK(contains(l.lists->requests.back(), "Bearer hunter2"));
     l.lists->answers = {http(401, "not hunter2, nor hunter1", "text/plain")};
     l.advance(2min);
@@ -325,12 +326,47 @@ TEST_CASE("http_sd: ever new credentials that are refused do not make it ask wit
 }
 
 TEST_CASE("http_sd: secrets of the query are in the label and in no message") {
+    const auto redirect =
+        "HTTP/1.1 302 x\r\nLocation: /u?token=hunter2\r\nContent-Length: 0\r\n\r\n";
+    const std::vector<std::string> table[] = {
+        {http(500, "")},
+        {http(404, "no such page: /t?token=hunter22", "text/plain")},
+        {http(404, "no page for hunter22", "text/plain")},
+        {http(200, R"([{"hunter22":1}])")},
+        {redirect, http(404, "no such page: /u?token=hunter2", "text/plain")}};
+    for (const std::vector<std::string>& answers : table) {
+        CAPTURE(answers);
+        ListJobs l;
+        l.lists->answers = answers;
+        l.apply({ListJobs::config("http://h/t?token=hunter22&a")});
+        CHECK(l.state().error);
+        CHECK_FALSE(contains(l.state().message, "hunter2"));
+        for (const std::string& line : l.take_log()) CHECK_FALSE(contains(line, "hunter2"));
+    }
+}
+
+TEST_CASE("http_sd: secrets of the query are in no source") {
     ListJobs l;
-    l.lists->answers = {http(500, "")};
-    l.apply({ListJobs::config("http://h/t?token=hunter2")});
-    CHECK(l.state().error);
-    CHECK_FALSE(contains(l.state().message, "hunter2"));
-    for (const std::string& line : l.take_log()) CHECK_FALSE(contains(line, "hunter2"));
+    l.lists->answers = {listed("x:1")};
+    l.apply({ListJobs::config("http://h/t?token=hunter22")});
+    REQUIRE(l.host.state("a").size() == 1);
+    CHECK(l.host.state("a")[0].first == "http://h/t:0");
+    CHECK(l.host.state("a")[0].second[0].at("__meta_url") == "http://h/t?token=hunter22");
+}
+
+TEST_CASE("http_sd: why old credentials are sent is told with the 401") {
+    ListJobs l;
+    TemporaryDirectory directory;
+    HttpSdConfig config = ListJobs::config();
+    config.auth.bearer_token_file = directory.write("token", "hunter22");
+    l.lists->answers = {listed("x:1")};
+    l.apply({config});
+    std::filesystem::remove(config.auth.bearer_token_file);
+    l.lists->answers = {http(401, "")};
+    l.advance(2min);
+    CHECK(l.state().error == errc::unauthorized);
+    CHECK(contains(l.state().message, "HTTP 401; "));
+    CHECK(contains(l.state().message, "No such file"));
 }
 
 TEST_CASE("http_sd: TLS and proxy of the configuration lead to the list") {

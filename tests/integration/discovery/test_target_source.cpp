@@ -356,3 +356,13 @@ TEST_CASE("static_configs: a mistake is a failure with its place, and takes noth
     CHECK(j.host.take_diffs() == "");
     CHECK(j.host.sources("a") == "0");
 }
+
+TEST_CASE("TargetSource: a handle that was moved from is a handle still") {
+    TargetSource source;
+    const TargetSource moved = std::move(source);
+    CHECK(source == moved);  // NOLINT(bugprone-use-after-move)
+    source.fail("down");
+    TargetSource assigned;
+    assigned = std::move(source);
+    CHECK(source == assigned);  // NOLINT(bugprone-use-after-move)
+}

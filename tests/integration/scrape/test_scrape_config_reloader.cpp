@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -210,6 +211,52 @@ TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not loo
     CHECK(f.take() == Seen{"b"});
 }
 
+TEST_CASE(
+    "ScrapeConfigReloader: a look that takes longer than 10 s is told, and so is what it shows") {
+    Followed f;
+    boost::asio::io_context pool;  // slow each time
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const ScrapeConfigUpdate& update) {
+            seen.push_back(update.config ? update.config->jobs.at(0).scrape.job_name : "slow");
+        },
+        pool.get_executor());
+    reloader.start();
+    for (const char* name : {"a", "b", "c"}) {
+        CAPTURE(name);
+        f.directory.write("p.yml", file_with(name));
+        f.advance(16s);
+        CHECK(std::exchange(seen, {}) == Seen{"slow"});
+        pool.restart();
+        CHECK(pool.poll() == 1);
+        f.settle();
+        CHECK(std::exchange(seen, {}) == Seen{name});
+    }
+}
+
+TEST_CASE("ScrapeConfigReloader: ever new checks do not keep back what a look shows") {
+    Followed f;
+    boost::asio::io_context pool;
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const auto& update) { seen.push_back(update.config->jobs.at(0).scrape.job_name); },
+        pool.get_executor());
+    reloader.start();
+    f.settle();
+    for (const char* name : {"a", "b"}) {
+        f.directory.write("p.yml", file_with(name));
+        reloader.check();
+        f.settle();
+        pool.restart();
+        CHECK(pool.poll() == 1);
+        reloader.check();
+        f.settle();
+    }
+    CHECK(seen == Seen{"a", "b"});
+}
+
 TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
     Followed f;
     f.files->hangs = true;
@@ -278,6 +325,34 @@ TEST_CASE("ScrapeConfigReloader: an environment that reads no file is told as an
     reloader.start();
     context.run();
     CHECK(problem == "p.yml: too many files are being read");
+}
+
+TEST_CASE("ScrapeConfigReloader: a lookup of variables that throws is told once") {
+    Followed f;
+    f.directory.write("p.yml", "scrape_configs: [{job_name: '%{A}'}]\n");
+    ScrapeConfigOptions options;
+    options.dialect = LabelDialect::victoriametrics;
+    const auto works = std::make_shared<bool>(false);
+    options.variables = [works](std::string_view) -> std::optional<std::string> {
+        if (!*works) throw std::runtime_error("no variables");
+        return "a";
+    };
+    Seen seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, options, 5s, [&](const ScrapeConfigUpdate& update) {
+            seen.push_back(update.config ? update.config->jobs.at(0).scrape.job_name
+                                         : update.error->what());
+        });
+    reloader.start();
+    f.settle();
+    f.advance(1min);
+    CHECK(std::exchange(seen, {}) == Seen{f.path + ": no variables"});
+    reloader.check();
+    f.settle();
+    CHECK(std::exchange(seen, {}) == Seen{f.path + ": no variables"});
+    *works = true;
+    f.advance(5s);
+    CHECK(seen == Seen{"a"});
 }
 
 TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {

@@ -79,7 +79,9 @@ TEST_CASE("validate: the URL of a list has a scheme and a host, and no user") {
         CHECK(url_problem(url) == "");
     }
     CHECK(url_problem("") == "url: is missing");
-    CHECK(contains(url_problem("a/b"), "url: must begin with http:// or https://"));
+    for (const char* url : {"a/b", "h/x?u=http://y", "h?http://y", "h#http://y"}) {
+        CHECK(contains(url_problem(url), "url: must begin with http:// or https://"));
+    }
     CHECK(contains(url_problem("ftp://a"), "url: the scheme must be http or https"));
     CHECK(contains(url_problem("http:///x"), "url: has no host"));
     const std::string user = url_problem("http://me:hunter2@a/x");

@@ -22,7 +22,7 @@ struct Files {
         return directory.write(name, content);
     }
     void name(const std::string& pattern) { config.files.push_back(directory.path(pattern)); }
-    FileLook look(const detail::FileHashes& known = {}) {
+    FileLook look(const detail::KnownTargetFiles& known = {}) {
         return detail::look_at_files(config, known, maker);
     }
     std::vector<std::string> find(const std::string& pattern) const {
@@ -39,6 +39,15 @@ struct Files {
 };
 
 using Names = std::vector<std::string>;
+
+detail::KnownTargetFiles known_after(const FileLook& look) {
+    detail::KnownTargetFiles known;
+    for (const auto& [path, file] : look.files) {
+        if (file.problem.empty()) known[path].list = file.content;
+        if (!file.content.mistake.empty()) known[path].bad = file.content;
+    }
+    return known;
+}
 
 }  // namespace
 
@@ -75,6 +84,29 @@ TEST_CASE("find_files: a directory without end is left, and told of") {
     CHECK(contains(found.problem, "there are too many files"));
 }
 
+TEST_CASE("find_files: a path that is longer than paths can be is told, and costs nothing") {
+    std::string path = "/";
+    for (int i = 0; i < 1'000'000; ++i) path += "a/";
+    CHECK(contains(detail::find_files(path + "*.yml", 10).problem, "more than 4095 bytes"));
+    CHECK(detail::find_files(path.substr(0, 4095), 10).problem == "");
+    FileSdConfig config;
+    config.files = {path + "x.json"};
+    CHECK(config_error([&] { validate(config); }) == "files[0]: is longer than 4095 bytes");
+}
+
+TEST_CASE("find_files: a pattern without end is told") {
+    for (const char* pattern :
+         {"[", "a[.yml", "[]", "[a", "[a-", "[a-]", "[-a]", "x\\", "[^", "[\\"}) {
+        CAPTURE(pattern);
+        CHECK(contains(detail::find_files(pattern, 10).problem, "is no pattern"));
+    }
+    for (const char* pattern :
+         {"[a]", "[^a]", "[a-z]", "[\\]]", "[ab-cd]", "\\[", "a]", "a-b", "*?"}) {
+        CAPTURE(pattern);
+        CHECK(detail::find_files(pattern, 1'000'000).problem == "");
+    }
+}
+
 // --- files ---------------------------------------------------------------------------------------
 
 TEST_CASE("look_at_files: each file has groups with its path as label") {
@@ -107,11 +139,31 @@ TEST_CASE("look_at_files: what has not changed is not read into groups again") {
     Files f;
     const std::string path = f.add("a.json", R"([{"targets":["x:1"]}])");
     f.name("a.json");
-    const std::size_t hash = f.look().files.at(path).hash;
-    CHECK_FALSE(f.look({{path, hash}}).files.at(path).groups);
-    CHECK(f.look({{path, hash + 1}}).files.at(path).groups);
+    detail::KnownTargetFiles known = known_after(f.look());
+    CHECK_FALSE(f.look(known).files.at(path).groups);
+    ++known[path].list.hash;
+    CHECK(f.look(known).files.at(path).groups);
+    --known[path].list.hash;
     f.add("a.json", R"([{"targets":["x:2"]}])");
-    CHECK(f.look({{path, hash}}).files.at(path).groups);
+    CHECK(f.look(known).files.at(path).groups);
+}
+
+TEST_CASE("look_at_files: bad bytes are not parsed again, and the problem stays") {
+    Files f;
+    const std::string path = f.add("a.json", "[{");
+    f.name("a.json");
+    const FileLook first = f.look();
+    const std::string problem = first.files.at(path).problem;
+    CHECK(contains(problem, "is not JSON"));
+    detail::KnownTargetFiles known = known_after(first);
+    known[path].bad.mistake = "remembered";
+    CHECK(f.look(known).files.at(path).problem == "remembered");
+    f.add("a.json", "[]");
+    CHECK(f.look(known).files.at(path).problem == "");
+    // What was refused for its length may be taken when others are shorter.
+    f.config.max_targets = 1;
+    f.add("a.json", R"([{"targets":["x","y"]}])");
+    CHECK(f.look().files.at(path).content.mistake == "");
 }
 
 TEST_CASE("look_at_files: a file that two patterns match is there once") {
@@ -154,7 +206,7 @@ TEST_CASE("look_at_files: a name without a file is told, a pattern without one i
     f.name("a.json");
     const FileLook look = f.look();
     CHECK(look.files.empty());
-    CHECK(look.patterns.empty());
+    CHECK(look.untold.empty());
     CHECK(look.missing == Names{f.directory.path("a.json")});
 }
 
@@ -167,7 +219,7 @@ TEST_CASE("look_at_files: files, bytes and targets are limited") {
         f.config.max_files = 1;
         const FileLook look = f.look();
         CHECK(look.files.size() == 1);
-        CHECK(look.patterns.at(0) == "there are more than 1 files");
+        CHECK(look.untold.at(0) == "there are more than 1 files");
     }
     SECTION("bytes of a file") {
         f.config.max_file_bytes = 20;
@@ -180,9 +232,43 @@ TEST_CASE("look_at_files: files, bytes and targets are limited") {
         const FileLook look = f.look();
         CHECK(look.files.at(a).groups);
         CHECK(contains(look.files.at(b).problem, "it is larger than"));
+        CHECK(look.files.at(b).problem.ends_with("(max_bytes is for all files)"));
     }
     SECTION("targets of a file") {
         f.config.max_targets = 1;
         CHECK(f.look().files.at(a).problem == a + ": the list: has more than 1 targets");
+    }
+    SECTION("targets of all, also of those that have not changed") {
+        f.config.max_targets = 2;
+        for (const FileLook& look : {f.look(), f.look(known_after(f.look()))}) {
+            CHECK(look.files.at(a).problem == "");
+            CHECK(look.files.at(b).problem ==
+                  b + ": with the files before it, it exceeds max_targets or max_bytes");
+        }
+        f.config.max_targets = 3;
+        CHECK(f.look().files.at(b).groups);
+    }
+    SECTION("texts of all, whatever anchors make of them") {
+        const std::string text(40, 'x');
+        for (const char* name : {"c.yml", "d.yml"}) {
+            f.add(name, "- targets: &a [" + text + "]\n- targets: *a\n- targets: *a\n");
+        }
+        f.config.files.clear();
+        f.name("*.yml");
+        f.config.max_bytes = 200;
+        const FileLook look = f.look();
+        CHECK(look.files.at(f.directory.path("c.yml")).groups);
+        CHECK(contains(look.files.at(f.directory.path("d.yml")).problem, "it exceeds"));
+    }
+    SECTION("files: those that are known come before new ones") {
+        f.config.max_files = 2;
+        const detail::KnownTargetFiles known = known_after(f.look());
+        f.add("0.json", "[]");
+        const FileLook look = f.look(known);
+        CHECK(look.files.contains(a));
+        CHECK(look.files.contains(b));
+        CHECK(look.untold.size() == 1);
+        std::filesystem::remove(a);
+        CHECK(f.look(known).files.contains(f.directory.path("0.json")));
     }
 }

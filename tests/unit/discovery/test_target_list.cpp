@@ -68,12 +68,12 @@ TEST_CASE("A list in JSON: keys are read in any case, as Go does, the last one o
 
 TEST_CASE("A list in JSON: Prometheus refuses it whole where vmagent passes over something") {
     CHECK(http_problem(R"([{"targets":["a"]}, {"target":["b"]}])") ==
-          "group 2: the key \"target\" is unknown; allowed are targets and labels");
+          "group 1: the key \"target\" is unknown; allowed are targets and labels");
     CHECK(http(R"([{"targets":["a"]}, {"target":["b"]}])", vm) == TargetLists{{{"a"}, {}}, {}});
-    CHECK(http_problem(R"([null])") == "group 1: must be an object with targets and labels");
+    CHECK(http_problem(R"([null])") == "group 0: must be an object with targets and labels");
     CHECK(http(R"([null,{"targets":["a"]}])", vm) == TargetLists{{}, {{"a"}, {}}});
     CHECK(http_problem(R"([{"targets":["a"],"labels":{"":"x"}}])") ==
-          "group 1: a label has no name");
+          "group 0: a label has no name");
     CHECK(http(R"([{"targets":["a"],"labels":{"":"x"}}])", vm) == TargetLists{{{"a"}, {}}});
 }
 
@@ -146,8 +146,8 @@ TEST_CASE("A list in YAML: both programs refuse unknown and repeated keys") {
         CHECK(contains(file_problem("- targets: [[a]]\n", "t.yml", dialect), "must be a text"));
         CHECK(contains(file_problem("- labels: {x: [y]}\n", "t.yml", dialect), "must be a text"));
     }
-    CHECK(contains(file_problem("- targets: [a]\n-\n", "t.yml"),
-                   ": [1]: a group must not be empty"));
+    CHECK(
+        contains(file_problem("- targets: [a]\n-\n", "t.yml"), ": [1]: a group must not be empty"));
     CHECK(file("- targets: [a]\n-\n", "t.yml", vm) == TargetLists{{{"a"}, {}}, {}});
 }
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,38 @@ TEST_CASE("Failures: anchors that stand for very much end in an error at once") 
     CHECK(failures.front().message == "anchors stand for too much");
 }
 
+TEST_CASE("Failures: a misspelt key is a mistake however many unknown ones stand before it") {
+    std::string yaml = "scrape_configs:\n";
+    for (int i = 0; i < 2'000; ++i) {
+        yaml += "- {job_name: j" + std::to_string(i) + ", dns_sd_configs: [], of_the_future: 1}\n";
+    }
+    for (int i = 0; i < 2'000; ++i) {
+        yaml +=
+            "- {job_name: k" + std::to_string(i) + ", x" + std::to_string(i) + "_sd_configs: []}\n";
+    }
+    const ScrapeConfigFile file = parse(yaml + "- {job_name: bad, relable_configs: []}\n");
+    REQUIRE(file.failures.size() == 1);
+    CHECK(file.failures[0].job == "bad");
+    CHECK(contains(file.failures[0].message, "did you mean relabel_configs?"));
+    CHECK(file.jobs.size() == 4'000);
+}
+
+TEST_CASE("Failures: what global says is not copied into more jobs than memory bears") {
+    const std::string text((1 << 20) - 100, 'x');
+    const std::string rule = "[{target_label: a, replacement: " + text + "}]";
+    std::string jobs = "\nscrape_configs:\n";
+    for (int i = 0; i < 100; ++i) jobs += "- {job_name: j" + std::to_string(i) + "}\n";
+    const ScrapeConfigOptions options{.dialect = V, .max_bytes = 2 << 20};
+    for (const std::string& global :
+         {"{scrape_failure_log_file: " + text + "}", "{relabel_configs: " + rule + "}"}) {
+        const ScrapeConfigFile file = parse("global: " + global + jobs, options);
+        CHECK(file.jobs.size() > 60);
+        CHECK(file.jobs.size() < 70);
+        REQUIRE(file.failures.size() == 100 - file.jobs.size());
+        CHECK(file.failures[0].message == "global says too much for so many jobs");
+    }
+}
+
 TEST_CASE("Failures: hostile files end within seconds") {
     std::string unknown = "scrape_configs:\n- job_name: j\n";
     for (int i = 0; i < 100'000; ++i) unknown += "  honour_label" + std::to_string(i) + ": 1\n";
@@ -218,6 +251,11 @@ TEST_CASE("Failures: hostile files end within seconds") {
     const auto begin = std::chrono::steady_clock::now();
     CHECK(parse(unknown).notes.size() == 10'000);
     CHECK(refusal(unknown, {.strict = true}).size() == 101);
+    std::string misspelt = "scrape_configs:\n";
+    for (int i = 0; i < 100'000; ++i) {
+        misspelt += "- {job_name: j" + std::to_string(i) + ", relable_configs: []}\n";
+    }
+    CHECK(parse(misspelt).jobs.empty());
     const auto failures = refusal(values + "]");
     REQUIRE(failures.size() == 1);
     CHECK(failures[0].message == "the document has too many values");
@@ -243,7 +281,9 @@ TEST_CASE("Files: Prometheus' are mappings; patterns may match nothing") {
 
 TEST_CASE("Files: vmagent's are lists; one that cannot be used is left out") {
     const TemporaryDirectory directory;
-    directory.write("d/a.yml", "- job_name: a\n  metrics_path: /%{P}\n");
+    directory.write("d/a.yml", "- job_name: a\n  metrics_path: /%{P}\n  bearer_token_file: token\n"
+                               "  kubernetes_sd_configs: [{role: pod, kubeconfig_file: kube}]\n"
+                               "  file_sd_configs: [{files: [t.json]}]\n");
     directory.write("d/b.yml", "scrape_configs: []\n");
     directory.write("d/c.yml", "- [\n");
     const std::string path = directory.write(
@@ -254,6 +294,12 @@ TEST_CASE("Files: vmagent's are lists; one that cannot be used is left out") {
     const ScrapeConfigFile file = load_scrape_configs(path, options);
     CHECK(names_of(file) == Names{"main", "a"});
     CHECK(file.jobs[1].scrape.metrics_path == "/x");
+    // vmagent knows one directory, that of the main file.
+    const Job& job = file.jobs[1].discovery;
+    CHECK(job.configs.at(0).kubeconfig_file == directory.path("kube"));
+    CHECK(job.file_sd_configs.at(0).files == Names{directory.path("t.json")});
+    CHECK(job.file_sd_configs.at(0).directory == directory.path());
+    CHECK(file.jobs[1].client.auth.bearer_token_file == directory.path("token"));
     CHECK(places(file.failures) ==
           Names{directory.path("d/b.yml") + ":1", directory.path("d/c.yml") + ":2",
                 path + ":3: scrape_config_files[1]", path + ":4: scrape_config_files[2]",
@@ -262,4 +308,39 @@ TEST_CASE("Files: vmagent's are lists; one that cannot be used is left out") {
     ScrapeConfigOptions strict = options;
     strict.strict = true;
     CHECK_THROWS_AS(load_scrape_configs(path, strict), ScrapeConfigError);
+}
+
+TEST_CASE(
+    "Files: a directory that cannot be looked into is a failure, and so is a pattern without end") {
+    const TemporaryDirectory directory;
+    directory.write("a.yml", "[]");
+    std::filesystem::create_symlink("loop", directory.path("loop"));
+    const std::string path =
+        directory.write("p.yml", "scrape_config_files: [loop/*.yml, 'conf[.yml', loop/a*/b.yml]\n"
+                                 "scrape_configs: [{job_name: main}]\n");
+    for (const LabelDialect dialect : {P, V}) {
+        const ScrapeConfigFile file = load_scrape_configs(path, {.dialect = dialect});
+        CHECK(names_of(file) == Names{"main"});
+        REQUIRE(file.failures.size() == 3);
+        CHECK(file.failures[0].where == path + ":1: scrape_config_files[0]");
+        CHECK(contains(file.failures[0].message, "cannot look into"));
+        CHECK(contains(file.failures[1].message, dialect == P ? "is no pattern" : "cannot read"));
+        CHECK(contains(file.failures[2].message, "cannot look into"));
+    }
+    directory.write("p.yml", "scrape_config_files: [loop/b.yml]\n");
+    CHECK(load_scrape_configs(path).failures.size() == 1);
+}
+
+TEST_CASE("Files: as many as a configuration may have are read, and more are told") {
+    const TemporaryDirectory directory;
+    for (int i = 0; i < 999; ++i)
+        directory.write("d/" + std::to_string(i) + ".yml", "scrape_configs: []");
+    const std::string path = directory.write(
+        "p.yml", "scrape_config_files: [d/*.yml, e/*.yml]\nscrape_configs: [{job_name: main}]\n");
+    CHECK(load_scrape_configs(path).failures.empty());
+    directory.write("e/1.yml", "scrape_configs: []");
+    const ScrapeConfigFile file = load_scrape_configs(path);
+    CHECK(names_of(file) == Names{"main"});
+    REQUIRE(file.failures.size() == 1);
+    CHECK(file.failures[0].message == "the configuration has more than 1000 files");
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace k8s_sd;
@@ -209,11 +210,37 @@ TEST_CASE(
     CHECK(parse("scraping: []").notes.at(0).kind == About::unknown);
 }
 
+TEST_CASE("Handed over: texts stay as they are written, numbers are numbers") {
+    const std::tuple<const char*, const char*, const char*> table[] = {
+        {"proxy_bearer_token: yes", "proxy_bearer_token", "\"yes\""},
+        {"proxy_bearer_token: 1e9", "proxy_bearer_token", "\"1e9\""},
+        {"proxy_basic_auth: {username: on, password: 0123}", "proxy_basic_auth",
+         R"({"username":"on","password":"0123"})"},
+        {"proxy_authorization: {credentials: 1e9}", "proxy_authorization",
+         R"({"credentials":"1e9"})"},
+        {"sample_limit: 0x10", "sample_limit", "16"},
+        {"sample_limit: -1", "sample_limit", "-1"},
+        {"max_scrape_size: 1GB512MB", "max_scrape_size", "\"1GB512MB\""},
+        {"max_scrape_size: 1e6", "max_scrape_size", "\"1e6\""},
+        {"max_scrape_size: 2EiB", "max_scrape_size", "\"2EiB\""},
+        {"max_scrape_size: 1.5t", "max_scrape_size", "\"1.5t\""},
+        {"scrape_align_interval: 90s", "scrape_align_interval", "\"90s\""}};
+    for (const auto& [line, key, json] : table) {
+        INFO(line);
+        const ScrapeConfigFile file = parse(job("  " + std::string(line) + "\n"));
+        REQUIRE(file.jobs.size() == 1);
+        CHECK(file.jobs[0].settings.at(key).json == json);
+    }
+}
+
 TEST_CASE("Handed over: values of the wrong kind are mistakes") {
     const char* lines[] = {"honor_labels: perhaps",
                            "sample_limit: x",
                            "body_size_limit: many",
                            "body_size_limit: 10XB",
+                           "body_size_limit: MB",
+                           "body_size_limit: 1GB-2MB",
+                           "sample_limit: --1",
                            "scrape_protocols: a",
                            "scrape_align_interval: 1x",
                            "native_histogram_min_bucket_factor: a",

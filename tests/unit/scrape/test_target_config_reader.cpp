@@ -152,6 +152,10 @@ TEST_CASE("Targets from elsewhere: mistakes are told by file, line and key, with
          "etc/p.yml:5: scrape_configs[0].http_sd_configs[0].basic_auth.username: must not"},
         {"  http_sd_configs: [{url: 'http://a', bearer_token: a, basic_auth: {username: b}}]\n",
          "must not be set together with"},
+        {"  http_sd_configs: [{url: 'http://a', proxy_bearer_token: hunter2}]\n",
+         "http_sd_configs[0].proxy_bearer_token: is not supported here"},
+        {"  kubernetes_sd_configs: [{role: pod, proxy_basic_auth: {password: hunter2}}]\n",
+         "kubernetes_sd_configs[0].proxy_basic_auth: is not supported here"},
         {"  http_sd_configs: [{url: 'http://a', enable_http2: maybe}]\n", "must be true or false"}};
     for (const auto& [keys, text] : table) {
         CAPTURE(keys);

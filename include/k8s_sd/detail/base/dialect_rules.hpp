@@ -37,6 +37,9 @@ struct DialectRules {
     /// Files of `scrape_config_files` are lists of jobs to vmagent; to Prometheus mappings like the
     /// main file.
     bool job_files_are_lists;
+    /// In such files paths are relative to the directory of the main file to vmagent; to Prometheus
+    /// to that of the file itself.
+    bool job_files_have_directory_of_main_file;
     /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
     /// Prometheus knows no such role.
     bool has_role_endpointslices;
@@ -200,6 +203,7 @@ inline constexpr DialectRules prometheus_rules{
     .expands_variables = false,
     .has_global_rules = false,
     .job_files_are_lists = false,
+    .job_files_have_directory_of_main_file = false,
     .has_role_endpointslices = false,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
@@ -261,6 +265,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .expands_variables = true,
     .has_global_rules = true,
     .job_files_are_lists = true,
+    .job_files_have_directory_of_main_file = true,
     .has_role_endpointslices = true,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -21,17 +23,15 @@ std::string bytes_in_words(std::size_t bytes) {
 
 /// Bounds the work for a pattern such as "/*/*/*/*".
 constexpr std::size_t most_directory_entries_of_config = 100'000;
+constexpr std::size_t most_files_of_config = 1'000;
 
-}  // namespace
-
-bool is_file(const std::string& path) noexcept {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+std::string larger_than(const std::string& what, std::size_t bytes) {
+    return what + " larger than " + bytes_in_words(bytes);
 }
 
-std::string read_config_file(const std::string& path, const std::string& where,
-                             std::size_t max_bytes) {
+/// nullopt: it is larger.
+std::optional<std::string> read_up_to(const std::string& path, const std::string& where,
+                                      std::size_t max_bytes) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
         throw ConfigError(where, "cannot read " + printable(path) + ": it is a directory");
@@ -46,57 +46,82 @@ std::string read_config_file(const std::string& path, const std::string& where,
     char chunk[8192];
     while (file.read(chunk, sizeof chunk) || file.gcount() > 0) {
         content.append(chunk, static_cast<std::size_t>(file.gcount()));
-        if (content.size() > max_bytes) {
-            throw ConfigError(where,
-                              printable(path) + " is larger than " + bytes_in_words(max_bytes));
-        }
+        if (content.size() > max_bytes) return std::nullopt;
     }
     if (file.bad()) throw ConfigError(where, "cannot read " + printable(path));
     return content;
+}
+
+}  // namespace
+
+bool is_file(const std::string& path) noexcept {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+}
+
+std::string read_config_file(const std::string& path, const std::string& where,
+                             std::size_t max_bytes) {
+    std::optional<std::string> content = read_up_to(path, where, max_bytes);
+    if (!content) throw ConfigError(where, larger_than(printable(path) + " is", max_bytes));
+    return *std::move(content);
 }
 
 std::string path_beside(const std::string& file_name, const std::string& path) {
     return (std::filesystem::path(file_name).parent_path() / path).string();
 }
 
-std::vector<std::string> matching_files(const std::string& pattern) {
-    std::vector<std::string> files = find_files(pattern, most_directory_entries_of_config).paths;
-    std::sort(files.begin(), files.end());
-    return files;
+MatchingFiles matching_files(const std::string& pattern) {
+    MatchingFiles found = find_files(pattern, most_directory_entries_of_config);
+    std::sort(found.paths.begin(), found.paths.end());
+    if (found.paths.size() > most_files_of_config) {
+        found = {{}, "matches more than " + std::to_string(most_files_of_config) + " files"};
+    }
+    return found;
 }
 
-ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t max_bytes) {
+ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t limit) const {
     try {
-        return {read_config_file(path, path, max_bytes), {}};
+        if (auto text = read_up_to(path, path, limit)) return {limit, false, *std::move(text), {}};
     } catch (const ConfigError& e) {
-        return {{}, e.problem()};
+        return {limit, false, {}, e.problem()};
     }
+    return {limit,
+            true,
+            {},
+            limit == max_bytes_ ? larger_than(printable(path) + " is", max_bytes_)
+                                : larger_than("the files of the configuration are", max_bytes_)};
 }
 
 const std::string& ConfigFiles::read(const std::string& path, const std::string& where) {
-    const auto [file, is_new] = files_.try_emplace(path);
-    if (is_new) {
-        file->second = look(path, max_bytes_);
-        if (file->second.text.size() > left_) {
-            left_ = 0;
-            throw ConfigError(where, "the files of the configuration are larger than " +
-                                         bytes_in_words(max_bytes_));
+    auto file = files_.find(path);
+    if (file == files_.end()) {
+        if (files_.size() == most_files_of_config) {
+            throw ConfigError(where, "the configuration has more than " +
+                                         std::to_string(most_files_of_config) + " files");
         }
-        left_ -= file->second.text.size();
+        file = files_.emplace(path, look(path, left_)).first;
+        left_ = file->second.exceeds ? 0 : left_ - file->second.text.size();
     }
     if (!file->second.problem.empty()) throw ConfigError(where, file->second.problem);
     return file->second.text;
 }
 
-const std::vector<std::string>& ConfigFiles::matching(const std::string& pattern) {
-    const auto [found, is_new] = patterns_.try_emplace(pattern);
-    if (is_new) found->second = matching_files(pattern);
+const MatchingFiles& ConfigFiles::matching(const std::string& pattern, const std::string& where) {
+    auto found = patterns_.find(pattern);
+    if (found == patterns_.end()) {
+        if (patterns_.size() == most_files_of_config) {
+            throw ConfigError(where, "the configuration has more than " +
+                                         std::to_string(most_files_of_config) + " names of files");
+        }
+        found = patterns_.emplace(pattern, matching_files(pattern)).first;
+    }
     return found->second;
 }
 
 bool ConfigFiles::changed() const {
     const auto same_file = [&](const auto& file) {
-        return look(file.first, max_bytes_) == file.second;
+        return look(file.first, file.second.limit) == file.second;
     };
     const auto same_match = [](const auto& pattern) {
         return matching_files(pattern.first) == pattern.second;

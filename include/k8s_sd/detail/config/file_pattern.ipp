@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -15,6 +16,45 @@ namespace fs = std::filesystem;
 
 bool is_absence(const std::error_code& error) {
     return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+}
+
+/// Takes one character of a range in a pattern. False: there is none.
+bool skip_one_of_range(std::string_view& rest) {
+    if (rest.starts_with('\\')) {
+        rest.remove_prefix(1);
+    } else if (rest.starts_with('-') || rest.starts_with(']')) {
+        return false;
+    }
+    if (rest.empty()) return false;
+    rest.remove_prefix(1);
+    return true;
+}
+
+/// Takes what is behind a "[". False: that is no range.
+bool skip_range(std::string_view& rest) {
+    if (rest.starts_with('^')) rest.remove_prefix(1);
+    do {
+        if (!skip_one_of_range(rest)) return false;
+        if (!rest.starts_with('-')) continue;
+        rest.remove_prefix(1);
+        if (!skip_one_of_range(rest)) return false;
+    } while (!rest.empty() && !rest.starts_with(']'));
+    if (rest.empty()) return false;
+    rest.remove_prefix(1);
+    return true;
+}
+
+/// Whether Go's filepath.Match would not refuse it.
+bool is_well_formed(std::string_view rest) {
+    while (!rest.empty()) {
+        const char first = rest.front();
+        rest.remove_prefix(1);
+        if (first == '[' && !skip_range(rest)) return false;
+        if (first != '\\') continue;
+        if (rest.empty()) return false;
+        rest.remove_prefix(1);
+    }
+    return true;
 }
 
 /// Goes down a path part by part.
@@ -88,6 +128,11 @@ bool is_file_pattern(std::string_view path) noexcept {
 }
 
 MatchingFiles find_files(const std::string& pattern, std::size_t most) {
+    // Its parts, and what is found of them, take memory and stack.
+    if (pattern.size() > longest_file_path) {
+        return {{}, "a path of more than " + std::to_string(longest_file_path) + " bytes"};
+    }
+    if (!is_well_formed(pattern)) return {{}, pattern + " is no pattern: a [ or \\ has no end"};
     return FileFinder(most).find(pattern);
 }
 

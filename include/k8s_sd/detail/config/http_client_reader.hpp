@@ -32,4 +32,8 @@ inline constexpr std::array<std::string_view, 14> http_client_keys{"authorizatio
 K8S_SD_EXPORT void read_http_client(const YamlValue& entry, const std::string& where,
                                     ApiServerConfig&, FieldPlaces&);
 
+/// Says of vmagent's keys for credentials at the proxy that they are no mistake of the file.
+/// \throws ConfigError naming file, line and key
+K8S_SD_EXPORT void refuse_proxy_credentials(const YamlValue& entry);
+
 }  // namespace k8s_sd::inline v0::detail

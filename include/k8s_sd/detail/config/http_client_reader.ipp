@@ -216,4 +216,14 @@ void read_http_client(const YamlValue& entry, const std::string& where, ApiServe
     read_header_lines(entry["headers"], where + ".headers", server.headers, places);
 }
 
+void refuse_proxy_credentials(const YamlValue& entry) {
+    for (const char* key :
+         {"proxy_authorization", "proxy_basic_auth", "proxy_bearer_token",
+          "proxy_bearer_token_file", "proxy_headers", "proxy_oauth2", "proxy_tls_config"}) {
+        if (!entry.has(key)) continue;
+        entry[key].fail("is not supported here; user and password for the proxy can stand in "
+                        "proxy_url, headers in proxy_connect_header");
+    }
+}
+
 }  // namespace k8s_sd::inline v0::detail

@@ -9,7 +9,8 @@
 namespace k8s_sd::inline v0::detail {
 
 UrlWithPath parse_list_url(const std::string& url) {
-    if (url.find("://") == std::string::npos) {
+    const std::size_t scheme = url.find("://");
+    if (scheme == std::string::npos || url.find_first_of("/?#") < scheme) {
         throw ConfigError("url", "must begin with http:// or https://");
     }
     return parse_url_with_path(url);

@@ -79,6 +79,7 @@ class SdConfigReader {
         std::vector<std::string_view> keys{"role",       "api_server", "kubeconfig_file",
                                            "namespaces", "selectors",  "attach_metadata"};
         keys.insert(keys.end(), detail::http_client_keys.begin(), detail::http_client_keys.end());
+        detail::refuse_proxy_credentials(entry);
         mistakes_.allow_only(entry, keys);
     }
 

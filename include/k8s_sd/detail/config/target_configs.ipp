@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/detail/config/list_url.hpp"
 #include "k8s_sd/detail/config/validate_server.hpp"
 #include "k8s_sd/target_configs.hpp"
@@ -59,6 +60,10 @@ void validate(const FileSdConfig& config) {
         const std::string where = "files[" + std::to_string(i) + "]";
         const std::string& path = config.files[i];
         if (path.empty()) throw ConfigError(where, "is empty");
+        if (path.size() > detail::longest_file_path) {
+            throw ConfigError(where, "is longer than " + std::to_string(detail::longest_file_path) +
+                                         " bytes");
+        }
         check_target_text(where, path);
         if (path.find('\0') != std::string::npos) throw ConfigError(where, "is no path");
         if (by_extension && !is_target_file_pattern(path)) {

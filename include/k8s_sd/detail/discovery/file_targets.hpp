@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -28,9 +30,8 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
 
  private:
     struct Known {
-        std::size_t pattern = 0;
-        std::size_t hash = 0;
-        std::vector<TargetGroupPtr> groups;
+        KnownTargetFile file;
+        std::vector<TargetGroupPtr> groups;  ///< of its list
     };
     using KnownFiles = std::map<std::string, Known>;
     using Look = std::shared_ptr<const FileLook>;
@@ -42,9 +43,10 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     void fail(const std::string& problem);
     void on_look(const FileLook&);
     KnownFiles merge(const FileLook&) const;
-    static bool same_groups(const KnownFiles&, const KnownFiles&);
+    /// Path and hash of each list.
+    static std::vector<std::pair<std::string_view, std::size_t>> lists_of(const KnownFiles&);
     void tell(const std::string& problem, bool nothing_known, bool changed);
-    FileHashes hashes() const;
+    KnownTargetFiles known() const;
 
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
@@ -55,7 +57,6 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     const std::shared_ptr<TargetGroupMaker> maker_;
     std::unique_ptr<Timer> timer_;
     LateAnswers::Ticket ticket_;
-    std::weak_ptr<const void> under_way_;  ///< not expired: a look has not come to its end
     KnownFiles files_;
     bool listed_ = false;
 };

@@ -24,11 +24,10 @@ std::shared_ptr<const FileLook> failed_look(const std::string& problem) {
 
 /// The first problem, and how many more there are.
 std::string summary(const FileLook& look) {
-    std::vector<std::string> all;
+    std::vector<std::string> all = look.untold;
     for (const auto& [path, file] : look.files) {
         if (!file.problem.empty()) all.push_back(file.problem);
     }
-    for (const auto& [pattern, problem] : look.patterns) all.push_back(problem);
     for (const std::string& path : look.missing) all.push_back(path + ": there is no such file");
     if (all.size() < 2) return all.empty() ? "" : all.front();
     return "(" + std::to_string(all.size()) + " problems) " + all.front();
@@ -61,7 +60,6 @@ void FileTargets::stop() noexcept {
 }
 
 void FileTargets::look() {
-    if (!under_way_.expired()) return on_hanging();
     metrics_->target_file_looks.fetch_add(1, std::memory_order_relaxed);
     timer_->expires_at(clock_->now() + longest_look, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->on_hanging();
@@ -70,9 +68,7 @@ void FileTargets::look() {
 }
 
 void FileTargets::ask() {
-    const auto token = std::make_shared<const int>();
-    under_way_ = token;
-    const auto read = [token, config = config_, known = hashes(), maker = maker_]() -> Look {
+    const auto read = [config = config_, known = known(), maker = maker_]() -> Look {
         try {
             return std::make_shared<const FileLook>(look_at_files(config, known, *maker));
         } catch (const std::exception& e) {
@@ -92,26 +88,27 @@ void FileTargets::look_later() {
                        });
 }
 
+/// It is waited for: another look would take as long.
 void FileTargets::on_hanging() { fail("reading the files takes longer than 10 s"); }
 
 void FileTargets::fail(const std::string& problem) {
-    ticket_.cancel();
     metrics_->target_file_failures.fetch_add(1, std::memory_order_relaxed);
     source_->fail(errc::target_file_failed, problem);
-    look_later();
 }
 
 void FileTargets::on_look(const FileLook& look) {
-    if (!look.problem.empty()) return fail(look.problem);
     ticket_.cancel();
-    std::size_t failures = look.patterns.size();
+    look_later();
+    if (!look.problem.empty()) return fail(look.problem);
+    std::size_t failures = look.untold.size();
     for (const auto& [path, file] : look.files) failures += file.problem.empty() ? 0U : 1U;
     metrics_->target_file_failures.fetch_add(failures, std::memory_order_relaxed);
     KnownFiles files = merge(look);
-    const bool changed = !listed_ || !same_groups(files, files_);
+    const auto lists = lists_of(files);
+    const bool changed = !listed_ || lists != lists_of(files_);
+    const bool nothing_known = failures > 0 && lists.empty();
     files_ = std::move(files);
-    tell(summary(look), failures > 0 && files_.empty(), changed);
-    look_later();
+    tell(summary(look), nothing_known, changed);
 }
 
 /// What is known after a look: where it failed, what was known before, if the dialect keeps that.
@@ -120,22 +117,25 @@ FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
     KnownFiles files;
     for (const auto& [path, file] : look.files) {
         const auto before = files_.find(path);
+        Known known = before == files_.end() ? Known{} : before->second;
         if (file.groups) {
-            files.emplace(path, Known{file.pattern, file.hash, *file.groups});
-        } else if (before != files_.end() && (file.problem.empty() || keeps)) {
-            files.insert(*before);
+            known = {{file.content, {}}, *file.groups};
+        } else if (!file.problem.empty() && !keeps) {
+            known = {};
         }
-    }
-    for (const auto& [path, known] : files_) {
-        if (keeps && look.patterns.contains(known.pattern)) files.emplace(path, known);
+        known.file.bad = file.content.mistake.empty() ? TargetFileContent{} : file.content;
+        files.emplace(path, std::move(known));
     }
     return files;
 }
 
-bool FileTargets::same_groups(const KnownFiles& a, const KnownFiles& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x.first == y.first && x.second.hash == y.second.hash;
-    });
+std::vector<std::pair<std::string_view, std::size_t>> FileTargets::lists_of(
+    const KnownFiles& files) {
+    std::vector<std::pair<std::string_view, std::size_t>> lists;
+    for (const auto& [path, known] : files) {
+        if (known.file.list.hash != 0) lists.emplace_back(path, known.file.list.hash);
+    }
+    return lists;
 }
 
 void FileTargets::tell(const std::string& problem, bool nothing_known, bool changed) {
@@ -150,10 +150,10 @@ void FileTargets::tell(const std::string& problem, bool nothing_known, bool chan
     source_->set(groups, error, problem);
 }
 
-FileHashes FileTargets::hashes() const {
-    FileHashes hashes;
-    for (const auto& [path, known] : files_) hashes.emplace(path, known.hash);
-    return hashes;
+KnownTargetFiles FileTargets::known() const {
+    KnownTargetFiles files;
+    for (const auto& [path, known] : files_) files.emplace(path, known.file);
+    return files;
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/discovery/elsewhere.hpp"
 #include "k8s_sd/detail/discovery/http_targets.hpp"
 #include "k8s_sd/detail/discovery/target_list.hpp"
+#include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/status_error.hpp"
 
 #include <boost/asio/post.hpp>
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <exception>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -49,6 +51,21 @@ ApiServerConfig server_with_interval(const HttpSdConfig& config) {
 
 std::string without_query(const std::string& url) { return url.substr(0, url.find_first_of("?#")); }
 
+/// The query of a URL may hold secrets, alone or as values; nobody says which.
+void hide_query(std::string_view url, ApiClientImpl& api) {
+    std::string_view rest = url.substr(std::min(url.find('?'), url.size()));
+    if (rest.empty()) return;
+    rest.remove_prefix(1);
+    if (!rest.empty()) api.add_secret(rest);
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('&'), rest.size());
+        const std::string_view part = rest.substr(0, end);
+        const std::string_view value = part.substr(std::min(part.find('=') + 1, part.size()));
+        if (is_secret_header(value)) api.add_secret(value);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+}
+
 bool is_json_utf8(const ResponseHead& head) {
     if (head.content_type != "application/json") return false;
     if (head.content_parameters.empty()) return true;
@@ -66,7 +83,9 @@ HttpTargets::HttpTargets(asio::any_io_executor strand, const Environment& enviro
       source_(std::move(source)),
       api_(std::move(strand), server_with_interval(config_), environment),
       random_(static_cast<std::minstd_rand::result_type>(environment.seed)),
-      maker_(std::make_shared<TargetGroupMaker>()) {}
+      maker_(std::make_shared<TargetGroupMaker>()) {
+    hide_query(config_.url, api_);
+}
 
 void HttpTargets::start() {
     asio::post(api_.executor, [self = shared_from_this()] {
@@ -152,8 +171,11 @@ HttpTargets::Problem HttpTargets::problem_of_status(const ShortGet::Answer& answ
     if (status >= 300 && status < 400) {
         text += redirects_ > 0 ? ", a redirect after others" : ", a redirect that is not followed";
         text += "; set url to where the list is";
-    } else if (answer.head.content_type == "text/plain") {
-        text += ": " + answer.body;
+    } else if (answer.head.content_type == "text/plain" && redirects_ == 0) {
+        text += ": " + answer.body;  // after redirects it may hold the query of one
+    }
+    if (status == 401 && !answer.credentials_problem.empty()) {
+        text += "; " + answer.credentials_problem;
     }
     return {error_of_status(status), std::move(text)};
 }
@@ -169,8 +191,8 @@ void HttpTargets::read(const std::string& body) {
         try {
             TargetLists lists = parse_http_list(*text, rules_of(config.dialect),
                                                 {config.max_targets, config.max_bytes});
-            source->set(
-                make_groups(std::move(lists), {config.url, "__meta_url", config.url}, *maker));
+            source->set(make_groups(std::move(lists),
+                                    {without_query(config.url), "__meta_url", config.url}, *maker));
             return std::nullopt;
         } catch (const std::exception& e) {
             return Problem{errc::malformed_response, e.what()};

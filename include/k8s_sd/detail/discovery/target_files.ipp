@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -18,65 +21,132 @@ namespace {
 
 constexpr std::size_t most_directory_entries = 100'000;
 
+bool is_gone(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type() ==
+           std::filesystem::file_type::not_found;
+}
+
+TargetFileContent content_of(const TargetLists& lists, std::size_t hash) {
+    TargetFileContent content;
+    content.hash = hash;
+    for (const StaticConfig& list : lists) {
+        content.targets += list.targets.size();
+        for (const std::string& target : list.targets) content.bytes += target.size();
+        for (const auto& [name, value] : list.labels) content.bytes += name.size() + value.size();
+    }
+    return content;
+}
+
 class TargetFileReader {
  public:
-    TargetFileReader(const FileSdConfig& config, const FileHashes& known, TargetGroupMaker& maker)
+    TargetFileReader(const FileSdConfig& config, const KnownTargetFiles& known,
+                     TargetGroupMaker& maker)
         : config_(config), rules_(rules_of(config.dialect)), known_(known), maker_(maker) {}
 
     FileLook look() {
-        for (std::size_t i = 0; i < config_.files.size(); ++i) look_for(i);
+        for (const std::string& pattern : config_.files) look_for(pattern);
         return std::move(look_);
     }
 
  private:
-    void look_for(std::size_t index) {
-        const std::string& pattern = config_.files[index];
+    void look_for(const std::string& pattern) {
         MatchingFiles found = find_files(pattern, most_directory_entries);
-        if (!found.problem.empty()) look_.patterns.emplace(index, printable(found.problem));
-        if (found.paths.empty() && found.problem.empty() && !is_file_pattern(pattern)) {
+        if (!found.problem.empty()) {
+            look_.untold.push_back(printable(found.problem));
+            add_known(found.paths);
+        } else if (found.paths.empty() && !is_file_pattern(pattern)) {
             look_.missing.push_back(printable(pattern));
         }
+        // What is new must not push out what is known.
+        std::stable_partition(found.paths.begin(), found.paths.end(),
+                              [&](const std::string& path) { return has_list(path); });
         for (const std::string& path : found.paths) {
             if (look_.files.contains(path)) continue;  // another pattern has it, too
             if (look_.files.size() == config_.max_files) {
-                look_.patterns.emplace(index, "there are more than " +
-                                                  std::to_string(config_.max_files) + " files");
+                look_.untold.push_back("there are more than " + std::to_string(config_.max_files) +
+                                       " files");
                 return;
             }
-            look_.files.emplace(path, read(index, path));
+            look_.files.emplace(path, read(path));
         }
     }
 
-    TargetFile read(std::size_t pattern, const std::string& path) {
+    /// Where nobody can say what there is, known files are there as long as nothing says otherwise.
+    void add_known(std::vector<std::string>& paths) const {
+        const std::set<std::string> found(paths.begin(), paths.end());
+        for (const auto& [path, known] : known_) {
+            if (has_list(path) && !found.contains(path) && !is_gone(path)) paths.push_back(path);
+        }
+    }
+
+    bool has_list(const std::string& path) const {
+        const auto known = known_.find(path);
+        return known != known_.end() && known->second.list.hash != 0;
+    }
+
+    TargetFile read(const std::string& path) {
         TargetFile file;
-        file.pattern = pattern;
         try {
             read(path, file);
-        } catch (const std::exception& e) {
-            // The text of a ConfigError for YAML begins with the path already.
+        } catch (const TargetListTooLong& e) {
+            const bool is_first = targets_ == 0 && texts_ == 0;
+            const std::string others =
+                "with the files before it, it exceeds max_targets or max_bytes";
+            file.problem = printable(path) + ": " + (is_first ? e.what() : others);
+        } catch (const ConfigError& e) {
+            // That for YAML begins with the path already.
             const std::string_view what = e.what();
             file.problem = printable(what.starts_with(path) ? what : path + ": " + e.what());
+            file.content.mistake = file.problem;
+        } catch (const std::exception& e) {
+            file.problem = printable(path + ": " + e.what());
         }
         return file;
     }
 
     void read(const std::string& path, TargetFile& file) {
-        const std::size_t most = std::min(config_.max_file_bytes,
-                                          config_.max_bytes - std::min(bytes_, config_.max_bytes));
-        const auto content = read_secret_file(path, file.problem, most);
+        const std::size_t left = config_.max_bytes - bytes_;
+        const auto content =
+            read_secret_file(path, file.problem, std::min(config_.max_file_bytes, left));
         if (!content) {
             file.problem = printable("cannot read " + path + ": " + file.problem);
+            if (left < config_.max_file_bytes) file.problem += " (max_bytes is for all files)";
             return;
         }
         bytes_ += content->size();
         const std::string_view text = view(*content);
-        file.hash = seeded_hash(text);
+        file.content.hash = seeded_hash(text);
         const auto known = known_.find(path);
-        if (known != known_.end() && known->second == file.hash) return;
-        TargetLists lists =
-            parse_file_list(text, path, rules_, {config_.max_targets, config_.max_file_bytes});
+        if (known != known_.end() && known->second.bad.hash == file.content.hash) {
+            file.content = known->second.bad;
+            file.problem = file.content.mistake;
+        } else if (known != known_.end() && known->second.list.hash == file.content.hash) {
+            file.content = known->second.list;
+            spend(file.content);
+        } else {
+            parse(path, text, file);
+        }
+    }
+
+    void parse(const std::string& path, std::string_view text, TargetFile& file) {
+        const TargetListLimits limits{config_.max_targets - targets_,
+                                      std::min(config_.max_file_bytes, config_.max_bytes - texts_)};
+        TargetLists lists = parse_file_list(text, path, rules_, limits);
+        file.content = content_of(lists, file.content.hash);
+        spend(file.content);
         file.groups =
             make_groups(std::move(lists), {path, "__meta_filepath", label_of(path)}, maker_);
+    }
+
+    /// \throws TargetListTooLong
+    void spend(const TargetFileContent& content) {
+        if (content.targets > config_.max_targets - targets_ ||
+            content.bytes > config_.max_bytes - texts_) {
+            throw TargetListTooLong("the list", "is too long");
+        }
+        targets_ += content.targets;
+        texts_ += content.bytes;
     }
 
     std::string label_of(const std::string& path) const {
@@ -90,15 +160,17 @@ class TargetFileReader {
 
     const FileSdConfig& config_;
     const DialectRules& rules_;
-    const FileHashes& known_;
+    const KnownTargetFiles& known_;
     TargetGroupMaker& maker_;
     FileLook look_;
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0;    ///< of the files so far
+    std::size_t targets_ = 0;  ///< in their lists
+    std::size_t texts_ = 0;    ///< bytes of the texts in them
 };
 
 }  // namespace
 
-FileLook look_at_files(const FileSdConfig& config, const FileHashes& known,
+FileLook look_at_files(const FileSdConfig& config, const KnownTargetFiles& known,
                        TargetGroupMaker& maker) {
     return TargetFileReader(config, known, maker).look();
 }

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group_maker.hpp"
 
@@ -20,12 +21,19 @@ struct TargetListLimits {
     std::size_t bytes = 0;
 };
 
+/// A list goes too far; it may be good with other limits.
+struct K8S_SD_EXPORT TargetListTooLong : ConfigError {
+    using ConfigError::ConfigError;
+};
+
 using TargetLists = std::vector<StaticConfig>;
 
 /// What does not follow a dialect's rules for the answers of http_sd, or for files that are JSON, is
 /// refused as a whole.
+/// \throws TargetListTooLong where "the list"
 /// \throws ConfigError where "group 3" or "the list"; quotes no values
 TargetLists parse_http_list(std::string_view json, const DialectRules&, const TargetListLimits&);
+/// \throws TargetListTooLong where "the list"
 /// \throws ConfigError where "group 3" or "the list", or "path:line: …"
 TargetLists parse_file_list(std::string_view text, const std::string& path, const DialectRules&,
                             const TargetListLimits&);

@@ -25,7 +25,7 @@ class TargetListReader {
         : rules_(rules), limits_(limits) {}
 
  protected:
-    std::string where() const { return "group " + std::to_string(lists_.size()); }
+    std::string where() const { return "group " + std::to_string(lists_.size() - 1); }
 
     void begin_group() {
         count(lists_.size(), limits_.targets, " groups");
@@ -54,13 +54,13 @@ class TargetListReader {
     void add_bytes(std::string_view text) {
         bytes_ += text.size();
         if (bytes_ > limits_.bytes) {
-            throw ConfigError(whole_list,
-                              "has texts of more than " + std::to_string(limits_.bytes) + " bytes");
+            throw TargetListTooLong(whole_list, "has texts of more than " +
+                                                    std::to_string(limits_.bytes) + " bytes");
         }
     }
     static void count(std::size_t before, std::size_t most, const char* what) {
         if (before >= most) {
-            throw ConfigError(whole_list, "has more than " + std::to_string(most) + what);
+            throw TargetListTooLong(whole_list, "has more than " + std::to_string(most) + what);
         }
     }
 
@@ -176,6 +176,8 @@ std::optional<TargetLists> try_json(std::string_view text, const DialectRules& r
     if (!trim(text).starts_with('[')) return std::nullopt;
     try {
         return JsonListReader(rules, limits, Keys::exact).read(text);
+    } catch (const TargetListTooLong&) {
+        throw;
     } catch (const ConfigError&) {
         return std::nullopt;
     }

@@ -6,8 +6,11 @@
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
 #include <cstddef>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -34,15 +37,20 @@ class KeyHandover {
  private:
     void hand_over_one(std::string_view key, const YamlValue&, const KnownKeys&, ConfigValues&);
     void check_unknown(std::string_view key, const YamlValue&, const KnownKeys&, bool is_discovery);
+    bool is_misspelt(std::string_view key, const KnownKeys&, bool is_discovery);
     void note(const YamlValue&, ConfigNoteKind);
     static std::string json_of(const YamlValue&, KeyShape);
 
     const ScrapeConfigOptions& options_;
     std::vector<ConfigNote>& notes_;
-    std::size_t unknown_ = 0;
+    /// To look for a name that is near takes time, and a hostile file has very many different keys.
+    static constexpr std::size_t most_looked_up = 1'000;
+    /// Whether a key is nearly one of those known: of others, and of kinds of discovery.
+    std::map<std::pair<const KnownKeys*, std::string>, bool> looked_up_[2];
+    std::size_t refused_ = 0;
 };
 
-/// Gives a job what `global` says about keys that it says nothing about.
-void inherit_settings(const ConfigValues& global, ConfigValues& job);
+/// Gives a job what `global` says about keys that it says nothing about. Returns bytes of that.
+std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -32,24 +32,45 @@ std::vector<std::string_view> names_of(const KnownKeys& known) {
     return names;
 }
 
-void check_number(const YamlValue& value) {
-    const std::string text = value.string();
+bool is_number(const std::string& text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || !value.is_plain()) {
-        value.fail("must be a number");
-    }
+    return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100.
+void check_number(const YamlValue& value) {
+    if (!value.is_plain() || !is_number(value.string())) value.fail("must be a number");
+}
+
+/// Takes a number and its unit from the front.
+bool skip_size(std::string_view& rest) {
+    constexpr std::array<std::string_view, 20> units{"",    "b",  "k",   "kb",  "kib", "m",  "mb",
+                                                     "mib", "g",  "gb",  "gib", "t",   "tb", "tib",
+                                                     "p",   "pb", "pib", "e",   "eb",  "eib"};
+    constexpr const char* digits = "0123456789.";
+    const std::size_t number = std::min(rest.find_first_not_of(digits), rest.size());
+    rest.remove_prefix(number);
+    const std::size_t unit = std::min(rest.find_first_of(digits), rest.size());
+    const bool known = std::find(units.begin(), units.end(), rest.substr(0, unit)) != units.end();
+    rest.remove_prefix(unit);
+    return number > 0 && known;
+}
+
+/// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100, 1GB512MB, 1e6.
 void check_size(const YamlValue& value) {
-    constexpr std::array<std::string_view, 14> units{"",    "b", "k",  "kb",  "kib", "m",   "mb",
-                                                     "mib", "g", "gb", "gib", "tb",  "tib", "pb"};
     const std::string text = lower_case(value.string());
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const bool unit =
-        std::find(units.begin(), units.end(), std::string_view(text).substr(digits)) != units.end();
-    if (digits == 0 || !unit) value.fail("must be a size, such as 10MB");
+    if (is_number(text)) return;
+    std::string_view rest = text;
+    do {
+        if (!skip_size(rest)) value.fail("must be a size, such as 10MB");
+    } while (!rest.empty());
+}
+
+/// To vmagent what is below 0 is no limit. Prometheus refuses it, which is not for k8s_sd to do.
+bool is_negative(const YamlValue& value) {
+    const std::string text = value.string();
+    return value.is_plain() && text.size() > 1 && text[0] == '-' &&
+           text.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
 void check_duration(const YamlValue& value, LabelDialect dialect) {
@@ -65,7 +86,9 @@ void check_shape(const YamlValue& value, KeyShape shape, LabelDialect dialect) {
     switch (shape) {
         case KeyShape::any: return;
         case KeyShape::boolean: return (void)value.boolean();
-        case KeyShape::whole: return (void)value.unsigned_integer();
+        case KeyShape::whole:
+            if (!is_negative(value)) (void)value.unsigned_integer();
+            return;
         case KeyShape::number: return check_number(value);
         case KeyShape::text: return (void)value.string();
         case KeyShape::size: return check_size(value);
@@ -124,17 +147,22 @@ void KeyHandover::hand_over_one(std::string_view key, const YamlValue& value,
 
 void KeyHandover::check_unknown(std::string_view key, const YamlValue& value,
                                 const KnownKeys& known, bool is_discovery) {
-    // To look for a name that is near takes time, and a hostile file has very many keys.
-    constexpr std::size_t most_looked_up = 1'000;
-    if (++unknown_ > most_looked_up) {
-        if (options_.strict) value.fail("unknown key");
-        return;
-    }
-    const std::vector<std::string_view> all = names_of(known);
     // A key that is nearly another one is a mistake; any other may be of a newer program.
-    const bool misspelt = !did_you_mean(key, is_discovery ? known.used : all).empty();
     const bool refused = options_.strict && !is_discovery;
-    if (misspelt || refused) value.fail_unknown_key(key, all, known.used);
+    if (!is_misspelt(key, known, is_discovery) && !refused) return;
+    if (++refused_ > most_looked_up) value.fail("unknown key");
+    value.fail_unknown_key(key, names_of(known), known.used);
+}
+
+bool KeyHandover::is_misspelt(std::string_view key, const KnownKeys& known, bool is_discovery) {
+    auto& looked_up = looked_up_[is_discovery ? 1 : 0];
+    const std::pair<const KnownKeys*, std::string> entry(&known, key);
+    const auto found = looked_up.find(entry);
+    if (found != looked_up.end()) return found->second;
+    if (looked_up.size() == most_looked_up) return false;
+    const bool misspelt = !did_you_mean(key, is_discovery ? known.used : names_of(known)).empty();
+    looked_up.emplace(entry, misspelt);
+    return misspelt;
 }
 
 void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
@@ -145,21 +173,28 @@ void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
 }
 
 std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
+    if (shape == KeyShape::whole && !is_negative(value)) {
+        return std::to_string(value.unsigned_integer());  // also what JSON cannot write: 0x10
+    }
+    // What is a text is not to lose its form: 1e9, yes, 010.
+    const bool texts = shape == KeyShape::text || shape == KeyShape::texts ||
+                       shape == KeyShape::size || shape == KeyShape::duration;
     // What is read from a document is bounded by what is written; see YamlDocument::spend().
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
-    return to_json(
-        value,
-        {.most_values = any, .most_bytes = any, .scalars_are_texts = shape == KeyShape::texts});
+    return to_json(value, {.most_values = any, .most_bytes = any, .scalars_are_texts = texts});
 }
 
-void inherit_settings(const ConfigValues& global, ConfigValues& job) {
+std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job) {
+    std::size_t bytes = 0;
     for (const HandedKey& key : handed_job_keys) {
         const auto found = key.inherited ? global.find(key.name) : global.end();
         if (found == global.end()) continue;
         const auto own = job.find(key.name);
         if (own != job.end() && !says_nothing(own->second.json)) continue;
         job.insert_or_assign(found->first, found->second);
+        bytes += found->second.json.size();
     }
+    return bytes;
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -59,6 +59,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             if (!self->timer_) return;
             self->known_.reset();
+            self->failure_.clear();
             self->look_again_ = self->looking_;
             self->look();
         });
@@ -126,18 +127,21 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         looking_ = false;
         if (cancelled_) return;
         patience_->cancel();
+        // It shows nothing new, but is to be told in any case: what it is must be read.
+        const bool untold = !look.update && !known_;
+        if (look.update) known_ = look.files;
+        const std::string failure = look.files ? "" : look.update->error->what();
+        const bool repeated = !failure.empty() && failure == failure_;
+        failure_ = failure;
         // First, as the callback may throw, or cancel.
-        const bool again = std::exchange(look_again_, false);
-        if (again) return this->look();
-        known_ = look.files;
-        tell(look.update);
+        if (std::exchange(look_again_, false) || untold) this->look();
+        if (!repeated) tell(look.update);
     }
 
     void tell_of_long_look() {
         if (cancelled_) return;
         // What it shows in the end is to be told even if it is what was known before.
         known_.reset();
-        look_again_ = true;
         tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"));
     }
 
@@ -184,8 +188,9 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     std::unique_ptr<Timer> patience_;  // the same
     detail::LateAnswers::Ticket look_ticket_;
     bool looking_ = false;
-    bool look_again_ = false;  // what comes of this look is too old
+    bool look_again_ = false;  // after the look that is under way
     Files known_;              // null: whatever is there is told
+    std::string failure_;      // of the last look, if it has seen no files
 };
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,

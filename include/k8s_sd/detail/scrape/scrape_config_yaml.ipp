@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
-#include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/detail/config/http_client_reader.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
@@ -152,6 +152,16 @@ void check_scrape_headers(const std::vector<HttpHeader>& headers) {
     }
 }
 
+std::size_t bytes_of_rules(const std::vector<RelabelRule>& rules) {
+    std::size_t bytes = rules.size() * sizeof(RelabelRule);
+    for (const RelabelRule& rule : rules) {
+        bytes += rule.regex.size() + rule.replacement.size() + rule.separator.size();
+        for (const std::string& name : rule.source_labels) bytes += name.size();
+        for (const std::string& selector : rule.if_) bytes += selector.size();
+    }
+    return bytes;
+}
+
 /// Reads the HTTP client of a job.
 ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     ScrapeClient client;
@@ -207,8 +217,7 @@ class ScrapeConfigReader {
     YamlValue parse(std::string_view text, const std::string& file_name) const {
         if (text.size() > options_.max_bytes) {
             throw ConfigError(file_name, "the text is larger than " +
-                                                                std::to_string(options_.max_bytes) +
-                                                                " bytes");
+                                             std::to_string(options_.max_bytes) + " bytes");
         }
         return YamlValue::parse(detail::expand_variables(text, options_.dialect, options_.variables,
                                                          file_name, options_.max_bytes),
@@ -268,25 +277,31 @@ class ScrapeConfigReader {
             pattern.fail("reading it from a URL is not supported; name a file");
         }
         const std::string full = detail::path_beside(file_name, path);
-        if (!detail::is_file_pattern(path)) return read_job_file(full, pattern, mistakes);
-        for (const std::string& name : files_.matching(full)) {
-            mistakes.attempt([&] { read_job_file(name, pattern, mistakes); });
+        // To Prometheus also a plain name is a pattern, which may match nothing; to vmagent only a
+        // name with "*" is one.
+        if (rules_.job_files_are_lists && path.find('*') == std::string::npos) {
+            return read_job_file(full, pattern, file_name, mistakes);
         }
+        const detail::MatchingFiles& found = files_.matching(full, pattern.where());
+        for (const std::string& name : found.paths) {
+            mistakes.attempt([&] { read_job_file(name, pattern, file_name, mistakes); });
+        }
+        if (!found.problem.empty()) pattern.fail(detail::printable(found.problem));
     }
 
-    void read_job_file(const std::string& path, const YamlValue& named_by, Mistakes& mistakes) {
-        // To Prometheus also a plain name is a pattern, which may match nothing.
-        const bool optional = !rules_.job_files_are_lists;
-        if (optional && files_.matching(path).empty()) return;
+    void read_job_file(const std::string& path, const YamlValue& named_by,
+                       const std::string& main_file, Mistakes& mistakes) {
         const YamlValue document = parse(files_.read(path, named_by.where()), path);
-        if (rules_.job_files_are_lists) return read_jobs(document, path);
+        const std::string& beside = rules_.job_files_have_directory_of_main_file ? main_file : path;
+        if (rules_.job_files_are_lists) return read_jobs(document, beside);
         constexpr std::string_view only_key = "scrape_configs";
         mistakes.allow_only(document, {&only_key, 1});
-        read_jobs(document[only_key], path);
+        read_jobs(document[only_key], beside);
     }
 
     // --- jobs ------------------------------------------------------------------------------------
 
+    /// \param file_name  that paths are relative to the directory of
     void read_jobs(const YamlValue& list, const std::string& file_name) {
         for (const YamlValue& job : list.items()) read_job(job, file_name);
     }
@@ -314,8 +329,9 @@ class ScrapeConfigReader {
             return;
         }
         job.discovery.name = job.scrape.job_name;
+        if (copied_ > most_copied_) value.fail("global says too much for so many jobs");
         handover_.hand_over(value, job_keys_, job.settings, mistakes);
-        detail::inherit_settings(file_.global, job.settings);
+        copied_ += detail::inherit_settings(file_.global, job.settings);
         SharedReader(value, job.scrape, mistakes).read();
         mistakes.attempt([&] { read_times(value, job.scrape); });
         mistakes.attempt([&] { read_url(value, job.scrape); });
@@ -364,7 +380,10 @@ class ScrapeConfigReader {
     void read_rules(const YamlValue& job, std::string_view key, const ScrapeConfig& config,
                     std::vector<RelabelRule>& rules, Mistakes& mistakes) {
         const auto global = rules_of_global_.find(key);
-        if (global != rules_of_global_.end()) rules = global->second;
+        if (global != rules_of_global_.end()) {
+            rules = global->second;
+            copied_ += bytes_of_rules(rules);
+        }
         const YamlValue list = job[key];
         if (list.is_null()) return;
         for (RelabelRule& rule : rule_reader_.read(list, relabel_options(config), mistakes)) {
@@ -417,11 +436,12 @@ class ScrapeConfigReader {
 
     void tell_of_more(const std::string& file_name) {
         if (untold_ == 0) return;
-        file_.failures.push_back({"", file_name,
-                                  "there are " + std::to_string(untold_) + " more mistakes"});
+        file_.failures.push_back(
+            {"", file_name, "there are " + std::to_string(untold_) + " more mistakes"});
     }
 
     static constexpr milliseconds default_timeout = std::chrono::seconds(10);
+    static constexpr std::size_t mib = std::size_t{1} << 20;
 
     const ScrapeConfigOptions& options_;
     const detail::DialectRules& rules_;
@@ -435,6 +455,9 @@ class ScrapeConfigReader {
     std::set<std::string> names_;
     ScrapeConfigFile file_;
     std::size_t untold_ = 0;
+    /// Bytes of `global` that jobs have copies of: a few bytes make a job, and so a large one.
+    std::size_t copied_ = 0;
+    const std::size_t most_copied_ = std::max(64 * mib, 16 * options_.max_bytes);
     detail::KeyHandover handover_{options_, file_.notes};
 };
 

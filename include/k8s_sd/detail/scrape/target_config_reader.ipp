@@ -68,6 +68,7 @@ class TargetConfigReader {
         check_entry(entry);
         std::vector<std::string_view> keys{"url", "refresh_interval"};
         keys.insert(keys.end(), http_client_keys.begin(), http_client_keys.end());
+        refuse_proxy_credentials(entry);
         entry.allow_only(keys, keys);
         HttpSdConfig config;
         config.dialect = dialect_;
