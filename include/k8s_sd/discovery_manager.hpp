@@ -194,10 +194,9 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// Where a call adds configurations to a job and takes others away, the targets of those stay
     /// until all that were added have been listed, and go in the diff that brings the last of
     /// them; as long as one that was added cannot be used, they stay as well, but in no case longer
-    /// than Job::supersede_timeout. Targets that no diff has brought yet do not stay, but
-    /// what they were to replace does. Where a call only takes away, the targets go with the
-    /// next diff.
-    /// The first diff of a new job that has something comes before the last one of a job that goes.
+    /// than Job::supersede_timeout. Targets that no diff has brought yet do not stay, but what they
+    /// were to replace does. Where a call only takes away, the targets go with the next diff. The
+    /// first diff of a new job that has something comes before the last one of a job that goes.
     ///
     /// Reads the files that configurations name; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.
