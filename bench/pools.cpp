@@ -7,6 +7,7 @@
 #include "recipes.hpp"
 
 #include <malloc.h>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -51,10 +52,18 @@ TargetGroupDiff whole(const Groups& groups) {
     return diff;
 }
 
-double seconds(const std::function<void()>& work) {
+/// Seconds.
+struct Time {
+    double wall = 1e9;
+    double cpu = 1e9;
+};
+
+Time time_of(const std::function<void()>& work) {
+    const double cpu = bench::cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
     work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    return {wall.count(), bench::cpu_seconds() - cpu};
 }
 
 // --- memory --------------------------------------------------------------------------------------
@@ -113,9 +122,9 @@ void print_memory(const char* what, const TargetGroupDiff& diff, const ScrapeCon
 // --- time ----------------------------------------------------------------------------------------
 
 /// Lets `threads` threads do the work of all jobs, each job in one of them.
-double work_on(std::vector<std::unique_ptr<Job>>& jobs, unsigned threads,
-               const std::function<void(Job&)>& work) {
-    return seconds([&] {
+Time work_on(std::vector<std::unique_ptr<Job>>& jobs, unsigned threads,
+             const std::function<void(Job&)>& work) {
+    return time_of([&] {
         std::vector<std::jthread> others;
         for (unsigned thread = 0; thread < threads; ++thread) {
             others.emplace_back([&, thread] {
@@ -133,23 +142,25 @@ std::vector<std::unique_ptr<Job>> make_jobs(std::size_t count, const bench::Rule
     return jobs;
 }
 
-double relabel(const TargetGroupDiff& diff, const bench::Rules& rules, unsigned threads) {
-    double best = 1e9;
-    for (int round = 0; round < 3; ++round) {
+Time relabel(const TargetGroupDiff& diff, const bench::Rules& rules, unsigned threads) {
+    Time best;
+    for (int round = 0; round < 5; ++round) {
         auto jobs = make_jobs(2, rules);
-        best = std::min(best, work_on(jobs, threads, [&](Job& job) { job.pool.apply(diff); }));
+        const Time time = work_on(jobs, threads, [&](Job& job) { job.pool.apply(diff); });
+        best = {std::min(best.wall, time.wall), std::min(best.cpu, time.cpu)};
     }
     return best;
 }
 
 void print_relabelling(const char* what, const TargetGroupDiff& diff, const bench::Rules& rules) {
-    const double one = relabel(diff, rules, 1);
-    const double two = relabel(diff, rules, 2);
-    std::printf("%-38s %10.3f s %10.3f s %6.2f\n", what, one, two, one / two);
+    const Time one = relabel(diff, rules, 1);
+    const Time two = relabel(diff, rules, 2);
+    std::printf("%-38s %8.3f %8.3f %8.3f %8.3f %7.2f\n", what, one.wall, one.cpu, two.wall, two.cpu,
+                one.wall / two.wall);
 }
 
 struct Reload {
-    double first, same, other;
+    Time first, same, other;
 };
 
 Reload reload(const TargetGroupDiff& diff, std::size_t count, unsigned threads) {
@@ -167,7 +178,8 @@ Reload reload(const TargetGroupDiff& diff, std::size_t count, unsigned threads) 
 
 void print_reload(const TargetGroupDiff& diff, std::size_t jobs, unsigned threads) {
     const Reload r = bench::in_process([&] { return reload(diff, jobs, threads); });
-    std::printf("%8u %12.3f s %12.5f s %12.3f s\n", threads, r.first, r.same, r.other);
+    std::printf("%8u %8.3f %8.3f %8.4f %8.4f %8.3f %8.3f\n", threads, r.first.wall, r.first.cpu,
+                r.same.wall, r.same.cpu, r.other.wall, r.other.cpu);
 }
 
 }  // namespace
@@ -199,15 +211,17 @@ int main(int argc, char** argv) {
              (*groups.front())[0].get(bench::meta + "pod_container_port_name").value_or(""))});
     print_memory("one port of each pod", all, config_with(one_port));
 
-    std::printf("\n%-38s %12s %12s %6s\n", "two jobs relabel all targets", "one thread",
-                "two threads", "times");
+    std::printf("\n%-38s %8s %8s %8s %8s %7s\n", "two jobs relabel all targets", "1 thread",
+                "CPU s", "2 thr.", "CPU s", "times");
     print_relabelling("pods", all, bench::pods());
     print_relabelling("pods with annotations", all, recipe);
     print_relabelling("API servers: everything is dropped", all, bench::api_servers());
 
     const TargetGroupDiff few = whole(Groups(groups.begin(), groups.begin() + 100));
     std::printf("\n%zu jobs of %zu pods each\n", jobs, few.updated.size());
-    std::printf("%8s %14s %14s %14s\n", "threads", "first diffs", "reload, same", "other rules");
+    // A pool looks at nothing but the configuration where it is the same.
+    std::printf("%8s %8s %8s %8s %8s %8s %8s\n", "threads", "first", "CPU s", "same", "CPU s",
+                "rules", "CPU s");
     for (const unsigned threads : {1U, 2U}) print_reload(few, jobs, threads);
     return 0;
 }

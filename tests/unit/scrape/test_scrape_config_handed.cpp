@@ -293,5 +293,4 @@ TEST_CASE("vmagent's dialect: variables come from the host") {
     const ScrapeJob parsed = only_job(yaml, {.dialect = V, .variables = variables});
     CHECK(parsed.discovery.configs.at(0).selectors.at(0).field == "spec.nodeName=node-1");
     CHECK_THROWS_AS(parse(yaml, {.dialect = V}), ScrapeConfigError);
-    CHECK(only_job(job("  scheme: HTTPS\n"), {.dialect = V}).scrape.scheme == "https");
 }

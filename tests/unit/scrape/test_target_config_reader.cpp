@@ -59,6 +59,11 @@ TEST_CASE("static_configs: Prometheus refuses URLs, to vmagent they are targets"
     CHECK(contains(problem(keys), "etc/p.yml:3: scrape_configs[0].static_configs[0].targets[0]: a "
                                   "target is host:port"));
     CHECK(job(keys, vm).static_configs[0].targets[0] == "http://a/m");
+    // Rules may make a parameter of it, as the blackbox exporter wants it.
+    CHECK(job(keys + "  relabel_configs: [{target_label: x, replacement: y}]\n")
+              .static_configs[0]
+              .targets[0] == "http://a/m");
+    CHECK_FALSE(problem(keys + "  relabel_configs: []\n").empty());
 }
 
 TEST_CASE("static_configs: the label __address__ is the address for vmagent alone") {

@@ -114,8 +114,8 @@ struct DialectRules {
     /// vmagent takes the label `__address__` of a static group, or one of a file, for the address of
     /// its targets; Prometheus takes the targets.
     bool address_label_replaces_targets;
-    /// Prometheus refuses a configuration with a static target that has a slash; to vmagent it may
-    /// be a URL.
+    /// Prometheus refuses a job without rules that has a static target with a slash; to vmagent it
+    /// may be a URL.
     bool refuses_slash_in_static_targets;
     /// vmagent tells `__meta_filepath` relative to the directory of its configuration; Prometheus
     /// as it opens the file.

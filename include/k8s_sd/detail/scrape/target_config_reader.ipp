@@ -22,9 +22,10 @@ constexpr Duration vmagent_list_interval = std::chrono::seconds(30);
 
 class TargetConfigReader {
  public:
-    TargetConfigReader(LabelDialect dialect, const std::string& file_name)
+    TargetConfigReader(LabelDialect dialect, const std::string& file_name, bool job_has_rules)
         : dialect_(dialect),
           rules_(rules_of(dialect)),
+          refuses_urls_(rules_.refuses_slash_in_static_targets && !job_has_rules),
           directory_(std::filesystem::path(file_name).parent_path()) {}
 
     StaticConfig read_static(const YamlValue& entry) const {
@@ -94,7 +95,7 @@ class TargetConfigReader {
 
     std::string read_target(const YamlValue& value) const {
         std::string target = value.string();
-        if (rules_.refuses_slash_in_static_targets && target.find('/') != std::string::npos) {
+        if (refuses_urls_ && target.find('/') != std::string::npos) {
             value.fail("a target is host:port, without scheme and path; these are scheme and "
                        "metrics_path of the job");
         }
@@ -126,6 +127,7 @@ class TargetConfigReader {
 
     const LabelDialect dialect_;
     const DialectRules& rules_;
+    const bool refuses_urls_;
     const std::filesystem::path directory_;
 };
 
@@ -133,7 +135,9 @@ class TargetConfigReader {
 
 void read_target_configs(const YamlValue& entry, LabelDialect dialect, const std::string& file_name,
                          Job& job, Mistakes& mistakes) {
-    const TargetConfigReader reader(dialect, file_name);
+    // Rules may make an address of a URL, or a parameter, as the blackbox exporter wants it.
+    const bool has_rules = !entry["relabel_configs"].items().empty();
+    const TargetConfigReader reader(dialect, file_name, has_rules);
     const auto read_each = [&](const char* key, auto& configs, auto read) {
         mistakes.attempt([&] {
             for (const YamlValue& item : entry[key].items()) {
