@@ -54,6 +54,9 @@ void check(const Options& options) {
         throw support::UsageError("--rules FILE is missing, or --config FILE and --job NAME");
     }
     if (!has_job) return;
+    if (options.rules.names != k8s_sd::NameValidation::utf8) {
+        throw support::UsageError("--name-validation is not for --config: a job may make any name");
+    }
     if (options.config_file.empty()) throw support::UsageError("--job needs --config FILE");
     if (options.job.empty()) throw support::UsageError("--config needs --job NAME");
 }

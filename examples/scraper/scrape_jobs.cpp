@@ -52,7 +52,8 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         events_.print(failure.job + ": " + key + "[" + std::to_string(failure.config) +
                       "] cannot be used: " + failure.message);
     }
-    // A job that is gone stays until its last diff, which stops its targets.
+    // A job that is gone stays until its last diff, which stops its targets. One that had no diff
+    // yet gets none.
     for (auto& [name, entry] : jobs_) entry.wanted = false;
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
         const std::string& name = job.scrape.job_name;
@@ -65,14 +66,15 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         entry.config = job.scrape;
         entry.wanted = true;
     }
+    std::erase_if(jobs_, [](const auto& job) { return !job.second.wanted && !job.second.begun; });
 }
 
 void ScrapeJobs::on_diff(k8s_sd::JobDiff diff) {
     const auto entry = jobs_.find(diff.job);
     if (entry == jobs_.end()) return;
-    const bool goes = diff.last && !entry->second.wanted;
+    entry->second.begun = !diff.last;
     entry->second.job->apply(std::move(diff));
-    if (goes) jobs_.erase(entry);
+    if (!entry->second.begun && !entry->second.wanted) jobs_.erase(entry);
 }
 
 void ScrapeJobs::report(std::function<void()> then) const {

@@ -39,6 +39,7 @@ class ScrapeJobs {
         std::shared_ptr<ScrapeJob> job;
         k8s_sd::ScrapeConfig config;
         bool wanted = true;  ///< is in the configuration
+        bool begun = false;  ///< has had its first diff, and not yet its last one
     };
 
     void on_diff(k8s_sd::JobDiff);

@@ -87,8 +87,9 @@ struct JobDiff {
     bool last = false;
     std::vector<ProviderDiff> providers{};  ///< no provider twice
     /// As long as this or a copy of it is there, the job's next diff does not come: who hands diffs
-    /// over to other threads is told no more than they can take. Who keeps a diff for longer than
-    /// it works on it resets this. Any thread may do so, also after the manager is gone.
+    /// over to other threads is told no more than they can take. After a job's last diff nothing
+    /// waits: a job that comes back begins anew. Who keeps a diff for longer than it works on it
+    /// resets this. Any thread may do so, also after the manager and its context are gone.
     std::shared_ptr<const void> turn{};
 };
 
@@ -155,8 +156,9 @@ struct JobSnapshot {
 /// other configurations follow with a `full` ProviderDiff each. Later diffs bring true changes
 /// only. While the callback runs, and until the job's minimum interval has passed, changes are
 /// collected: one entry for each group, the newest state wins, and what has changed back is no
-/// change. A job's last diff does not wait for the interval; a job that goes before its first diff
-/// has none. After cancel() has returned at most a call that had begun is still running.
+/// change. A job's last diff does not wait for the interval, only for the turn of the one before it
+/// (JobDiff::turn); a job that goes before its first diff has none. After cancel() has returned at
+/// most a call that had begun is still running.
 /// Nothing is ever delivered as removed because of an error: see status().
 /// An exception leaves through the function that runs the context, e.g. io_context::run(); the
 /// diff counts as delivered, and run() may be called again.
@@ -192,8 +194,9 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// Where a call adds configurations to a job and takes others away, the targets of those stay
     /// until all that were added have been listed, and go in the diff that brings the last of
     /// them; as long as one that was added cannot be used, they stay as well, but in no case longer
-    /// than Job::supersede_timeout. Where a call only takes away, the targets go with the next diff.
-    /// The first diff of a new job that has something comes before the last one of a job that goes.
+    /// than Job::supersede_timeout. Targets that no diff has brought yet do not stay, but what they
+    /// were to replace does. Where a call only takes away, the targets go with the next diff. The
+    /// first diff of a new job that has something comes before the last one of a job that goes.
     ///
     /// Reads the files that configurations name; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.

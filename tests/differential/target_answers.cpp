@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <optional>
 #include <regex>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace k8s_sd::test {
 
@@ -95,13 +98,9 @@ std::string field(const json::object& rule, std::string_view name) {
     return value && value->is_string() ? text(*value) : "";
 }
 
-bool has_value_with(const json::object& question, std::string_view part) {
-    const json::array& targets = question.at("targets").as_array();
-    return std::any_of(targets.begin(), targets.end(), [&](const json::value& target) {
-        const LabelMap labels = labels_of(target);
-        return std::any_of(labels.begin(), labels.end(), [&](const auto& label) {
-            return label.second.find(part) != std::string::npos;
-        });
+bool has_value_with(const LabelMap& target, std::string_view part) {
+    return std::any_of(target.begin(), target.end(), [&](const auto& label) {
+        return label.second.find(part) != std::string::npos;
     });
 }
 
@@ -138,7 +137,56 @@ std::string reason_in_prometheus(const json::object& question, const json::value
     return "";
 }
 
-std::string reason_in_vmagent(const json::object& question) {
+/// What labelmap or labelmap_all makes of the name of a label; the same if it leaves it alone.
+std::string renamed(RelabelRule rule, std::string_view name) {
+    const bool everywhere = rule.action == RelabelAction::labelmap_all;
+    rule.action = everywhere ? RelabelAction::replace_all : RelabelAction::replace;
+    rule.source_labels = {"name"};
+    rule.target_label = "to";
+    rule.if_.clear();
+    MutableLabels labels;
+    labels.set("name", name);
+    labels.set("to", name);
+    const Relabeler relabeler({rule}, {.dialect = LabelDialect::victoriametrics});
+    return relabeler.apply(labels) ? std::string(labels.get("to")) : "";
+}
+
+/// Whether a rule gives two labels one name, a label no name, or a label a name that it changes as
+/// well.
+bool renames_in_disorder(const RelabelRule& rule, const MutableLabels& labels) {
+    std::set<std::string> given;
+    for (const auto& [name, value] : labels.labels()) {
+        const std::string to = renamed(rule, name);
+        if (to == name) continue;
+        if (to.empty() || !given.insert(to).second) return true;
+        if (!MutableLabels::find(labels.labels(), to)) continue;
+        if (rule.action == RelabelAction::labelmap_all || renamed(rule, to) != to) return true;
+    }
+    return false;
+}
+
+/// Whether that happens to a target: vmagent has several labels of one name then, or reads what it
+/// has just written.
+bool is_renamed_in_disorder(const json::object& question, const LabelMap& target) {
+    const auto builder = builder_of(LabelDialect::victoriametrics, {}, question);
+    MutableLabels labels;
+    for (const auto& [name, value] : target) labels.set(name, value);
+    const TargetGroupPtr group = group_of(text(question.at("name")), target, 0);
+    const LabelMap discovered = builder->discovered(*group, 0);
+    for (const auto& [name, value] : discovered) labels.append_if_absent(name, value);
+    std::vector<Relabeler> relabelers;  // the labels refer to their texts
+    for (const RelabelRule& rule : builder->config().relabel_configs) {
+        const bool renames =
+            rule.action == RelabelAction::labelmap || rule.action == RelabelAction::labelmap_all;
+        if (renames && renames_in_disorder(rule, labels)) return true;
+        relabelers.emplace_back(std::vector{rule}, relabel_options(builder->config()));
+        if (!relabelers.back().apply(labels)) return false;
+    }
+    return false;
+}
+
+std::string reason_in_vmagent(const json::object& question, std::size_t index) {
+    const LabelMap target = labels_of(question.at("targets").at(index));
     const auto action_has = [](const json::object& rule, std::string_view part) {
         return field(rule, "action").find(part) != std::string::npos;
     };
@@ -149,7 +197,7 @@ std::string reason_in_vmagent(const json::object& question) {
                  [&](const json::object& rule) {
                      return field(rule, "replacement").find("{{") != std::string::npos;
                  }) &&
-        has_value_with(question, "$")) {
+        has_value_with(target, "$")) {
         return "the value of a {{label}} is a template there";
     }
     if (any_rule(question, [&](const json::object& rule) {
@@ -165,11 +213,8 @@ std::string reason_in_vmagent(const json::object& question) {
         })) {
         return "anchors inside of a repeated group are lost there";
     }
-    if (any_rule(question, [&](const json::object& r) { return action_has(r, "abelmap_all"); })) {
-        return "labelmap_all leaves several labels of one name there";
-    }
-    if (any_rule(question, [&](const json::object& r) { return action_has(r, "labelmap"); })) {
-        return "labelmap reads what it has written there";
+    if (is_renamed_in_disorder(question, target)) {
+        return "labelmap and labelmap_all read what they have written there";
     }
     return "";
 }
@@ -204,7 +249,7 @@ std::string difference(LabelDialect dialect, const json::object& question, const
                             std::find(all.begin(), all.end(), one) != all.end();
         if (merged) continue;
         reason = dialect == LabelDialect::prometheus ? reason_in_prometheus(question, all[i], i)
-                                                     : reason_in_vmagent(question);
+                                                     : reason_in_vmagent(question, i);
         if (reason.empty()) {
             return "target " + std::to_string(i) + " " +
                    json::serialize(question.at("targets").at(i)) +

@@ -94,6 +94,13 @@ struct Comparison {
         }
     }
 
+    /// Jobs with a difference that is documented.
+    std::size_t excused() const {
+        std::size_t count = 0;
+        for (const auto& [reason, jobs] : reasons) count += jobs;
+        return count;
+    }
+
     void report(const Peer& peer) const {
         std::string text = peer.program + ": " + std::to_string(scraped) + " scraped, " +
                            std::to_string(dropped) + " dropped, " + std::to_string(elsewhere) +
@@ -117,6 +124,7 @@ void compare(const Peer& peer, const json::array& questions, const json::array& 
     CHECK(comparison.dropped > questions.size() / 20);
     CHECK(comparison.elsewhere > questions.size() / 20);
     CHECK(comparison.refused > questions.size() / 50);
+    CHECK(comparison.excused() < questions.size() / 20);
 }
 
 json::array make_questions(LabelDialect dialect, std::uint64_t seed, std::size_t count) {

@@ -59,6 +59,8 @@ class K8S_SD_EXPORT MutableLabels {
     void set(std::string_view name, std::string_view value);
     /// For a name that is not there yet.
     void append(std::string_view name, std::string_view value);
+    /// Does nothing if there is a label of that name, also if it is a blank. Keeps the views.
+    void append_if_absent(std::string_view name, std::string_view value);
     /// Erases the blanks.
     void erase_empty();
     /// An empty text to build a value in; stays where it is, and valid until clear().
@@ -90,7 +92,8 @@ class K8S_SD_EXPORT MutableLabels {
 
     /// The size if there is none.
     std::size_t index_of(std::string_view name) const noexcept;
-    bool pays_to_know_places() noexcept;
+    /// The same; finds out all places first, where that pays.
+    std::size_t search(std::string_view name);
     void forget_places() noexcept;
 
     std::vector<Label> labels_;

@@ -65,7 +65,8 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     std::uint64_t hash() const noexcept { return hash_; }
     /// How long to wait for the first scrape, so that scrapes are spread over the interval and
     /// a target keeps its place in it over restarts (Prometheus' rule).
-    /// \param seed  differs between programs that scrape the same targets
+    /// \param seed  differs between programs that scrape the same targets: a hash of something that
+    ///              is their own, as 1 instead of 0 moves a scrape by a nanosecond
     std::chrono::nanoseconds first_scrape_after(std::chrono::system_clock::time_point now,
                                                 std::uint64_t seed = 0) const noexcept;
     /// Whether the discovered labels of two targets that are the same are made of the same parts.

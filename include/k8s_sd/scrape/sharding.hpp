@@ -25,9 +25,11 @@ enum class ShardingRule : std::uint8_t {
 /// Several programs with equal configurations share the targets; each discovers all and keeps
 /// those it owns.
 struct ShardingOptions {
-    unsigned members = 1;                      ///< programs that share the targets
-    unsigned member = 0;                       ///< this program's number, from 0
-    unsigned replication_factor = 1;           ///< owners of each target
+    unsigned members = 1;  ///< programs that share the targets
+    unsigned member = 0;   ///< this program's number, from 0
+    /// Owners of each target. They scrape it at the same moment, unless each has a seed of its own
+    /// for ScrapeTarget::first_scrape_after().
+    unsigned replication_factor = 1;
     ShardingRule rule = ShardingRule::modulo;  ///< how owners are chosen
     /// Only these labels decide, where a target has any of them; empty: all labels.
     std::vector<std::string> shard_by_labels{};

@@ -81,7 +81,7 @@ class K8S_SD_EXPORT TargetBuilder {
     Relabeler relabeler_;
     Sharding sharding_;
     std::unique_ptr<detail::TargetPacker> packer_;
-    MutableLabels labels_;  // kept for its memory
+    MutableLabels labels_;  // empty between targets; kept for its memory
 };
 
 }  // namespace k8s_sd::inline v0

@@ -282,6 +282,19 @@ TEST_CASE("Reload: what was replaced stays until all that was added has been lis
     CHECK(j.host.problems() == "");
 }
 
+TEST_CASE("Reload: what the host was never told of goes with its configuration") {
+    Reload j;
+    j.settle_with({{"a", {j.pods(), j.services()}, 5min}});
+    CHECK(j.host.take_diffs().empty());  // the services have been listed, but the interval runs
+    j.server.deny("nodes");
+    j.settle_with({{"a", {j.pods(), j.nodes()}, 5min}});
+    CHECK(j.status("a").superseded == 0);
+    j.advance(6min);
+    CHECK(j.host.take_diffs().empty());
+    CHECK(j.host.sources("a") == "p1 p2");
+    CHECK(j.host.problems() == "");
+}
+
 TEST_CASE("Reload: one that cannot be used takes no targets away") {
     Reload j;
     const Job unusable{"a", {Jobs::unusable()}, 0s, std::nullopt};
@@ -485,10 +498,22 @@ TEST_CASE("Reload: what was superseded can be wanted again, also when it is abou
         j.server.deny("nodes");
         j.settle_with({{"a", {j.nodes()}, 1h, std::nullopt}});
         j.advance(2h);
-        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2] 2(full)[~s1]");
+        CHECK(j.host.take_diffs().empty());
+        CHECK(j.status("a").superseded == 1);
+        CHECK(j.host.sources("a") == "p1 p2");
         j.server.allow("nodes");
         j.advance(2h);
-        CHECK(j.host.take_diffs() == "a: 2(last)[-s1] 3(full)[]");
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2] 3(full)[]");
+    }
+    SECTION("while a third one is awaited, for its whole time at most") {
+        j.server.deny("nodes");
+        j.advance(30min);
+        j.settle_with({{"a", {j.nodes()}, 1h, 45min}});
+        j.advance(29min);
+        CHECK(j.host.take_diffs().empty());
+        CHECK(j.status("a").superseded == 0);
+        j.advance(1min);
+        CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2]");
     }
     CHECK(j.host.problems() == "");
 }

@@ -6,6 +6,7 @@
 #include "support/objects.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <algorithm>
@@ -235,4 +236,32 @@ TEST_CASE("DiscoveryManager: jobs that work on their diffs in several threads ha
         return std::all_of(work.begin(), work.end(),
                            [](const Work& job) { return job.diffs == 0; });
     }));
+}
+
+TEST_CASE("DiscoveryManager: a turn may end while the manager and its context go") {
+    // A worker with the last word on a diff must not be the one that destroys the manager, which
+    // needs its context for that.
+    asio::thread_pool workers{2};
+    for (int round = 0; round < 300; ++round) {
+        auto context = std::make_unique<asio::io_context>();
+        const auto go = std::make_shared<std::atomic<bool>>(false);
+        bool told = false;
+        auto manager =
+            std::make_unique<DiscoveryManager>(context->get_executor(), [&](JobDiff diff) {
+                asio::post(workers, [go, diff = std::move(diff)]() mutable {
+                    while (!*go) std::this_thread::yield();
+                    diff.turn.reset();
+                });
+                told = true;
+            });
+        manager->async_run([](error_code) {});
+        manager->apply_config({{"a", {}}});
+        for (int i = 0; i < 100 && !told; ++i) context->run_one();
+        REQUIRE(told);
+        manager->apply_config({});  // so that the end of the turn has something to do
+        *go = true;
+        manager.reset();
+        context.reset();
+    }
+    workers.join();
 }

@@ -166,6 +166,8 @@ class Errors(unittest.TestCase):
                                 (["--rules", "x", "--job", "y"], "--rules is not for --config"),
                                 (["--job", "y"], "--job needs --config FILE"),
                                 (["--config", "x"], "--config needs --job NAME"),
+                                (["--config", "x", "--job", "y", "--name-validation", "legacy"],
+                                 "--name-validation is not for --config"),
                                 (["--rules"], "--rules needs a value"),
                                 (["--rules="], "--rules needs a value"),
                                 (["--explain=1"], "--explain takes no value"),

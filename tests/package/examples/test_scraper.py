@@ -133,6 +133,24 @@ scrape_configs:
             program.line_with(r'^JOB: start .*pod="web-4"')
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
+    def test_forgets_a_job_that_goes_before_its_first_diff(self):
+        jobs = PODS.split("scrape_configs:\n")[1]
+        unreachable = jobs.replace("JOB", "gone").replace(
+            "role: pod", "role: pod, api_server: 'http://127.0.0.1:1'")
+        with file_with(PODS + unreachable, "p.yml") as path, \
+                running("scraper", "--sim", "--config", path, "--check-interval", "1h",
+                        "--report-interval", "300ms") as program:
+            program.line_with("^gone: 0 targets")
+            replace(path, PODS.replace("JOB", "other"))
+            program.process.send_signal(signal.SIGHUP)
+            report = r"^other: \d+ targets"
+            program.line_with(report)
+            lines = [program.line()]
+            while not re.search(report, lines[-1]):
+                lines.append(program.line())
+            self.assertEqual([line for line in lines if line.startswith("gone: ")], [])
+            self.assertEqual(program.signal(signal.SIGINT), 0)
+
     def test_fails_all_scrapes_above_the_limit_of_targets(self):
         text = PODS + "  target_limit: 1\n"
         with file_with(text, "p.yml") as path:

@@ -57,6 +57,21 @@ TEST_CASE("MutableLabels: an empty value is no label, but keeps the place of one
     CHECK(labels.empty());
 }
 
+TEST_CASE("MutableLabels: what is there already is not appended, be it a blank") {
+    MutableLabels labels;
+    labels.append_if_absent("a", "1");
+    labels.append_if_absent("b", "");
+    labels.append_if_absent("a", "2");
+    labels.append_if_absent("b", "2");
+    CHECK(text_of(labels) == "a=1,b=,");
+    // In large sets too.
+    for (int i = 0; i < 500; ++i) labels.append_if_absent(labels.copy(std::to_string(i)), "3");
+    for (int i = 0; i < 500; ++i) labels.append_if_absent(labels.copy(std::to_string(i)), "4");
+    CHECK(labels.size() == 502);
+    CHECK(labels.get("a") == "1");
+    CHECK(labels.get("499") == "3");
+}
+
 TEST_CASE("MutableLabels: kept texts stay where they are until clear()") {
     MutableLabels labels;
     for (int round = 0; round < 2; ++round) {
@@ -131,6 +146,10 @@ TEST_CASE("MutableLabels: what only a huge target needed goes with it") {
     labels.clear();
     CHECK(labels.empty());
     CHECK(labels.get("label_1").empty());
+    CHECK(labels.labels().data() == nullptr);  // there is no memory for labels any more
+    for (int i = 0; i < 100; ++i) labels.set(labels.copy("label_" + std::to_string(i)), "v");
+    labels.clear();
+    CHECK(labels.labels().data() != nullptr);
     for (int i = 0; i < 11; ++i) {
         const std::string& text = labels.new_text();
         CHECK(text.capacity() <= 1024);

@@ -1,5 +1,6 @@
 // What vmagent has beyond Prometheus.
 
+#include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "support/relabelling.hpp"
 
@@ -35,6 +36,15 @@ bool keeps(const LabelMap& labels, const RelabelRule& rule) {
 }
 
 }  // namespace
+
+TEST_CASE("Relabelling of vmagent: an equal regex is compiled once, also as it is written") {
+    const RelabelRule rule{.source_labels = {"a"}, .regex = "x(y|z)+w", .target_label = "b"};
+    const Relabeler relabeler({rule}, vmagent);
+    for (const auto anchors : {detail::Pattern::Anchors::both, detail::Pattern::Anchors::none}) {
+        const auto pattern = detail::shared_pattern(rule.regex, anchors);
+        CHECK(pattern.use_count() > 1);
+    }
+}
 
 TEST_CASE("Relabelling of vmagent: replace_all replaces every occurrence") {
     CHECK(replace_all("a-b-c", "-", "_") == "a_b_c");

@@ -115,8 +115,32 @@ TEST_CASE("TargetPacker: what no target shares any more is forgotten") {
     };
     const auto kept = pack("kept");
     for (int i = 0; i < 10'000; ++i) pack("label_" + std::to_string(i));
-    CHECK(packer.shape_count() < 100);
+    CHECK(packer.shape_count() < 1'000);
     const std::size_t before = packer.shape_count();
     CHECK(pack("kept")->labels() == kept->labels());
     CHECK(packer.shape_count() == before);
+}
+
+TEST_CASE("TargetPacker: what only a huge target needed goes with it") {
+    detail::TargetPacker packer(std::make_shared<const detail::PreparedJob>(job()));
+    const auto group = make_group("p", {{{"__address__", "h:1"}}});
+    const auto pack = [&](const std::vector<std::string>& names) {
+        std::vector<Label> labels{{"__address__", "h:1"}};
+        for (const std::string& name : names) labels.push_back({name, name});
+        return packer.pack(labels, "http://h:1/metrics", 1min, 10s, group, 0);
+    };
+    pack({"a", "b"});
+    const std::size_t usual = packer.kept_bytes();
+    CHECK(usual > 0);
+    std::vector<std::string> names;
+    for (int i = 100'000; i < 120'000; ++i) names.push_back("label_" + std::to_string(i));
+    auto huge = pack(names);
+    CHECK(huge->labels().size() == 20'001);
+    CHECK(packer.kept_bytes() <= usual);
+    // So does its shape, with the next new one.
+    huge.reset();
+    pack({"c"});
+    CHECK(packer.shape_count() == 1);
+    pack({"d"});
+    CHECK(packer.shape_count() == 2);
 }

@@ -3,6 +3,8 @@
 #include "support/groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +87,24 @@ RelabelRule drop_all() {
 }
 
 }  // namespace
+
+TEST_CASE("TargetBuilder: very many labels of a target and of its group take no quadratic time") {
+    const LabelDialect dialect = GENERATE(LabelDialect::prometheus, LabelDialect::victoriametrics);
+    ScrapeConfig config = job();
+    config.dialect = dialect;
+    // Quadratic work would take a minute.
+    constexpr std::size_t count = 50'000;
+    LabelMap own{{"__address__", "h:1"}};
+    LabelMap group{{"__address__", "group:1"}};
+    for (std::size_t i = 0; i < count; ++i) {
+        own.emplace("own_" + std::to_string(i), "1");
+        group.emplace("all_" + std::to_string(i), "2");
+    }
+    const LabelMap result = labels(built(config, own, group));
+    CHECK(result.size() > 2 * count);
+    CHECK(result.at("__address__") == "h:1");
+    CHECK(result.at("all_7") == "2");
+}
 
 TEST_CASE("TargetBuilder: the job's defaults and the instance are added") {
     CHECK(
@@ -252,6 +272,20 @@ TEST_CASE("ScrapeTarget: the first scrape has a fixed place in the interval") {
         CHECK(place == first);
     }
     CHECK(target->first_scrape_after(start, 12345) != first);
+}
+
+TEST_CASE("TargetBuilder: the first scrape is within the interval, however long that is") {
+    using std::chrono::nanoseconds;
+    using Time = std::chrono::system_clock::time_point;
+    const auto target = built(job(), {{"__address__", "h:1"}, {"__scrape_interval__", "290y"}});
+    for (const Time now : {Time(std::chrono::hours(1'000)), Time(std::chrono::hours(1'000'000)),
+                           Time(-std::chrono::hours(1'000'000))}) {
+        for (std::uint64_t seed = 0; seed < 100; ++seed) {
+            const nanoseconds first = target->first_scrape_after(now, seed << 56U);
+            REQUIRE(first >= nanoseconds::zero());
+            REQUIRE(first < target->scrape_interval());
+        }
+    }
 }
 
 TEST_CASE("TargetBuilder: vmagent's dialect writes durations as Go does") {

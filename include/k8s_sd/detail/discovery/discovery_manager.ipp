@@ -63,8 +63,8 @@ void check_jobs(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-/// The state behind a handle. Lock order: `apply_mutex_`, `mutex_`. The callback is called, and
-/// files are read, without `mutex_`.
+/// The state behind a handle. Lock order: `apply_mutex_` or that of `turn_ends_`, `mutex_`. The
+/// callback is called, and files are read, without `mutex_`.
 class DiscoveryManager::Impl final : public Provider::Observer,
                                      public Delivery::Source,
                                      public std::enable_shared_from_this<Impl> {
@@ -99,6 +99,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
     void cancel() noexcept {
+        turn_ends_->forget_manager();
         const auto self = shared_from_this();
         if (!delivery_.cancel(self)) return;
         std::unique_ptr<RunOperation> operation;
@@ -138,13 +139,33 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
  private:
+    /// How the manager learns of ends of turns until it is cancelled. A turn may end in any thread
+    /// and after the manager's context is gone, so it must not keep the manager alive, not even for
+    /// a moment.
+    class TurnEnds {
+     public:
+        explicit TurnEnds(Impl& manager) : manager_(&manager) {}
+        void tell(const std::string& job) noexcept {
+            const std::lock_guard lock(mutex_);
+            if (manager_) manager_->end_turn(job);
+        }
+        /// Waits for a tell() that is under way.
+        void forget_manager() noexcept {
+            const std::lock_guard lock(mutex_);
+            manager_ = nullptr;
+        }
+
+     private:
+        std::mutex mutex_;  // locked before the manager's
+        Impl* manager_;
+    };
+
     /// The host has let go of a job's diff.
     class Turn {
      public:
-        explicit Turn(std::weak_ptr<Impl> manager) : manager_(std::move(manager)) {}
+        explicit Turn(std::shared_ptr<TurnEnds> ends) : ends_(std::move(ends)) {}
         ~Turn() {
-            const auto manager = manager_.lock();
-            if (manager && !job.empty()) manager->end_turn(job);
+            if (!job.empty()) ends_->tell(job);
         }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
@@ -152,7 +173,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         std::string job;
 
      private:
-        const std::weak_ptr<Impl> manager_;
+        const std::shared_ptr<TurnEnds> ends_;
     };
 
     const JobState* find(std::string_view job) const {
@@ -276,7 +297,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
 
     bool tell_next(TimePoint now) override {
         // Its end takes the mutex.
-        const auto turn = std::make_shared<Turn>(weak_from_this());
+        const auto turn = std::make_shared<Turn>(turn_ends_);
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
@@ -336,6 +357,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     const std::shared_ptr<Metrics> metrics_;
     const Callback callback_;
     Delivery delivery_;
+    const std::shared_ptr<TurnEnds> turn_ends_ = std::make_shared<TurnEnds>(*this);
 
     std::mutex apply_mutex_;
     detail::ProviderPool pool_;  // guarded by it

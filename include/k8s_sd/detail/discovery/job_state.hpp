@@ -38,22 +38,32 @@ class ProviderSubscription {
     const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
+    /// Whether the host has heard of it.
+    bool told() const noexcept { return pending_ != nullptr; }
     /// It goes, and the host has never heard of it.
-    bool idle() const noexcept { return standing == Standing::going && !pending_; }
+    bool idle() const noexcept { return standing == Standing::going && !told(); }
 
     bool has_news() const noexcept {
-        if (standing == Standing::going) return pending_ != nullptr;
-        return pending_ ? !pending_->empty() : provider_->ready();
+        if (standing == Standing::going) return told();
+        return told() ? !pending_->empty() : provider_->ready();
     }
     /// Takes the news.
     ProviderDiff take();
 
+    void want() noexcept {
+        standing = Standing::wanted;
+        superseded_at_.reset();
+    }
     void supersede(TimePoint now) noexcept {
         standing = Standing::superseded;
         superseded_at_ = now;
     }
-    /// Since when it has been superseded.
-    TimePoint superseded_at() const noexcept { return superseded_at_; }
+    /// What was listed and to take its place goes itself: the time counts on.
+    void supersede_again() noexcept {
+        if (standing == Standing::going && superseded_at_) standing = Standing::superseded;
+    }
+    /// Since when it has been superseded; for one that is.
+    TimePoint superseded_at() const noexcept { return *superseded_at_; }
 
     Standing standing = Standing::wanted;
 
@@ -61,7 +71,7 @@ class ProviderSubscription {
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
     std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
-    TimePoint superseded_at_{};
+    std::optional<TimePoint> superseded_at_{};
 };
 
 /// One job: its configurations, and its stream of diffs. Decides what a new configuration keeps,
@@ -120,6 +130,7 @@ class JobState {
 
  private:
     std::optional<TimePoint> supersede_end(const ProviderSubscription&) const;
+    void take_standing(bool added, TimePoint now);
     bool uses(const Provider&) const;
     bool subscribes_to(const Provider&) const;
     const Entry* find_same(const Entry&) const;

@@ -16,7 +16,7 @@ ProviderDiff ProviderSubscription::take() {
         news.diff = pending_->get_removal(provider_->targets());
         return news;
     }
-    news.diff = pending_ ? pending_->get() : full_diff(provider_->targets());
+    news.diff = told() ? pending_->get() : full_diff(provider_->targets());
     pending_ = provider_->changes_from_now();
     return news;
 }
@@ -29,23 +29,32 @@ void JobState::configure(std::vector<Entry> entries, const Times& times, TimePoi
     pace_.set_interval(times.interval);
     supersede_timeout_ = times.supersede_timeout;
     ended_ = false;
-    for (const auto& subscription : subscriptions_) {
-        using enum ProviderSubscription::Standing;
-        if (uses(*subscription->provider())) {
-            subscription->standing = wanted;
-        } else if (subscription->standing == wanted) {
-            if (added && subscription->provider()->ready()) {
-                subscription->supersede(now);
-            } else {
-                subscription->standing = going;
-            }
-        }
-    }
+    take_standing(added, now);
     for (const Entry& entry : entries_) {
         if (!entry.provider || subscribes_to(*entry.provider)) continue;
         subscriptions_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
     }
     release_superseded();
+}
+
+void JobState::take_standing(bool added, TimePoint now) {
+    using enum ProviderSubscription::Standing;
+    bool untold_goes = false;
+    for (const auto& subscription : subscriptions_) {
+        if (uses(*subscription->provider())) {
+            subscription->want();
+        } else if (subscription->standing == wanted) {
+            if (added && subscription->told()) {
+                subscription->supersede(now);
+            } else {
+                // What the host has not been given yet would begin under the new rules.
+                untold_goes = untold_goes || (added && subscription->provider()->ready());
+                subscription->standing = going;
+            }
+        }
+    }
+    if (!untold_goes) return;
+    for (const auto& subscription : subscriptions_) subscription->supersede_again();
 }
 
 // Says of each entry whether it is awaited; returns whether one was not there before.

@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0 {
 namespace {
 
 // What clear() keeps. Most targets have far less than that.
-constexpr std::size_t most_kept_labels = 4096;
+constexpr std::size_t most_kept_labels = 512;
 constexpr std::size_t most_kept_texts = 64;
 constexpr std::size_t longest_kept_text = 1024;
 
@@ -49,7 +49,7 @@ MutableLabels& MutableLabels::operator=(MutableLabels&& other) noexcept {
 void MutableLabels::clear() noexcept {
     forget_places();
     labels_.clear();
-    if (labels_.capacity() > most_kept_labels) labels_ = {};
+    if (labels_.capacity() > most_kept_labels) std::vector<Label>().swap(labels_);
     while (texts_.size() > most_kept_texts) texts_.pop_back();
     const auto used = static_cast<std::ptrdiff_t>(std::min(texts_in_use_, texts_.size()));
     std::for_each(texts_.begin(), texts_.begin() + used, [](std::string& text) {
@@ -59,13 +59,7 @@ void MutableLabels::clear() noexcept {
 }
 
 void MutableLabels::set(std::string_view name, std::string_view value) {
-    if (pays_to_know_places()) {
-        places_ = std::make_unique<Places>();
-        places_->reserve(labels_.size());
-        // The first of several, as a search finds it.
-        for (std::size_t i = 0; i < labels_.size(); ++i) places_->emplace(labels_[i].name, i);
-    }
-    if (const std::size_t i = index_of(name); i < labels_.size()) {
+    if (const std::size_t i = search(name); i < labels_.size()) {
         labels_[i].value = value;
     } else {
         append(name, value);
@@ -75,6 +69,10 @@ void MutableLabels::set(std::string_view name, std::string_view value) {
 void MutableLabels::append(std::string_view name, std::string_view value) {
     labels_.push_back({name, value});
     if (places_) places_->emplace(name, labels_.size() - 1);
+}
+
+void MutableLabels::append_if_absent(std::string_view name, std::string_view value) {
+    if (search(name) == labels_.size()) append(name, value);
 }
 
 void MutableLabels::erase_empty() {
@@ -119,8 +117,14 @@ std::size_t MutableLabels::index_of(std::string_view name) const noexcept {
     return label ? static_cast<std::size_t>(label - labels_.data()) : labels_.size();
 }
 
-bool MutableLabels::pays_to_know_places() noexcept {
-    return !places_ && labels_.size() > small_set && ++searches_ > many_searches;
+std::size_t MutableLabels::search(std::string_view name) {
+    if (!places_ && labels_.size() > small_set && ++searches_ > many_searches) {
+        places_ = std::make_unique<Places>();
+        places_->reserve(labels_.size());
+        // The first of several, as a search finds it.
+        for (std::size_t i = 0; i < labels_.size(); ++i) places_->emplace(labels_[i].name, i);
+    }
+    return index_of(name);
 }
 
 void MutableLabels::forget_places() noexcept {

@@ -65,6 +65,8 @@ class CompiledRule {
     NameValidation names_;
     std::vector<SeriesSelector> if_;
     std::shared_ptr<const Pattern> pattern_;
+    /// Without anchors, where the dialect compiles it so, too: kept for other rules. May be null.
+    std::shared_ptr<const Pattern> as_written_;
     Replacement replacement_;            ///< of the actions that use the replacement
     std::optional<Replacement> target_;  ///< of `replace`, if the target label is a template
     std::size_t group_count_ = 0;        ///< that the templates want

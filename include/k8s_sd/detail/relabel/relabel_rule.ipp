@@ -62,7 +62,7 @@ void CompiledRule::compile_regex(const RelabelOptions& options) {
             return;
         }
         if (rules.compiles_regex_without_anchors) {
-            shared_pattern(rule_->regex, Pattern::Anchors::none);
+            as_written_ = shared_pattern(rule_->regex, Pattern::Anchors::none);
         }
         pattern_ = shared_pattern(rule_->regex,
                                   unanchored ? Pattern::Anchors::none : Pattern::Anchors::both);

@@ -15,7 +15,7 @@ void add_defaults(const PreparedJob& job, MutableLabels& labels) {
     const DialectRules& rules = rules_of(job.config.dialect);
     if (!rules.keeps_empty_labels) labels.erase_empty();
     for (const auto& [name, value] : job.defaults) {
-        if (!MutableLabels::find(labels.labels(), name)) labels.append(name, value);
+        labels.append_if_absent(name, value);
     }
     if (rules.sorts_labels_before_relabelling) labels.sort();
 }
@@ -42,12 +42,8 @@ PreparedJob::PreparedJob(ScrapeConfig c)
 void append_discovered(const PreparedJob& job, const TargetGroup& group, std::size_t index,
                        MutableLabels& labels) {
     for (const auto [name, value] : group[index]) labels.append(name, value);
-    const std::size_t own = labels.size();
-    for (const auto [name, value] : group.labels()) {
-        // Also an empty label of the target hides the group's.
-        const bool hidden = MutableLabels::find(labels.labels().first(own), name) != nullptr;
-        if (!hidden) labels.append(name, value);
-    }
+    // Also an empty label of the target hides the group's.
+    for (const auto [name, value] : group.labels()) labels.append_if_absent(name, value);
     add_defaults(job, labels);
 }
 

@@ -54,9 +54,12 @@ std::chrono::nanoseconds ScrapeTarget::first_scrape_after(std::chrono::system_cl
     using std::chrono::nanoseconds;
     const nanoseconds interval = scrape_interval();
     const auto place = nanoseconds((hash_ ^ seed) % static_cast<std::uint64_t>(interval.count()));
-    const nanoseconds since_start =
+    nanoseconds since_start =
         std::chrono::duration_cast<nanoseconds>(now.time_since_epoch()) % interval;
-    return (place - since_start + interval) % interval;
+    if (since_start < nanoseconds::zero()) since_start += interval;  // before 1970
+    // The sum of two intervals may be too much.
+    const nanoseconds wait = place - since_start;
+    return wait < nanoseconds::zero() ? wait + interval : wait;
 }
 
 }  // namespace k8s_sd::inline v0

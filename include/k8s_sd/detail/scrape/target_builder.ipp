@@ -51,6 +51,12 @@ Problem read_times(const detail::PreparedJob& job, const MutableLabels& labels,
     return {};
 }
 
+/// The labels of a target do not wait for the next one: they may be very many.
+struct LabelsOfOneTarget {
+    ~LabelsOfOneTarget() { labels.clear(); }
+    MutableLabels& labels;
+};
+
 /// Names come from rules whose results were checked, values from anywhere.
 Problem check_values(const MutableLabels& labels) {
     for (const Label& label : labels.labels()) {
@@ -97,7 +103,7 @@ LabelMap TargetBuilder::discovered(const TargetGroup& group, std::size_t index) 
 }
 
 BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index) {
-    labels_.clear();
+    const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, *group, index, labels_);
     if (!relabeler_.apply(labels_)) return DropReason::relabelling;
     Finished finished = finish(nullptr);
@@ -110,13 +116,13 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index)
 }
 
 TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t index) {
-    labels_.clear();
+    const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, group, index, labels_);
     return explain_labels();
 }
 
 TargetExplanation TargetBuilder::explain(const LabelMap& target) {
-    labels_.clear();
+    const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, target, labels_);
     return explain_labels();
 }

@@ -29,6 +29,10 @@ class TargetPacker {
                          const TargetGroupPtr& group, std::size_t index);
     /// Those that targets share, and some that none does any more.
     std::size_t shape_count() const noexcept { return shapes_.size(); }
+    /// Of memory that it keeps for the next target, beside the shapes.
+    std::size_t kept_bytes() const noexcept {
+        return entries_.capacity() * sizeof(Entry) + packed_.capacity();
+    }
 
  private:
     using Entry = TargetShape::Entry;
@@ -59,10 +63,12 @@ class TargetPacker {
     bool is_of_job(const MutableLabels::Label&) const;
     TargetShapePtr shape_of(const Key&);
     void forget_unused();
+    void give_back_memory() noexcept;
 
     const std::shared_ptr<const PreparedJob> job_;
     boost::unordered_flat_set<TargetShapePtr, Hash, Equal> shapes_;
-    std::size_t enough_shapes_ = 64;
+    std::size_t shape_entries_ = 0;  // of all of them
+    std::size_t enough_entries_ = 0;
     // Of the target that is being made.
     std::vector<Entry> entries_;
     std::string packed_;

@@ -9,6 +9,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+// What is kept for the next target. Most need far less.
+constexpr std::size_t most_kept_entries = 512;
+constexpr std::size_t most_kept_value_bytes = 32 * 1024;
+
+/// So many need not be searched for what is unused.
+constexpr std::size_t few_entries = 1024;
+
+}  // namespace
+
 ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
                                    std::string_view url, std::chrono::milliseconds interval,
                                    std::chrono::milliseconds timeout, const TargetGroupPtr& group,
@@ -30,6 +41,7 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
     void* memory = ::operator new(sizeof(ScrapeTarget) + packed_.size());
     const auto* target = new (memory) ScrapeTarget(std::move(shape), hash, group, index);
     std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), packed_.data(), packed_.size());
+    give_back_memory();
     return target;
 }
 
@@ -75,13 +87,25 @@ TargetShapePtr TargetPacker::shape_of(const Key& key) {
     forget_unused();
     const TargetShapePtr made(
         new TargetShape(key.hash, key.entries, job_, key.interval, key.timeout));
-    return *shapes_.insert(made).first;
+    shapes_.insert(made);
+    shape_entries_ += key.entries.size();
+    return made;
 }
 
 void TargetPacker::forget_unused() {
-    if (shapes_.size() < enough_shapes_) return;
-    boost::unordered::erase_if(shapes_, [](const auto& shape) { return shape->use_count() == 1; });
-    enough_shapes_ = std::max(enough_shapes_, 2 * shapes_.size());
+    if (shape_entries_ < enough_entries_) return;
+    boost::unordered::erase_if(shapes_, [&](const auto& shape) {
+        const bool unused = shape->use_count() == 1;
+        if (unused) shape_entries_ -= shape->entries().size();
+        return unused;
+    });
+    // In entries, as shapes may be huge.
+    enough_entries_ = std::max(few_entries, 2 * shape_entries_);
+}
+
+void TargetPacker::give_back_memory() noexcept {
+    if (entries_.capacity() > most_kept_entries) std::vector<Entry>().swap(entries_);
+    if (packed_.capacity() > most_kept_value_bytes) std::string().swap(packed_);
 }
 
 }  // namespace k8s_sd::inline v0::detail
