@@ -114,6 +114,7 @@ class K8S_SD_EXPORT ScrapeConfigError : public ConfigError {
     /// All mistakes, up to a number, first those of the whole file, then job by job; where() and
     /// problem() are those of the first.
     const std::vector<ScrapeConfigFailure>& failures() const noexcept { return told_->failures; }
+    /// Every mistake on a line of its own.
     const char* what() const noexcept override { return told_->text.c_str(); }
 
  private:
