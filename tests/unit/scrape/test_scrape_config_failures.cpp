@@ -88,7 +88,7 @@ TEST_CASE("Failures: all mistakes of a file are told in one go") {
   target_limit: many
   relable_configs: []
   honor_labels: perhaps
-  sample_limit: -1
+  sample_limit: many
   basic_auth: {username: u, username_file: f}
   relabel_configs:
   - {action: keep, regex: '('}
