@@ -47,6 +47,8 @@ const Statement statements[] = {
 
     {vmagent, "reads 1.5s and 90 as durations", &R::reads_lax_durations},
     {vmagent, "writes 1m0s for a minute", &R::writes_durations_as_go},
+    {vmagent, "resolves paths of job files beside the main file",
+     &R::job_files_have_directory_of_main_file},
     {prometheus, "cuts the timeout in global", &R::cuts_global_timeout},
     {vmagent, "takes the scheme HTTPS", &R::lowers_case_of_scheme},
     {prometheus, "refuses a timeout above the interval", &R::refuses_timeout_above_interval},
