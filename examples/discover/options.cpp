@@ -175,19 +175,19 @@ namespace {
 
 /// What only a run has a use for would be ignored.
 void check_what_replaces_a_run(const Options& o) {
-    const auto refuse = [](bool given, const char* option, const char* instead) {
+    const std::string instead = o.check ? "--check" : "--print-rbac";
+    const auto refuse = [&instead](bool given, const char* option) {
         if (given) throw UsageError(std::string(option) + ": has no meaning with " + instead);
     };
-    const char* const instead = o.check ? "--check" : "--print-rbac";
-    refuse(o.once, "--once", instead);
-    refuse(o.jobs != 1, "--jobs", instead);
-    refuse(o.status_interval.has_value(), "--status-interval", instead);
-    refuse(o.config.watch.start_jitter > k8s_sd::Duration{}, "--start-jitter", instead);
-    refuse(o.output == Output::targets || o.output == Output::quiet, "--output", instead);
+    refuse(o.once, "--once");
+    refuse(o.jobs != 1, "--jobs");
+    refuse(o.status_interval.has_value(), "--status-interval");
+    refuse(o.config.watch.start_jitter > k8s_sd::Duration{}, "--start-jitter");
+    refuse(o.output == Output::targets || o.output == Output::quiet, "--output");
     if (o.check) return;
-    refuse(o.output != Output::text, "--output", instead);
-    refuse(o.timeout.has_value(), "--timeout", instead);
-    refuse(o.sim, "--sim", instead);
+    refuse(o.output != Output::text, "--output");
+    refuse(o.timeout.has_value(), "--timeout");
+    refuse(o.sim, "--sim");
 }
 
 }  // namespace

@@ -286,6 +286,19 @@ class World:
         return "\n".join(parts)
 
 
+def populate(w, names):
+    """A pod in each of these namespaces, and none elsewhere."""
+    for name in "abc":
+        w.cluster.delete("pods", name)
+    for ns in names:
+        w.cluster.put("pods", "web", ns)
+
+
+def in_namespaces(names):
+    """The arguments for these namespaces."""
+    return [argument for name in names for argument in ("--namespace", name)]
+
+
 def _shortened(lines, most=30):
     if len(lines) > most:
         half = most // 2

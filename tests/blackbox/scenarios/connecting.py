@@ -9,7 +9,7 @@ import time
 
 from api_server import ApiServer, Exchange
 from certificates import Authority
-from scenario import Skipped, no_answer, reset, scenario, silence, status
+from scenario import Skipped, in_namespaces, no_answer, populate, reset, scenario, silence, status
 
 NAME = "cluster.test"
 
@@ -99,12 +99,8 @@ def all_addresses_are_dead(w):
 def lookups_that_are_slow(w):
     """A lookup takes 4 s: sixteen watches do not wait for one another."""
     names = [f"ns-{i}" for i in range(16)]
-    for name in "abc":
-        w.cluster.delete("pods", name)
-    for ns in names:
-        w.cluster.put("pods", "web", ns)
-    arguments = [argument for name in names for argument in ("--namespace", name)]
-    w.start(*arguments, **named(w, ["127.0.0.1"], 4), synced=False)
+    populate(w, names)
+    w.start(*in_namespaces(names), **named(w, ["127.0.0.1"], 4), synced=False)
     w.settles(20)
 
 
@@ -398,12 +394,9 @@ def a_token_that_was_rotated(w):
 def a_token_that_many_share(w):
     """Eight watches are refused when the token changes: each is tried again once, and at once."""
     names = [f"ns-{i}" for i in range(8)]
-    for ns in names:
-        w.cluster.put("pods", "web", ns)
-    for name in "abc":
-        w.cluster.delete("pods", name)
+    populate(w, names)
     tokens = Tokens(w, "old-token-1")
-    w.start(*[argument for ns in names for argument in ("--namespace", ns)], token="old-token-1")
+    w.start(*in_namespaces(names), token="old-token-1")
     w.until(lambda: w.server.count("watch") == 8, 20, "eight watches")
     tokens.valid = "new-token-2"
     w.file("token", "new-token-2")

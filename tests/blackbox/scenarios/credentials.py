@@ -6,7 +6,7 @@ import ssl
 import time
 
 from certificates import Authority
-from scenario import TOKEN, scenario, status
+from scenario import TOKEN, in_namespaces, populate, scenario, status
 from scenarios.connecting import Tokens
 
 # Every scenario fails if TOKEN is in anything that the program prints.
@@ -79,13 +79,10 @@ def bearers(w):
 def many_watches_share_one_run(w):
     """Ten watches begin: the program runs once."""
     names = [f"ns-{i}" for i in range(10)]
-    for name in "abc":
-        w.cluster.delete("pods", name)
-    for ns in names:
-        w.cluster.put("pods", "web", ns)
+    populate(w, names)
     login = Login(w)
     login.issue(token=TOKEN)
-    login.start(*[argument for ns in names for argument in ("--namespace", ns)])
+    login.start(*in_namespaces(names))
     w.until(lambda: w.server.count("watch") == 10, 20, "ten watches")
     w.check(len(login.runs()) == 1, f"{len(login.runs())} runs")
     w.check(set(bearers(w)) == {"Bearer " + TOKEN}, "the token is not used")
@@ -114,14 +111,11 @@ def a_token_that_is_refused(w):
     """The server refuses the token: the program runs once for eight watches, and its new token is
     used at once."""
     names = [f"ns-{i}" for i in range(8)]
-    for name in "abc":
-        w.cluster.delete("pods", name)
-    for ns in names:
-        w.cluster.put("pods", "web", ns)
+    populate(w, names)
     login = Login(w)
     tokens = Tokens(w, "old-token-of-program-1")
     login.issue(token="old-token-of-program-1")
-    login.start(*[argument for ns in names for argument in ("--namespace", ns)])
+    login.start(*in_namespaces(names))
     w.until(lambda: w.server.count("watch") == 8, 20, "eight watches")
     w.sleep(15)
     tokens.valid = "new-token-of-program-2"

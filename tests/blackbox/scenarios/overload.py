@@ -5,21 +5,10 @@ import json
 import random
 import time
 
-from scenario import no_answer, reset, scenario, status
+from scenario import in_namespaces, no_answer, populate, reset, scenario, status
 
 MEGABYTES = 18  # of an answer without end
 EIGHT = [f"ns-{i}" for i in range(8)]
-
-
-def in_namespaces(names):
-    return [argument for name in names for argument in ("--namespace", name)]
-
-
-def populate(w, names):
-    for name in "abc":
-        w.cluster.delete("pods", name)
-    for ns in names:
-        w.cluster.put("pods", "web", ns)
 
 
 # --- Retry-After --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ installed."""
 from api_server import Exchange
 from certificates import Authority
 from real_proxies import PASSWORD, USER, Dante, Microsocks, Squid, Tinyproxy, free_port
-from scenario import scenario
+from scenario import in_namespaces, populate, scenario
 
 NAME = "cluster.test"
 
@@ -218,13 +218,10 @@ def the_environment_does_not_matter(w):
 def many_watches_through_one_proxy(w):
     """Eight namespaces, all through the proxy; a proxy that cuts them all costs no list."""
     names = [f"ns-{i}" for i in range(8)]
-    for name in "abc":
-        w.cluster.delete("pods", name)
-    for ns in names:
-        w.cluster.put("pods", "web", ns)
+    populate(w, names)
     authority = secure_server(w)
     proxy = Squid(w).begin()
-    w.start(*[argument for ns in names for argument in ("--namespace", ns)],
+    w.start(*in_namespaces(names),
             *trust(w, authority, proxy), "--proxy", proxy.url())
     w.until(lambda: w.server.count("watch") == 8, 20, "eight watches")
     w.server.end_watches(Exchange.reset)

@@ -74,6 +74,14 @@ struct Check {
             }));
         settle(context);
     }
+    void answer_lists_of_pods(const std::string& body) {
+        server.set_intercept([body](const sim::Request& request) -> std::optional<sim::Response> {
+            if (request.path != "/api/v1/pods" || request.is_watch()) return std::nullopt;
+            sim::Response answer;
+            answer.body = body;
+            return answer;
+        });
+    }
     void advance(Duration time) {
         clock->advance(time);
         settle(context);
@@ -396,12 +404,7 @@ TEST_CASE("Access check: a list that begins well and is none has failed") {
     Check c;
     const std::string body = GENERATE(R"({"kind": "PodList", "items": [{"metadata")", "[]",
                                       R"({"kind": "NodeList", "metadata": {}, "items": []})");
-    c.server.set_intercept([body](const sim::Request& request) -> std::optional<sim::Response> {
-        if (request.path != "/api/v1/pods" || request.is_watch()) return std::nullopt;
-        sim::Response answer;
-        answer.body = body;
-        return answer;
-    });
+    c.answer_lists_of_pods(body);
     c.start();
     CHECK(c.failed() == Texts{"list pods in all namespaces"});
     CHECK_FALSE(c.all_fine);
@@ -416,12 +419,7 @@ TEST_CASE("Access check: of a list that ignores the limit the first 8 MiB are en
                 R"(", "namespace": "n", "annotations": {"a": ")" + padding + R"("}}})";
     }
     body += "this is never read";
-    c.server.set_intercept([body](const sim::Request& request) -> std::optional<sim::Response> {
-        if (request.path != "/api/v1/pods" || request.is_watch()) return std::nullopt;
-        sim::Response answer;
-        answer.body = body;
-        return answer;
-    });
+    c.answer_lists_of_pods(body);
     c.start();
     CHECK(c.failed().empty());
     CHECK(c.all_fine);
@@ -487,4 +485,19 @@ TEST_CASE("Access check: headers are credentials as well") {
     c.start();
     CHECK(c.text_of("credentials") == "headers of the configuration");
     CHECK(contains(c.text_of("authentication"), "does not refuse the credentials"));
+}
+
+TEST_CASE("Access check: a server that refuses ever new credentials is asked twice a step") {
+    const TemporaryDirectory directory;
+    Check c;
+    c.config.api_server.auth.bearer_token_file = directory.write("token", "token-0");
+    int asked = 0;
+    c.server.set_intercept([&](const sim::Request&) -> std::optional<sim::Response> {
+        directory.write("token", "token-" + std::to_string(++asked));
+        return sim::Response::failure(401, "Unauthorized", "no");
+    });
+    c.start();
+    CHECK(c.failed() == Texts{"authentication"});
+    CHECK(asked == 2);
+    CHECK(c.ended == error_code());
 }

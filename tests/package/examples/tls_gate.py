@@ -21,6 +21,20 @@ _REFUSAL = (b"HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n"
             b"Content-Length: 2\r\nConnection: close\r\n\r\n{}")
 
 
+def _listen(serve):
+    """A socket whose connections are served in threads of their own, until it is closed."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return listener
+
+
 class Gate:
     """Its files: ca.pem, client.pem, client.key, token, and kubeconfigs on demand."""
 
@@ -33,9 +47,8 @@ class Gate:
         self.context.load_verify_locations(self.file("ca.pem"))
         self.context.verify_mode = ssl.CERT_OPTIONAL
         self.write("token", TOKEN + "\n")
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = _listen(self._serve)
         self.url = f"https://127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
 
     def file(self, name):
         return os.path.join(self.folder, name)
@@ -60,12 +73,6 @@ contexts:
 - {{name: nowhere, context: {{cluster: nowhere}}}}
 """)
 
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.listener.accept()
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection):
         with contextlib.suppress(OSError), self.context.wrap_socket(connection,
                                                                     server_side=True) as client:
@@ -82,15 +89,8 @@ class Proxy:
 
     def __init__(self):
         self.connects = 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = _listen(self._serve)
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.listener.accept()
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, client):
         with contextlib.suppress(OSError), client:

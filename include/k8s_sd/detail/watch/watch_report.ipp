@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
@@ -38,9 +39,8 @@ void WatchReport::begin_list(ListReason reason, TimePoint now) noexcept {
 
 void WatchReport::begin_poll(Duration interval) {
     if (std::exchange(polling_, true)) return;
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(interval).count();
-    log(LogLevel::warning, "cannot be watched; lists it every " + std::to_string(seconds) +
-                               " s instead, and tries to watch each time");
+    log(LogLevel::warning, "cannot be watched; lists it every " + seconds_text(interval) +
+                               " instead, and tries to watch each time");
 }
 
 void WatchReport::begin_api_version(std::string_view version) {
