@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/role.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,15 +23,19 @@ using VariableLookup = std::function<std::optional<std::string>(std::string_view
 /// of Prometheus and vmagent, and validates it. Unknown keys are errors; keys that these programs
 /// have and k8s_sd has not are errors that say so. Relative paths are relative to the directory of
 /// `file_name`, which need not exist. docs/configuration.md lists all keys. Thread-safe.
-/// \throws ConfigError where "file:line: key"
+/// \param max_bytes  of the text with the values of its variables
+/// \throws ConfigError where "file:line: key" of the first mistake; its text names all of them
 K8S_SD_EXPORT DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
                                               const std::string& file_name = "<yaml>",
-                                              const VariableLookup& = {});
+                                              const VariableLookup& = {},
+                                              std::size_t max_bytes = std::size_t{4} << 20);
 
-/// Reads the file, which must not exceed 4 MiB; blocks. See parse_sd_config().
+/// Reads the file; blocks. See parse_sd_config().
+/// \param max_bytes  of the file, also with the values of its variables
 /// \throws ConfigError also where the file cannot be read
 K8S_SD_EXPORT DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect,
-                                             const VariableLookup& = {});
+                                             const VariableLookup& = {},
+                                             std::size_t max_bytes = std::size_t{4} << 20);
 
 /// Role by name; "endpointslices" is vmagent's alias and valid in its dialect only.
 /// \throws ConfigError where "role", naming the roles

@@ -283,6 +283,30 @@ TEST_CASE("load_relabel_configs: reads a file and names it") {
     CHECK(config_error([&] { load_relabel_configs(missing); }).starts_with(missing));
 }
 
+TEST_CASE("load_relabel_configs: a host may have files that are larger, or smaller") {
+    const TemporaryDirectory directory;
+    const std::string rules =
+        "# " + std::string(std::size_t{4} << 20, 'x') + "\n- {target_label: t}\n";
+    const std::string path = directory.write("large.yaml", rules);
+    CHECK(config_error([&] { load_relabel_configs(path); }).find("4 MiB") != std::string::npos);
+    CHECK(load_relabel_configs(path, {}, {}, rules.size()) == Rules{{.target_label = "t"}});
+    const auto variables = [](std::string_view) { return std::string(100, 'v'); };
+    const auto expanded = [&](std::size_t max_bytes) {
+        return parse_relabel_configs("- target_label: '%{X}'", vmagent, "r.yaml", variables,
+                                     max_bytes);
+    };
+    CHECK(expanded(200).size() == 1);
+    CHECK(config_error([&] { expanded(50); }).starts_with("r.yaml"));
+}
+
+TEST_CASE("parse_relabel_configs: the error names the mistakes of every rule, each on a line") {
+    CHECK(problem("- action: kep\n- target_label: t\n- regex: '['\n  target_label: t\n")
+              .find("\nr.yaml:3: relabel_configs[2].regex: ") != std::string::npos);
+    std::string many;
+    for (int i = 0; i < 150; ++i) many += "- action: kep\n";
+    CHECK(problem(many).ends_with("\nand 50 more mistakes"));
+}
+
 TEST_CASE("RelabelRuleReader: paths begin where the list stands, every bad rule is told") {
     const auto document = detail::YamlValue::parse(
         "jobs:\n- relabel_configs:\n  - target_label: t\n  - regex: '['\n    target_label: t\n"

@@ -313,6 +313,18 @@ TEST_CASE("TargetPool: reload with other rules touches only what they change") {
     CHECK(scraper.complaints == "");
 }
 
+TEST_CASE("TargetPool: a reload to the other dialect makes other targets, as hidden labels differ") {
+    Scraper scraper;
+    TargetPool pool(job(), scraper);
+    pool.apply(full_diff({make_group("a", {at("a:1"), at("b")})}));
+    CHECK(scraper.take() == "+a:1 +b");
+    ScrapeConfig config = job();
+    config.dialect = LabelDialect::victoriametrics;
+    pool.reload(config);
+    CHECK(scraper.take() == "-a:1 -b +a:1 +b");
+    CHECK(scraper.complaints == "");
+}
+
 TEST_CASE("TargetPool: intervals that rules made are kept over a reload") {
     RelabelRule rule;
     rule.source_labels = {"__scrape_interval__"};

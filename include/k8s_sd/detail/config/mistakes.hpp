@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,8 +50,15 @@ class Mistakes {
     std::size_t count() const { return count_; }
     /// Not more than the first hundred.
     const std::vector<ConfigError>& list() const { return list_; }
-    void throw_first() const {
-        if (!list_.empty()) throw ConfigError(list_.front());
+    /// The error is the first mistake; its text has the others behind it, each on a line.
+    void throw_any() const {
+        if (list_.empty()) return;
+        std::string text = list_.front().problem();
+        for (std::size_t i = 1; i < list_.size(); ++i) (text += '\n') += list_[i].what();
+        if (count_ > list_.size()) {
+            text += "\nand " + std::to_string(count_ - list_.size()) + " more mistakes";
+        }
+        throw ConfigError(list_.front().where(), text);
     }
 
  private:

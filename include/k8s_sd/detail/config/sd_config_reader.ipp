@@ -216,19 +216,21 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
 }
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
-                                const std::string& file_name, const VariableLookup& variables) {
-    const std::string text = detail::expand_variables(yaml, dialect, variables, file_name,
-                                                      detail::max_config_file_bytes);
+                                const std::string& file_name, const VariableLookup& variables,
+                                std::size_t max_bytes) {
+    const std::string text =
+        detail::expand_variables(yaml, dialect, variables, file_name, max_bytes);
     detail::Mistakes mistakes;
     DiscoveryConfig config = detail::read_sd_config(only_entry(YamlValue::parse(text, file_name)),
                                                     dialect, file_name, mistakes);
-    mistakes.throw_first();
+    mistakes.throw_any();
     return config;
 }
 
 DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect,
-                               const VariableLookup& variables) {
-    return parse_sd_config(detail::read_config_file(path, path), dialect, path, variables);
+                               const VariableLookup& variables, std::size_t max_bytes) {
+    return parse_sd_config(detail::read_config_file(path, path, max_bytes), dialect, path,
+                           variables, max_bytes);
 }
 
 }  // namespace k8s_sd::inline v0

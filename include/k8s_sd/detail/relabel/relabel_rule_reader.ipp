@@ -161,19 +161,22 @@ std::vector<RelabelRule> detail::RelabelRuleReader::read(const YamlValue& list,
 
 std::vector<RelabelRule> parse_relabel_configs(std::string_view yaml, RelabelOptions options,
                                                const std::string& file_name,
-                                               const VariableLookup& variables) {
-    const std::string text = detail::expand_variables(yaml, options.dialect, variables, file_name,
-                                                      detail::max_config_file_bytes);
+                                               const VariableLookup& variables,
+                                               std::size_t max_bytes) {
+    const std::string text =
+        detail::expand_variables(yaml, options.dialect, variables, file_name, max_bytes);
     detail::Mistakes mistakes;
     std::vector<RelabelRule> rules = detail::RelabelRuleReader().read(
         find_list(YamlValue::parse(text, file_name)), options, mistakes);
-    mistakes.throw_first();
+    mistakes.throw_any();
     return rules;
 }
 
 std::vector<RelabelRule> load_relabel_configs(const std::string& path, RelabelOptions options,
-                                              const VariableLookup& variables) {
-    return parse_relabel_configs(detail::read_config_file(path, path), options, path, variables);
+                                              const VariableLookup& variables,
+                                              std::size_t max_bytes) {
+    return parse_relabel_configs(detail::read_config_file(path, path, max_bytes), options, path,
+                                 variables, max_bytes);
 }
 
 }  // namespace k8s_sd::inline v0
