@@ -12,6 +12,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::test {
@@ -165,9 +166,21 @@ bool renames_in_disorder(const RelabelRule& rule, const MutableLabels& labels) {
     return false;
 }
 
-/// Whether that happens to a target: vmagent has several labels of one name then, or reads what it
-/// has just written.
-bool is_renamed_in_disorder(const json::object& question, const LabelMap& target) {
+/// Whether the template of a rule's target label comes to nothing.
+bool makes_label_without_name(RelabelRule rule, const MutableLabels& before) {
+    if (rule.action != RelabelAction::replace) return false;
+    rule.replacement = std::exchange(rule.target_label, "made_name");
+    rule.if_.clear();
+    MutableLabels labels;
+    for (const auto& [name, value] : before.labels()) labels.set(name, value);
+    labels.set("made_name", "not yet");
+    const Relabeler relabeler({rule}, {.dialect = LabelDialect::victoriametrics});
+    return relabeler.apply(labels) && labels.get("made_name").empty();
+}
+
+/// What the labels of a target meet on their way through the rules that vmagent does otherwise:
+/// nothing if it is empty.
+std::string met_on_the_way(const json::object& question, const LabelMap& target) {
     const auto builder = builder_of(LabelDialect::victoriametrics, {}, question);
     MutableLabels labels;
     for (const auto& [name, value] : target) labels.set(name, value);
@@ -178,11 +191,14 @@ bool is_renamed_in_disorder(const json::object& question, const LabelMap& target
     for (const RelabelRule& rule : builder->config().relabel_configs) {
         const bool renames =
             rule.action == RelabelAction::labelmap || rule.action == RelabelAction::labelmap_all;
-        if (renames && renames_in_disorder(rule, labels)) return true;
+        if (renames && renames_in_disorder(rule, labels)) {
+            return "labelmap and labelmap_all read what they have written there";
+        }
+        if (makes_label_without_name(rule, labels)) return "there are labels without a name there";
         relabelers.emplace_back(std::vector{rule}, relabel_options(builder->config()));
-        if (!relabelers.back().apply(labels)) return false;
+        if (!relabelers.back().apply(labels)) return "";
     }
-    return false;
+    return "";
 }
 
 std::string reason_in_vmagent(const json::object& question, std::size_t index) {
@@ -213,10 +229,7 @@ std::string reason_in_vmagent(const json::object& question, std::size_t index) {
         })) {
         return "anchors inside of a repeated group are lost there";
     }
-    if (is_renamed_in_disorder(question, target)) {
-        return "labelmap and labelmap_all read what they have written there";
-    }
-    return "";
+    return met_on_the_way(question, target);
 }
 
 }  // namespace
