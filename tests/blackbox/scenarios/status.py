@@ -110,6 +110,8 @@ def an_outage_is_told_and_removes_nothing(w, outage):
     outage(w)
     # Without bookmarks a watch may be silent for ten minutes, twice.
     silent = outage is OUTAGES["silent-streams"]
+    # What is not there is asked for each five minutes at least.
+    absent = outage is OUTAGES["404"]
     w.sleep(1400 if silent else 700)
     w.check(w.program.state() == w.cluster.state(), "the state did not stay")
     w.check(len(w.program.diffs) == 1, "something was reported")
@@ -120,7 +122,7 @@ def an_outage_is_told_and_removes_nothing(w, outage):
     if not w.server.listener.fileno() >= 0:
         w.server.come_back()
     w.change()
-    w.settles(700 if silent else 150)
+    w.settles(700 if silent else 320 if absent else 150)
     w.works_again()
 
 

@@ -128,7 +128,9 @@ TEST_CASE("look_at_files: to vmagent the path is relative to the configuration")
     const std::string path = f.add("d/a", "- targets: [x]\n");
     f.name("d/a");
     const auto label = [&] {
-        return (*f.look().files.at(path).groups)[0]->labels().get("__meta_filepath");
+        const detail::FileLook look = f.look();
+        return std::string(
+            (*look.files.at(path).groups)[0]->labels().get("__meta_filepath").value_or("none"));
     };
     CHECK(label() == "d/a");
     f.config.directory = "/elsewhere";

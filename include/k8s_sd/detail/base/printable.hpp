@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -11,6 +13,6 @@ constexpr bool is_control(char c) noexcept {
 }
 
 /// Foreign text in a message: one line of printable characters in UTF-8, not too long.
-std::string printable(std::string_view text);
+K8S_SD_EXPORT std::string printable(std::string_view text);
 
 }  // namespace k8s_sd::inline v0::detail
