@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/types.h>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -29,7 +30,8 @@ class ChildProcess {
 
     /// Blocks until the program has ended, or was killed, and is no zombie any more.
     ProgramRunner::Result run();
-    /// Kills it with all it has started in its session; if it has not begun, it never will.
+    /// Kills it with all it has started in its session; if it has not begun, it never will. Blocks
+    /// for a moment while it is being started.
     void kill() noexcept;
 
  private:
@@ -52,6 +54,8 @@ class ChildProcess {
     std::mutex mutex_;  // guards what follows: the number of a child that was reaped is another's
     pid_t child_ = 0;   ///< 0: there is none
     bool killed_ = false;
+    bool starting_ = false;            ///< a child of which the number is not known yet
+    std::condition_variable started_;  ///< or not, but no longer starting
 };
 
 }  // namespace k8s_sd::inline v0::detail

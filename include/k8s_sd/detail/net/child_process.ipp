@@ -30,6 +30,8 @@ constexpr int most_program_chunks = 64;  // more than a pipe holds
 /// How long it may take to notice that a program has ended, if something it started keeps its
 /// output open. There is no signal handler that could tell.
 constexpr int program_look_interval = 20;  // ms
+/// How long kill() waits for the number of a program that is being started.
+constexpr std::chrono::milliseconds longest_start{500};
 constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
 
 std::string errno_text(int number) {
@@ -253,17 +255,20 @@ ProgramRunner::Result ChildProcess::start(const std::string& path, const Pipe& o
             result.code = SIGKILL;
             return result;
         }
+        starting_ = true;
     }
     // Not under the lock: the file may be on a file system that hangs.
     pid_t child = 0;
     const int error =
         SpawnRules(output.writing(), errors.writing()).spawn(child, path, arguments, environment_);
-    if (error == 0) {
+    {
         const std::lock_guard lock(mutex_);
-        child_ = child;
-        if (killed_) ::kill(-child_, SIGKILL);
-        return result;
+        starting_ = false;
+        child_ = error == 0 ? child : 0;
+        if (killed_ && child_ > 0) ::kill(-child_, SIGKILL);
     }
+    started_.notify_all();
+    if (error == 0) return result;
     result.end = error == ENOENT || error == ENOTDIR ? End::not_found
                  : error == EACCES || error == EPERM ? End::not_allowed
                                                      : End::not_started;
@@ -346,8 +351,10 @@ void ChildProcess::reap() noexcept {
 
 void ChildProcess::kill() noexcept {
     if (::getpid() != process_) return;
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     killed_ = true;
+    // The host may end now, and with it the thread that starts the program and is to kill it.
+    started_.wait_for(lock, longest_start, [this] { return !starting_; });
     if (child_ > 0) ::kill(-child_, SIGKILL);
 }
 
