@@ -1,0 +1,82 @@
+"""The programs that do the same work: Prometheus and vmagent.
+
+They get rules that drop every target, and an interval of a day: nothing is ever scraped.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from processes import Process
+
+CONFIG = """
+global: {{scrape_interval: 1d}}
+scrape_configs:
+{jobs}
+"""
+JOB = """
+- job_name: job-{job}
+  kubernetes_sd_configs:
+  - role: {role}
+    api_server: {url}
+{tls}{selectors}
+  relabel_configs:
+  - action: drop
+"""
+
+
+def job_text(server, job, role, selector):
+    tls = f"    tls_config: {{ca_file: {server.ca}}}\n" if server.ca else ""
+    selectors = f"    selectors: [{{role: pod, label: '{selector}'}}]\n" if selector else ""
+    return JOB.format(job=job, role=role, url=server.url, tls=tls, selectors=selectors)
+
+
+class Peer(Process):
+    quiet = 8.0  # seconds without work after which it counts as done
+
+    def __init__(self, program, server, folder, role="pod", jobs=1, different=False):
+        text = ""
+        for job in range(jobs):
+            text += job_text(server, job, role,
+                             f"app=app-{job % 20:04d},bench!={job}" if different else "")
+        file = Path(folder) / "config.yaml"
+        file.write_text(CONFIG.format(jobs=text))
+        super().__init__([program, *self.arguments(file, folder)], cwd=folder,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Prometheus(Peer):
+    name = "Prometheus"
+
+    @staticmethod
+    def arguments(file, folder):
+        return [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
+                "--web.listen-address=127.0.0.1:0"]
+
+
+class Vmagent(Peer):
+    name = "vmagent (lean)"
+
+    @staticmethod
+    def arguments(file, folder):
+        return [f"-promscrape.config={file}", f"-remoteWrite.tmpDataPath={folder}/data",
+                "-remoteWrite.url=http://127.0.0.1:9/", "-httpListenAddr=127.0.0.1:0",
+                "-promscrape.dropOriginalLabels", "-promscrape.kubernetesSDCheckInterval=1s"]
+
+
+def version_of(program, flag):
+    out = subprocess.run([program, flag], capture_output=True, text=True, check=False)
+    return (out.stdout + out.stderr).strip().splitlines()[0]
+
+
+def find():
+    """(class, program, version) of each peer in $K8S_SD_PEERS or on the path."""
+    path = os.pathsep.join(filter(None, [os.environ.get("K8S_SD_PEERS"), os.environ["PATH"]]))
+    found = []
+    for peer, program, flag in ((Vmagent, "vmagent", "-version"),
+                                (Prometheus, "prometheus", "--version")):
+        file = shutil.which(program, path=path)
+        if file:
+            found.append((peer, file, version_of(file, flag)))
+    return found

@@ -1,0 +1,364 @@
+"""Measures k8s_sd and its peers in one run and writes docs/performance.md with its plots.
+
+Called by scripts/bench, see there.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import peers
+import plots
+import report
+from processes import Host, Server, busy_until_idle
+
+ROOT = Path(__file__).resolve().parents[2]
+HAS_LAST = lambda figures: figures["event"] == "last"
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = Path(folder)
+        self.host = options.build / "bench" / "bench_host"
+        self.peers = [] if options.without_peers else peers.find()
+        self.tls = self.certificate()
+        quick = options.quick
+        self.pods = 2_000 if quick else 50_000
+        self.sizes = [1_000, 2_000] if quick else [1_000, 10_000, 50_000, 100_000]
+        self.peer_limit = 50_000
+        self.jobs = [1, 10] if quick else [1, 10, 100, 1000]
+        self.events = 5_000 if quick else 100_000
+
+    def certificate(self):
+        cert, key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                        "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
+                        "-out", cert], check=True, capture_output=True)
+        return str(cert), str(key)
+
+    def serve(self, pods=None, **options):
+        return Server(pods or self.pods, **options)
+
+    def best(self, measure):
+        """Of several rounds, the one that others disturbed least."""
+        rounds = [measure() for _ in range(1 if self.options.quick else self.options.rounds)]
+        return min(rounds, key=lambda figures: figures["cpu"])
+
+    def sync(self, server, **options):
+        def once():
+            with Host(self.host, server, **options) as host:
+                return host.next_report()
+        return self.best(once)
+
+    def peer_sync(self, peer, program, server, **options):
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder, \
+                peer(program, server, folder, **options) as process:
+            cpu = busy_until_idle(process, peer.quiet)
+            return {"cpu": cpu, "peak_mb": process.memory_mb("VmHWM"),
+                    "memory_mb": process.memory_mb("VmRSS")}
+
+    # --- sections ---------------------------------------------------------------------------------
+
+    def syncs(self):
+        """Sync by role, size and encoding."""
+        lines = {}
+        rows = []
+        prepare = {"pod": "pods", "endpoints": "pods,services,endpoints",
+                   "endpointslice": "pods,services,endpointslices"}
+        for role, names in prepare.items():
+            for pods in self.sizes:
+                with self.serve(pods, prepare=names) as server:
+                    contenders = [("k8s_sd, JSON", self.sync(server, role=role))]
+                    for peer, program, _ in self.peers if pods <= self.peer_limit else []:
+                        contenders.append(
+                            (peer.name, self.peer_sync(peer, program, server, role=role)))
+                with self.serve(pods, prepare=names, protobuf=True) as server:
+                    contenders.insert(1, ("k8s_sd, protobuf", self.sync(server, role=role)))
+                ours = contenders[0][1]
+                for name, figures in contenders:
+                    lines.setdefault((role, name), []).append((pods, figures))
+                    rows.append([role, f"{pods:,}", name, report.seconds(figures["cpu"]),
+                                 report.times(figures["cpu"], ours["cpu"]),
+                                 report.megabytes(figures["peak_mb"]),
+                                 report.times(figures["peak_mb"], ours["peak_mb"])])
+                    self.say(rows[-1])
+        for role in prepare:
+            mine = {name: points for (r, name), points in lines.items() if r == role}
+            for field, unit in (("cpu", "CPU seconds"), ("peak_mb", "peak memory, MB")):
+                plots.log_log(self.options.plots / f"sync-{role}-{field.split('_')[0]}.svg",
+                              f"Sync, role {role}: {unit}", "pods", unit,
+                              {name: [(pods, figures[field]) for pods, figures in points]
+                               for name, points in mine.items()})
+        return report.Table(
+            "Sync", "CPU time and peak memory until a program that begins has all targets.",
+            ["role", "pods", "program", "CPU", "×", "peak", "×"], rows,
+            [f"sync-{role}-{field}.svg" for role in prepare for field in ("cpu", "peak")])
+
+    def transports(self):
+        """The same list over other ways."""
+        rows = []
+        for name, server_options, host_options in (
+                ("plain JSON", {}, {}),
+                ("JSON over TLS", {"tls": self.tls}, {}),
+                ("JSON, gzip", {"gzip": True}, {"gzip": "on"}),
+                ("JSON, gzip over TLS", {"gzip": True, "tls": self.tls}, {"gzip": "on"}),
+                ("JSON, watch-list", {"watch_list": True}, {}),
+                ("protobuf", {"protobuf": True}, {}),
+                ("protobuf over TLS", {"protobuf": True, "tls": self.tls}, {}),
+                ("protobuf, watch-list", {"protobuf": True, "watch_list": True}, {})):
+            with self.serve(**server_options) as server:
+                figures = self.sync(server, **host_options)
+            rows.append([name, report.seconds(figures["cpu"]),
+                         report.times(figures["cpu"], self.first(rows, figures)),
+                         report.megabytes(figures["peak_mb"]),
+                         f"{figures['longest_handler_ms']:.1f} ms", str(figures["lists"])])
+            self.say(rows[-1])
+        return report.Table(
+            "Ways to the same list",
+            f"{self.pods:,} pods, role pod. The longest handler is that of any turn of the "
+            "`io_context` during the sync, the host's callback with the complete state included.",
+            ["way", "CPU", "×", "peak", "longest handler", "lists"], rows)
+
+    def first(self, rows, figures):
+        if not rows:
+            self.reference = figures["cpu"]
+        return self.reference
+
+    def many_jobs(self):
+        """Jobs over the same pods."""
+        rows = []
+        pods = min(self.pods, 10_000)
+        base = None
+        for different in (0, 1):
+            for jobs in self.jobs:
+                with self.serve(pods) as server:
+                    figures = self.sync(server, jobs=jobs, different=different)
+                    requests = server.requests()
+                    rounds = 1 if self.options.quick else self.options.rounds
+                base = base or figures
+                rows.append(["different selectors" if different else "equal", str(jobs),
+                             report.seconds(figures["cpu"]),
+                             report.times(figures["cpu"], base["cpu"]),
+                             report.megabytes(figures["memory_mb"]),
+                             report.times(figures["memory_mb"], base["memory_mb"]),
+                             f"{requests['lists'] / rounds:g}",
+                             f"{requests['watches'] / rounds:g}"])
+                self.say(rows[-1])
+        for peer, program, _ in self.peers:
+            for different in (0, 1):
+                jobs = self.jobs[-2]
+                with self.serve(pods) as server:
+                    figures = self.peer_sync(peer, program, server, jobs=jobs,
+                                             different=bool(different))
+                    requests = server.requests()
+                rows.append([f"{peer.name}, {'different' if different else 'equal'}", str(jobs),
+                             report.seconds(figures["cpu"]),
+                             report.times(figures["cpu"], base["cpu"]),
+                             report.megabytes(figures["memory_mb"]),
+                             report.times(figures["memory_mb"], base["memory_mb"]),
+                             str(requests["lists"]), str(requests["watches"])])
+                self.say(rows[-1])
+        return report.Table(
+            "Many jobs", f"Jobs over {pods:,} pods; × compares with one job. Different: each job "
+            "has a label selector of its own that selects a twentieth of the pods.",
+            ["jobs", "number", "sync CPU", "×", "memory", "×", "lists", "watches"], rows)
+
+    def changes(self):
+        """A burst, a list again, steady changes; for each program that stays running."""
+        rows = []
+        contenders = [("k8s_sd, JSON", {}), ("k8s_sd, protobuf", {"protobuf": True})]
+        for name, options in contenders:
+            with self.serve(**options) as server, Host(self.host, server) as host:
+                synced = host.next_report()
+                server.tell(f"burst {self.events}")
+                burst = host.next_report()
+                server.wait()
+                again = self.relist(server, host, 0, 2)
+                some = self.relist(server, host, self.pods // 100, 3)
+                churn = self.churn(server, host)
+            rows.append(self.row(name, burst, again, some, churn, synced["memory_mb"]))
+            self.say(rows[-1])
+        for peer, program, _ in self.peers:
+            with self.serve() as server, \
+                    tempfile.TemporaryDirectory(dir=self.folder) as folder, \
+                    peer(program, server, folder) as process:
+                busy_until_idle(process, peer.quiet)
+                memory = process.memory_mb("VmRSS")
+
+                def after(command):
+                    process.reset_peak()
+                    server.tell(command)
+                    server.wait()
+                    return {"cpu": busy_until_idle(process, peer.quiet),
+                            "peak_mb": process.memory_mb("VmHWM")}
+                burst = after(f"burst {self.events}")
+                again = after("expire 0")
+                some = after(f"expire {self.pods // 100}")
+                before = process.cpu()
+                server.tell(f"churn {self.churn_rate} 10")
+                server.wait()
+                churn = {"cpu": process.cpu() - before}
+            rows.append(self.row(peer.name, burst, again, some, churn, memory))
+            self.say(rows[-1])
+        return report.Table(
+            "Changes",
+            f"{self.pods:,} pods. Burst: {self.events:,} MODIFIED events, each with a changed "
+            "label, as fast as the socket takes them. List again: the server ends the watch with "
+            "410; nothing has changed, or 1 % of the pods. "
+            f"Steady: {self.churn_rate} changes a second for ten seconds.",
+            ["program", "events a CPU second", "peak in the burst", "list again: CPU", "peak",
+             "1 % changed: CPU", "steady: CPU", "memory before"], rows)
+
+    churn_rate = 500
+
+    def row(self, name, burst, again, some, churn, memory):
+        return [name, f"{self.events / max(burst['cpu'], 0.01):,.0f}",
+                report.megabytes(burst["peak_mb"]), report.seconds(again["cpu"]),
+                report.megabytes(again["peak_mb"]), report.seconds(some["cpu"]),
+                f"{churn['cpu'] * 10:.1f} % of a core", report.megabytes(memory)]
+
+    def relist(self, server, host, changed, lists):
+        host.report()
+        server.tell(f"expire {changed}")
+        server.wait()
+        return host.until(lambda f: f["lists"] >= lists and f["changes"] >= changed)
+
+    def churn(self, server, host):
+        time.sleep(0.5)
+        host.report()
+        server.tell(f"churn {self.churn_rate} 10")
+        server.wait()
+        return host.report()
+
+    def latency(self):
+        """From the event to the callback."""
+        rows = []
+        for role, names in (("pod", "pods"), ("endpointslice", "pods,services,endpointslices")):
+            for name, options in (("JSON", {}), ("protobuf", {"protobuf": True})):
+                with self.serve(min(self.pods, 10_000), prepare=names, **options) as server, \
+                        Host(self.host, server, role=role, latency=1) as host:
+                    host.next_report()
+                    time.sleep(0.5)
+                    host.report()
+                    server.tell("churn 100 10")
+                    server.wait()
+                    time.sleep(0.2)
+                    figures = host.report()
+                rows.append([role, name, f"{figures['p50_ms']:.2f} ms",
+                             f"{figures['p99_ms']:.2f} ms", f"{figures['changes']:,}"])
+                self.say(rows[-1])
+        return report.Table(
+            "Latency", "From the moment the server makes the event to the host's callback, "
+            "10,000 pods, 100 changes a second. Role endpointslice: a pod's label changes the "
+            "targets of the slices that have the pod.",
+            ["role", "encoding", "p50", "p99", "changes"], rows)
+
+    def dependants(self):
+        """One object that many groups depend on."""
+        pods = min(self.pods, 50_000)
+        rows = []
+        with self.serve(pods, prepare="pods,nodes") as server, \
+                Host(self.host, server, attach_node=1) as host:
+            host.next_report()
+            time.sleep(0.5)
+            host.report()
+            rounds = 20
+            expected = 0
+            for _ in range(rounds):
+                server.tell("node node-00007")
+                server.wait()
+                expected += pods // 200
+            figures = host.until(lambda f: f["changes"] >= expected // 2)
+        rows.append([f"labels of a node with {pods // 200} pods",
+                     f"{figures['cpu'] / rounds * 1000:.2f} ms", f"{figures['changes']:,}"])
+        self.say(rows[-1])
+        return report.Table(
+            "Dependants", "CPU of one change, from the event to the callback. bench_dependants "
+            "has more of them, see benchmarks.md.", ["change", "CPU", "changed groups"], rows)
+
+    def slow_host(self):
+        """A callback that sleeps."""
+        rows = []
+        for sleep in (0, 100):
+            with self.serve(min(self.pods, 10_000)) as server, \
+                    Host(self.host, server, sleep_ms=sleep) as host:
+                synced = host.next_report()
+                server.tell(f"burst {self.events}")
+                burst = host.next_report()
+                server.wait()
+            rows.append([f"{sleep} ms", report.megabytes(synced["memory_mb"]),
+                         report.megabytes(burst["peak_mb"]), report.seconds(burst["cpu"]),
+                         f"{burst['changes']:,}"])
+            self.say(rows[-1])
+        return report.Table(
+            "A slow host", f"The callback sleeps; {self.events:,} events on "
+            f"{min(self.pods, 10_000):,} pods meanwhile. What has changed again is told once.",
+            ["callback sleeps", "memory before", "peak in the burst", "CPU", "changes told"], rows)
+
+    def pools(self):
+        """What bench_pools says."""
+        program = self.options.build / "bench" / "bench_pools"
+        arguments = ["2000"] if self.options.quick else []
+        out = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        return report.Verbatim("Pools", "`bench_pools`: targets of the pods in scrape pools.",
+                               out.stdout)
+
+    def say(self, row):
+        print("  " + " | ".join(row), flush=True)
+
+
+SECTIONS = ["syncs", "transports", "many_jobs", "changes", "latency", "dependants", "slow_host",
+            "pools"]
+
+
+def machine():
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return f"{os.cpu_count()} cores ({cpu.group(1) if cpu else 'unknown'})"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/bench")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs/performance.md")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--only", help=f"sections, with commas, of {', '.join(SECTIONS)}; "
+                        "prints and writes no file")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    sections = options.only.split(",") if options.only else SECTIONS
+    unknown = [name for name in sections if name not in SECTIONS]
+    if unknown:
+        parser.error(f"no such section: {', '.join(unknown)}")
+    with tempfile.TemporaryDirectory(prefix="k8s-sd-bench-") as folder:
+        # Parts of a run, and quick ones, are no document.
+        whole = not options.only and not options.quick
+        options.plots = options.output.parent / "performance" if whole else Path(folder)
+        options.plots.mkdir(parents=True, exist_ok=True)
+        bench = Bench(options, folder)
+        tables = []
+        for name in sections:
+            print(f"=== {name}: {getattr(bench, name).__doc__}", flush=True)
+            tables.append(getattr(bench, name)())
+        text = report.document(tables, machine(), bench.peers, load_average())
+    if whole:
+        options.output.write_text(text)
+        print(f"written: {options.output}")
+    else:
+        print(text)
+
+
+def load_average():
+    return os.getloadavg()[2]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
