@@ -23,6 +23,8 @@ JOB = """
 {tls}{selectors}
   relabel_configs:
   - action: drop
+    source_labels: [__address__]
+    regex: '.*'
 """
 
 
@@ -67,7 +69,7 @@ class Vmagent(Peer):
 
 def version_of(program, flag):
     out = subprocess.run([program, flag], capture_output=True, text=True, check=False)
-    return (out.stdout + out.stderr).strip().splitlines()[0]
+    return (out.stdout + out.stderr).strip().partition("\n")[0]
 
 
 def find():

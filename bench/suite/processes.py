@@ -109,9 +109,12 @@ class Host(Process):
         return total
 
 
-def busy_until_idle(process, quiet, limit=600.0):
-    """The CPU that it takes until it has been idle for `quiet` seconds, without that time."""
-    start = process.cpu()
+def busy_until_idle(process, quiet, since=None, limit=600.0):
+    """The CPU that it takes until it has been idle for `quiet` seconds.
+
+    since: its CPU when the work began; None: now.
+    """
+    start = process.cpu() if since is None else since
     end = time.monotonic() + limit
     marks = [(time.monotonic(), start)]
     while time.monotonic() < end:
@@ -121,5 +124,5 @@ def busy_until_idle(process, quiet, limit=600.0):
         before = [mark for mark in marks if mark[0] <= now - quiet]
         # Idle is less than 4 % of a core.
         if before and cpu - before[-1][1] < quiet * 0.04:
-            return before[-1][1] - start
+            return cpu - start
     raise RuntimeError("never idle")

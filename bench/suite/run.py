@@ -60,7 +60,7 @@ class Bench:
     def peer_sync(self, peer, program, server, **options):
         with tempfile.TemporaryDirectory(dir=self.folder) as folder, \
                 peer(program, server, folder, **options) as process:
-            cpu = busy_until_idle(process, peer.quiet)
+            cpu = busy_until_idle(process, peer.quiet, since=0.0)
             return {"cpu": cpu, "peak_mb": process.memory_mb("VmHWM"),
                     "memory_mb": process.memory_mb("VmRSS")}
 

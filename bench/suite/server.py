@@ -192,9 +192,12 @@ class Server:
         for connection, resource in all_watches:
             resource.listing(self.changed if resource.kind == "Pod" else 0)
         for connection, resource in all_watches:
-            self.chunk(connection, resource.encoding.expired())
-            connection.sendall(b"0\r\n\r\n")
-            connection.shutdown(socket.SHUT_RDWR)
+            try:
+                self.chunk(connection, resource.encoding.expired())
+                connection.sendall(b"0\r\n\r\n")
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it has gone already, on the event
 
 
 def main():
