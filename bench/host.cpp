@@ -12,6 +12,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/streambuf.hpp>
+#include <malloc.h>
 #include <unistd.h>
 #include <algorithm>
 #include <charconv>
@@ -64,10 +65,12 @@ k8s_sd::DiscoveryConfig make_config(const Options& options, std::size_t job) {
     config.api_server.url = options.text("url");
     config.api_server.tls.ca_file = options.text("ca");
     const std::string role = options.text("role", "pod");
-    for (const auto each : {k8s_sd::Role::pod, k8s_sd::Role::endpoints,
-                            k8s_sd::Role::endpointslice, k8s_sd::Role::node}) {
+    for (const auto each : {k8s_sd::Role::pod, k8s_sd::Role::endpoints, k8s_sd::Role::endpointslice,
+                            k8s_sd::Role::node}) {
         if (k8s_sd::to_string(each) == role) config.role = each;
     }
+    // Watches of their own, in which nothing ever happens.
+    if (options.number("quiet", 0) != 0) config.namespaces = {"quiet-" + std::to_string(job)};
     config.attach_metadata.node = options.number("attach_node", 0) != 0;
     // Twenty applications; what follows makes each selector another one and selects nothing less.
     if (options.number("different", 0) != 0) {
@@ -154,6 +157,8 @@ class Host {
             std::istream lines(&commands_);
             std::string line;
             std::getline(lines, line);
+            // What was needed to list only.
+            ::malloc_trim(0);
             if (line == "report") report("report");
             read_command();
         });
@@ -161,8 +166,8 @@ class Host {
 
     double percentile(double share) {
         if (latencies_.empty()) return 0;
-        const auto at = static_cast<std::size_t>(
-            share * static_cast<double>(latencies_.size() - 1));
+        const auto at =
+            static_cast<std::size_t>(share * static_cast<double>(latencies_.size() - 1));
         std::nth_element(latencies_.begin(), latencies_.begin() + static_cast<long>(at),
                          latencies_.end());
         return latencies_[at];

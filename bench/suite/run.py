@@ -15,7 +15,7 @@ from pathlib import Path
 import peers
 import plots
 import report
-from processes import Host, Server, busy_until_idle
+from processes import Host, Process, Server, busy_until_idle
 
 ROOT = Path(__file__).resolve().parents[2]
 HAS_LAST = lambda figures: figures["event"] == "last"
@@ -283,6 +283,30 @@ class Bench:
             "Dependants", "CPU of one change, from the event to the callback. bench_dependants "
             "has more of them, see benchmarks.md.", ["change", "CPU", "changed groups"], rows)
 
+    def idle(self):
+        """Watches of empty namespaces over TLS."""
+        watches = 100 if self.options.quick else 1000
+        with self.serve(1, tls=self.tls) as server:
+            with Process([self.options.build / "bench" / "bench_tls_sessions", server.port,
+                          watches], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         text=True) as floor:
+                session_mb = float(floor.process.stdout.readline())
+            figures = []
+            for jobs in (1, 1 + watches):
+                with Host(self.host, server, jobs=jobs, quiet=1) as host:
+                    host.next_report()
+                    figures.append(host.until(lambda f: f["watches"] >= jobs))
+        ours = (figures[1]["memory_mb"] - figures[0]["memory_mb"]) * 1024 / watches
+        session = session_mb * 1024 / watches
+        rows = [["OpenSSL's session alone", f"{session:.1f} KB", "–"],
+                ["a Discoverer with a watch of its own", f"{ours:.1f} KB",
+                 f"{ours - session:.1f} KB"]]
+        for row in rows:
+            self.say(row)
+        return report.Table(
+            "Idle watches", f"{watches:,} watches over TLS in which nothing happens; resident "
+            "memory of each.", ["what", "memory", "beside the session"], rows)
+
     def slow_host(self):
         """A callback that sleeps."""
         rows = []
@@ -314,8 +338,8 @@ class Bench:
         print("  " + " | ".join(row), flush=True)
 
 
-SECTIONS = ["syncs", "transports", "many_jobs", "changes", "latency", "dependants", "slow_host",
-            "pools"]
+SECTIONS = ["syncs", "transports", "many_jobs", "changes", "latency", "dependants", "idle",
+            "slow_host", "pools"]
 
 
 def machine():
