@@ -44,4 +44,5 @@
 #include "k8s_sd/detail/net/tls.ipp"
 #include "k8s_sd/detail/net/tls_contexts.ipp"
 #include "k8s_sd/detail/net/tls_peer.ipp"
+#include "k8s_sd/detail/net/tls_session.ipp"
 #include "k8s_sd/detail/net/unreachable.ipp"

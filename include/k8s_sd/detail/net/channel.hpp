@@ -1,15 +1,12 @@
 #pragma once
 
+#include "k8s_sd/detail/net/tls_session.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -27,17 +24,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
     /// Takes a connected socket.
     void open(Socket connected);
     /// Another layer of TLS, over what is there; see handshake(). At most two.
-    SSL* add_tls(asio::ssl::context&);
-    template <class Callback>
-    void set_verify_callback(Callback callback) {
-        if (inner_) {
-            inner_->set_verify_callback(std::move(callback));
-        } else {
-            tls_->set_verify_callback(std::move(callback));
-        }
-    }
+    /// \throws boost::system::system_error
+    TlsSession& add_tls(SSL_CTX*);
     /// Of the innermost layer.
-    void handshake(asio::ssl::stream_base::handshake_type, std::function<void(error_code)>);
+    void handshake(TlsSession::Side, std::function<void(error_code)>);
     /// What is read and written from now on is the user's.
     void enable() noexcept { enabled_ = true; }
 
@@ -59,13 +49,16 @@ class Channel : public std::enable_shared_from_this<Channel> {
     std::weak_ptr<ConnectOp> connecting;  ///< weak: the handler in it may own the stream
 
  private:
-    using Tls = asio::ssl::stream<Socket&>;
-    using TlsInTls = asio::ssl::stream<Tls&>;
-
     bool refuse(ByteStream::IoHandler&);
+    TlsSession& innermost() noexcept { return inner_ ? *inner_ : *tls_; }
+    void write_on(asio::const_buffer rest, std::size_t written, ByteStream::IoHandler);
+    template <class Step, class Handler>
+    void drive(Step, Handler);
+    template <class Step, class Handler>
+    void drive_on(TlsSession::Result::Wait, Step, Handler);
 
-    std::optional<Tls> tls_;
-    std::unique_ptr<TlsInTls> inner_;
+    std::optional<TlsSession> tls_;
+    std::optional<TlsSession> inner_;
     bool enabled_ = false;
     bool closed_ = false;
 };

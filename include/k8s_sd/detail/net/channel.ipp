@@ -2,11 +2,11 @@
 #include "k8s_sd/detail/net/connect_op.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <functional>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -51,19 +51,45 @@ void Channel::open(Socket connected) {
     tune(socket);
 }
 
-SSL* Channel::add_tls(asio::ssl::context& context) {
-    if (!tls_) return tls_.emplace(socket, context).native_handle();
-    inner_ = std::make_unique<TlsInTls>(*tls_, context);
-    return inner_->native_handle();
+TlsSession& Channel::add_tls(SSL_CTX* context) {
+    if (tls_) return inner_.emplace(context, *tls_);
+    socket.native_non_blocking(true);
+    return tls_.emplace(context, socket.native_handle());
 }
 
-void Channel::handshake(asio::ssl::stream_base::handshake_type type,
-                        std::function<void(error_code)> handler) {
-    if (inner_) {
-        inner_->async_handshake(type, std::move(handler));
-    } else {
-        tls_->async_handshake(type, std::move(handler));
+void Channel::handshake(TlsSession::Side side, std::function<void(error_code)> handler) {
+    drive([session = &innermost(), side] { return session->handshake(side); },
+          [handler = std::move(handler)](error_code ec, std::size_t) { handler(ec); });
+}
+
+/// Takes the step again and again, until it has a result. `handler` is called with it, never
+/// inside this call.
+template <class Step, class Handler>
+void Channel::drive(Step step, Handler handler) {
+    const TlsSession::Result result = step();
+    if (result.wait != TlsSession::Result::Wait::none) {
+        return drive_on(result.wait, std::move(step), std::move(handler));
     }
+    asio::post(socket.get_executor(),
+               [channel = shared_from_this(), handler = std::move(handler), result] {
+                   handler(channel->outcome(result.ec), result.bytes);
+               });
+}
+
+template <class Step, class Handler>
+void Channel::drive_on(TlsSession::Result::Wait wait, Step step, Handler handler) {
+    const auto event =
+        wait == TlsSession::Result::Wait::readable ? Socket::wait_read : Socket::wait_write;
+    socket.async_wait(event, [channel = shared_from_this(), step = std::move(step),
+                              handler = std::move(handler)](error_code ec) mutable {
+        TlsSession::Result result{ec, {}, 0};
+        // Once the socket is closed its number may be another one's.
+        if (!ec && !channel->closed_) result = step();
+        if (result.wait != TlsSession::Result::Wait::none) {
+            return channel->drive_on(result.wait, std::move(step), std::move(handler));
+        }
+        handler(channel->outcome(result.ec), result.bytes);
+    });
 }
 
 /// Before TLS, bytes that are written too early would go out in the clear; before a proxy has
@@ -85,25 +111,28 @@ void Channel::write(asio::const_buffer buffer, ByteStream::IoHandler handler) {
 }
 
 void Channel::read_raw(asio::mutable_buffer buffer, ByteStream::IoHandler handler) {
-    Completion completion{shared_from_this(), std::move(handler)};
-    if (inner_) {
-        inner_->async_read_some(buffer, std::move(completion));
-    } else if (tls_) {
-        tls_->async_read_some(buffer, std::move(completion));
-    } else {
-        socket.async_read_some(buffer, std::move(completion));
+    if (!tls_ || closed_) {
+        return socket.async_read_some(buffer, Completion{shared_from_this(), std::move(handler)});
     }
+    drive([session = &innermost(), buffer] { return session->read(buffer); }, std::move(handler));
 }
 
 void Channel::write_raw(asio::const_buffer buffer, ByteStream::IoHandler handler) {
-    Completion completion{shared_from_this(), std::move(handler)};
-    if (inner_) {
-        asio::async_write(*inner_, buffer, std::move(completion));
-    } else if (tls_) {
-        asio::async_write(*tls_, buffer, std::move(completion));
-    } else {
-        asio::async_write(socket, buffer, std::move(completion));
+    if (!tls_ || closed_) {
+        return asio::async_write(socket, buffer,
+                                 Completion{shared_from_this(), std::move(handler)});
     }
+    write_on(buffer, 0, std::move(handler));
+}
+
+void Channel::write_on(asio::const_buffer rest, std::size_t written,
+                       ByteStream::IoHandler handler) {
+    drive([session = &innermost(), rest] { return session->write(rest); },
+          [this, rest, written, handler = std::move(handler)](error_code ec, std::size_t n) {
+              // The handler around this one keeps the channel alive.
+              if (ec || n == rest.size()) return handler(ec, written + n);
+              write_on(rest + n, written + n, handler);
+          });
 }
 
 void Channel::close() noexcept {
@@ -116,7 +145,6 @@ void Channel::close() noexcept {
 
 error_code Channel::outcome(error_code ec) const {
     if (closed_) return asio::error::operation_aborted;
-    if (ec == asio::ssl::error::stream_truncated) return asio::error::eof;
     return ec;
 }
 

@@ -51,7 +51,7 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     void fail_talk(std::string problem);
     void secure_server();
     void secure(const ClientTls&, Step next);
-    void explain_rejections();
+    void explain_rejections(TlsSession&);
     void fail_to_connect(const std::vector<FailedAddress>&);
     std::string explain_handshake(const error_code&) const;
     error_code handshake_error(error_code) const;

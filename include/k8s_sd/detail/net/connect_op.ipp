@@ -8,7 +8,6 @@
 #include "k8s_sd/detail/net/socks5.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/error.hpp>
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -46,8 +45,8 @@ void ConnectOp::connect(ClientRoute route, const Dialing& dialing) {
 void ConnectOp::accept(const std::shared_ptr<asio::ssl::context>& context) {
     if (!context) return finish({}, {});
     peer_ = "the client";
-    session_ = channel_->add_tls(*context);
-    channel_->handshake(asio::ssl::stream_base::server, [self = shared_from_this()](error_code ec) {
+    session_ = channel_->add_tls(context->native_handle()).native_handle();
+    channel_->handshake(TlsSession::Side::server, [self = shared_from_this()](error_code ec) {
         self->finish(ec, ec ? self->explain_handshake(ec) : std::string());
     });
 }
@@ -182,33 +181,30 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
     rejection_.clear();
     expected_ = {tls.server_name, tls.config ? describe_trust(*tls.config, tls.trust) : "",
                  next != nullptr};
-    session_ = channel_->add_tls(*tls.context);
+    TlsSession& session = channel_->add_tls(tls.context->native_handle());
+    session_ = session.native_handle();
     if (!expect_peer(session_, tls.server_name)) {
         return finish(errc::invalid_config, "not a name or address: " + in_quotes(tls.server_name));
     }
     // Without verification nothing is rejected, whatever is wrong with it.
-    if (SSL_get_verify_mode(session_) != SSL_VERIFY_NONE) explain_rejections();
-    channel_->handshake(asio::ssl::stream_base::client, [self = shared_from_this(),
-                                                         next](error_code ec) {
+    if (SSL_get_verify_mode(session_) != SSL_VERIFY_NONE) explain_rejections(session);
+    channel_->handshake(TlsSession::Side::client, [self = shared_from_this(), next](error_code ec) {
         if (ec || !next) {
             return self->finish(self->handshake_error(ec), ec ? self->explain_handshake(ec) : "");
         }
         if (self->handler_) ((*self).*next)();
     });
-} catch (const std::exception& error) {  // OpenSSL's errors, where Asio wraps it
+} catch (const std::exception& error) {  // of OpenSSL
     finish(errc::connector_failed, error.what());
 }
 
-void ConnectOp::explain_rejections() {
+void ConnectOp::explain_rejections(TlsSession& session) {
     // Weak: the TLS session outlives the handshake.
-    channel_->set_verify_callback(
-        [weak = weak_from_this()](bool accepted, asio::ssl::verify_context& context) {
-            const auto self = weak.lock();
-            if (!accepted && self && self->rejection_.empty()) {
-                self->rejection_ = explain_rejection(context.native_handle(), self->expected_);
-            }
-            return accepted;
-        });
+    session.on_rejection([weak = weak_from_this()](X509_STORE_CTX* context) {
+        const auto self = weak.lock();
+        if (self && self->rejection_.empty())
+            self->rejection_ = explain_rejection(context, self->expected_);
+    });
 }
 
 /// A proxy that cannot be trusted is no error of the server.
@@ -248,7 +244,7 @@ void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
 
 std::string ConnectOp::explain_handshake(const error_code& ec) const {
     if (!rejection_.empty()) return rejection_;
-    if (ec == asio::error::eof || ec == asio::ssl::error::stream_truncated) {
+    if (ec == asio::error::eof) {
         return peer_ + " closed the connection during the TLS handshake; is it one of http://?";
     }
     const std::string why =
