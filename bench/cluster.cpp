@@ -21,6 +21,14 @@ std::string read_gzip(const std::string& path) {
     return content;
 }
 
+}  // namespace
+
+std::string recorded(const std::string& name) {
+    return read_gzip(std::string(K8S_SD_BENCH_DATA) + "/" + name);
+}
+
+namespace {
+
 // Replaces `text` wherever it stands by another one of its length.
 void replace_all(std::string& in, std::string_view text, std::string_view by) {
     for (auto at = in.find(text); at != std::string::npos; at = in.find(text, at + by.size())) {
@@ -38,7 +46,7 @@ std::string digits(std::size_t number, int width) {
 
 Cluster::Cluster(std::size_t pods) {
     constexpr std::size_t page_size = 2000;
-    const std::string list = read_gzip(std::string(K8S_SD_BENCH_DATA) + "/pods.json.gz");
+    const std::string list = recorded("pods.json.gz");
     const std::size_t begin = list.find("\"items\":[") + 9;
     const std::string items = list.substr(begin, list.rfind(']') - begin);
     parts_.reserve(pods / page_size + 3);

@@ -7,6 +7,9 @@
 
 namespace bench {
 
+/// A file of bench/data.
+std::string recorded(const std::string& name);
+
 /// A list of pods as a real API server sent it, made larger by replacing names and addresses with
 /// others of equal length.
 class Cluster {
