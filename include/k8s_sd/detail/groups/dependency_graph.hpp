@@ -29,15 +29,21 @@ class DependencyGraph {
     /// An object that some group asked for, whether it exists or not.
     class Dependency {
      public:
-        Dependency(std::string_view ns, std::string_view name) : ns_(ns), name_(name) {}
+        Dependency(Kind kind, std::string_view ns, std::string_view name)
+            : ns_(ns), name_(name), kind_(kind) {}
+        Kind kind() const noexcept { return kind_; }
         std::string_view ns() const noexcept { return ns_; }
         std::string_view name() const noexcept { return name_; }
         const std::vector<Dependent*>& dependents() const noexcept { return dependents_; }
+        /// The time of its latest change that the graph was told of; 0: none.
+        std::uint64_t changed_at() const noexcept { return changed_at_; }
 
      private:
         friend class DependencyGraph;
         std::string ns_, name_;
         std::vector<Dependent*> dependents_;
+        std::uint64_t changed_at_ = 0;
+        Kind kind_;
     };
     /// That a group asked for an object.
     struct Edge {
@@ -51,7 +57,8 @@ class DependencyGraph {
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
         auto it = known.find(ObjectKey{ns, name});
-        if (it == known.end()) it = known.insert(std::make_unique<Dependency>(ns, name)).first;
+        if (it == known.end())
+            it = known.insert(std::make_unique<Dependency>(kind, ns, name)).first;
         asked.push_back({kind, 0, it->get()});
     }
 
@@ -86,6 +93,18 @@ class DependencyGraph {
         const auto it = known.find(ObjectKey{ns, name});
         return it == known.end() ? none : (*it)->dependents();
     }
+    /// An object has changed. \returns who asked for it
+    const std::vector<Dependent*>& note_change(Kind kind, std::string_view ns,
+                                               std::string_view name) {
+        static const std::vector<Dependent*> none;
+        const auto& known = known_[static_cast<std::size_t>(kind)];
+        const auto it = known.find(ObjectKey{ns, name});
+        if (it == known.end()) return none;
+        (*it)->changed_at_ = ++now_;
+        return (*it)->dependents();
+    }
+    /// Counts the changes.
+    std::uint64_t now() const noexcept { return now_; }
     bool empty() const noexcept {
         return std::all_of(known_.begin(), known_.end(), [](const auto& k) { return k.empty(); });
     }
@@ -119,6 +138,7 @@ class DependencyGraph {
 
     using Known = boost::unordered_flat_set<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;
     std::array<Known, kind_count> known_;
+    std::uint64_t now_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail
