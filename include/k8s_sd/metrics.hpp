@@ -69,6 +69,7 @@ struct Metrics {
 
     std::array<PerKind, kind_count> kinds;  ///< indexed by Kind
     Counter groups_generated{0};            ///< target groups that were computed
+    Counter target_parts_generated{0};      ///< parts of them that were not there before
     Counter diffs_delivered{0};             ///< calls of the callbacks of Discoverers
     Counter job_diffs_delivered{0};         ///< calls of the callbacks of DiscoveryManagers
     Gauge jobs{0};                          ///< of DiscoveryManagers
@@ -196,6 +197,8 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
 inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_groups_generated_total", &Metrics::groups_generated,
      "Target groups that were computed."},
+    {"k8s_sd_target_parts_generated_total", &Metrics::target_parts_generated,
+     "Parts of these groups that had to be made; the others could be kept."},
     {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered,
      "Changes that Discoverers delivered to their callbacks."},
     {"k8s_sd_job_diffs_delivered_total", &Metrics::job_diffs_delivered,

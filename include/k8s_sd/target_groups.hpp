@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/target_group.hpp"
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <string_view>
 
@@ -26,7 +26,7 @@ class TargetGroups {
     /// Null if there is no group of that source.
     TargetGroupPtr find(std::string_view source) const {
         const auto it = groups_.find(source);
-        return it == groups_.end() ? nullptr : it->second;
+        return it == groups_.end() ? nullptr : *it;
     }
     /// Number of groups.
     std::size_t group_count() const noexcept { return groups_.size(); }
@@ -35,7 +35,7 @@ class TargetGroups {
     /// In no particular order.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
-        for (const auto& [source, group] : groups_) visit(group);
+        for (const TargetGroupPtr& group : groups_) visit(group);
     }
     /// Forgets everything.
     void clear() noexcept {
@@ -46,18 +46,36 @@ class TargetGroups {
  private:
     void put(const TargetGroupPtr& group) {
         remove(group->source());
-        // The key is part of the group.
-        groups_.emplace(group->source(), group);
+        groups_.insert(group);
         targets_ += group->size();
     }
     void remove(std::string_view source) {
         const auto it = groups_.find(source);
         if (it == groups_.end()) return;
-        targets_ -= it->second->size();
+        targets_ -= (*it)->size();
         groups_.erase(it);
     }
 
-    boost::unordered_flat_map<std::string_view, TargetGroupPtr, detail::SeededHash> groups_;
+    struct Hash : detail::SeededHash {
+        using is_transparent = void;
+        using detail::SeededHash::operator();
+        std::size_t operator()(const TargetGroupPtr& group) const noexcept {
+            return (*this)(group->source());
+        }
+    };
+    struct SameSource {
+        using is_transparent = void;
+        static std::string_view source(std::string_view source) noexcept { return source; }
+        static std::string_view source(const TargetGroupPtr& group) noexcept {
+            return group->source();
+        }
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const noexcept {
+            return source(a) == source(b);
+        }
+    };
+
+    boost::unordered_flat_set<TargetGroupPtr, Hash, SameSource> groups_;
     std::size_t targets_ = 0;
 };
 

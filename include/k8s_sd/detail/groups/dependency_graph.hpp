@@ -3,13 +3,14 @@
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/kind.hpp"
 
+#include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <new>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -26,18 +27,45 @@ namespace k8s_sd::inline v0::detail {
 template <class Dependent>
 class DependencyGraph {
  public:
+    /// Mostly one.
+    using Dependents = boost::container::small_vector<Dependent*, 1>;
+
     /// An object that some group asked for, whether it exists or not.
     class Dependency {
      public:
-        Dependency(std::string_view ns, std::string_view name) : ns_(ns), name_(name) {}
-        std::string_view ns() const noexcept { return ns_; }
-        std::string_view name() const noexcept { return name_; }
-        const std::vector<Dependent*>& dependents() const noexcept { return dependents_; }
+        static std::unique_ptr<Dependency> make(Kind kind, std::string_view ns,
+                                                std::string_view name) {
+            void* memory = ::operator new(sizeof(Dependency) + ns.size() + name.size());
+            return std::unique_ptr<Dependency>(new (memory) Dependency(kind, ns, name));
+        }
+        Dependency(const Dependency&) = delete;
+        Dependency& operator=(const Dependency&) = delete;
+        // The allocation is larger than the class, so it must not be freed by the class's size.
+        static void operator delete(void* memory) noexcept { ::operator delete(memory); }
+
+        Kind kind() const noexcept { return kind_; }
+        std::string_view ns() const noexcept { return {text(), ns_size_}; }
+        std::string_view name() const noexcept { return {text() + ns_size_, name_size_}; }
+        const Dependents& dependents() const noexcept { return dependents_; }
+        /// DependencyGraph::now() at its latest change; 0: none.
+        std::uint64_t changed_at() const noexcept { return changed_at_; }
 
      private:
         friend class DependencyGraph;
-        std::string ns_, name_;
-        std::vector<Dependent*> dependents_;
+        Dependency(Kind kind, std::string_view ns, std::string_view name)
+            : ns_size_(static_cast<std::uint32_t>(ns.size())),
+              name_size_(static_cast<std::uint32_t>(name.size())),
+              kind_(kind) {
+            char* const text = reinterpret_cast<char*>(this + 1);
+            std::copy(name.begin(), name.end(), std::copy(ns.begin(), ns.end(), text));
+        }
+        const char* text() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+
+        Dependents dependents_;
+        std::uint64_t changed_at_ = 0;
+        std::uint32_t ns_size_;
+        std::uint32_t name_size_;
+        Kind kind_;
     };
     /// That a group asked for an object.
     struct Edge {
@@ -51,7 +79,7 @@ class DependencyGraph {
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
         auto it = known.find(ObjectKey{ns, name});
-        if (it == known.end()) it = known.insert(std::make_unique<Dependency>(ns, name)).first;
+        if (it == known.end()) it = known.insert(Dependency::make(kind, ns, name)).first;
         asked.push_back({kind, 0, it->get()});
     }
 
@@ -79,13 +107,23 @@ class DependencyGraph {
     }
 
     /// Who asked for an object.
-    const std::vector<Dependent*>& dependents(Kind kind, std::string_view ns,
-                                              std::string_view name) const {
-        static const std::vector<Dependent*> none;
+    const Dependents& dependents(Kind kind, std::string_view ns, std::string_view name) const {
+        static const Dependents none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
         const auto it = known.find(ObjectKey{ns, name});
         return it == known.end() ? none : (*it)->dependents();
     }
+    /// An object has changed. \returns who asked for it
+    const Dependents& note_change(Kind kind, std::string_view ns, std::string_view name) {
+        static const Dependents none;
+        const auto& known = known_[static_cast<std::size_t>(kind)];
+        const auto it = known.find(ObjectKey{ns, name});
+        if (it == known.end()) return none;
+        (*it)->changed_at_ = ++now_;
+        return (*it)->dependents();
+    }
+    /// Counts the changes.
+    std::uint64_t now() const noexcept { return now_; }
     bool empty() const noexcept {
         return std::all_of(known_.begin(), known_.end(), [](const auto& k) { return k.empty(); });
     }
@@ -119,6 +157,7 @@ class DependencyGraph {
 
     using Known = boost::unordered_flat_set<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;
     std::array<Known, kind_count> known_;
+    std::uint64_t now_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -24,7 +24,8 @@ void RoleGroups::on_change(const ObjectChange& change) {
         track(change);
         warn_of_over_capacity(change);
     }
-    for (Entry* entry : graph_.dependents(object.kind(), object.ns(), object.name())) mark(*entry);
+    const auto& dependents = graph_.note_change(object.kind(), object.ns(), object.name());
+    for (Entry* entry : dependents) mark(*entry);
 }
 
 void RoleGroups::track(const ObjectChange& change) {
@@ -41,6 +42,7 @@ void RoleGroups::track(const ObjectChange& change) {
         if (change.after) {
             entry.replaced |= !entry.object->same_uid(*change.after);
             entry.object = change.after;
+            entry.current = false;
         }
     }
     mark(**it);
@@ -67,7 +69,7 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
     entry.dirty = false;
     // Nothing of a deleted object lives on, even if one of its name comes before a host is told.
     GroupChange change{nullptr, entry.group, std::exchange(entry.replaced, false) || entry.gone};
-    if (!entry.gone) change.group = generate(entry);
+    if (!entry.gone) change.group = generate(entry, change.replaced);
     const bool equal =
         change.group && change.previous && !change.replaced && *change.group == *change.previous;
     if (!equal) {
@@ -79,23 +81,99 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
     entries_.erase(entries_.find(ObjectKey{entry.ns(), entry.name()}));
 }
 
-TargetGroupPtr RoleGroups::generate(Entry& entry) {
-    asked_.clear();
+TargetGroupPtr RoleGroups::generate(Entry& entry, bool replaced) {
+    generation_.entry = &entry;
+    generation_.reuses = entry.current && entry.group;
+    generation_.premise = false;
+    generation_.parts_made = 0;
+    generation_.asked.clear();
+    generation_.begins.clear();
     GeneratorContext context{maker_.options, maker_.factory, *this, builder_};
-    TargetGroupPtr group = detail::generate(role_, *entry.object, context);
-    environment_.metrics->groups_generated.fetch_add(1, std::memory_order_relaxed);
-    if (!entry.asked_for && !asked_.empty()) {
-        entry.asked_for = std::make_unique<Graph::Dependencies>();
-    }
-    if (entry.asked_for) graph_.set_dependencies(entry, asked_);
-    if (!builder_.overfull()) return group;
+    // Nothing of a replaced object lives on.
+    TargetGroupPtr group =
+        detail::generate(role_, *entry.object, context, replaced ? nullptr : entry.group);
+    Metrics& metrics = *environment_.metrics;
+    metrics.groups_generated.fetch_add(1, std::memory_order_relaxed);
+    metrics.target_parts_generated.fetch_add(generation_.parts_made, std::memory_order_relaxed);
+    remember_questions(entry);
+    entry.premise = generation_.premise;
+    entry.current = !builder_.overfull();
+    if (entry.current) return group;
     warn_of_too_many_targets(entry);
     return entry.group;
 }
 
 const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view name) {
-    graph_.record(kind, ns, name, asked_);
+    Graph::Dependencies& asked = generation_.asked;
+    graph_.record(kind, ns, name, asked);
+    // A part asks few questions, some of them for each target.
+    const std::size_t begin = generation_.begins.empty() ? 0 : generation_.begins.back();
+    const auto known = std::find_if(
+        asked.begin() + static_cast<std::ptrdiff_t>(begin), asked.end(),
+        [&](const Graph::Edge& edge) { return edge.dependency == asked.back().dependency; });
+    if (known != asked.end() - 1) asked.pop_back();
     return watches_.find(kind, ns, name);
+}
+
+// --- parts ---------------------------------------------------------------------------------------
+
+void RoleGroups::begin_parts(bool premise) {
+    generation_.premise = premise;
+    generation_.reuses = generation_.reuses && premise == generation_.entry->premise;
+}
+
+bool RoleGroups::begin_part() {
+    const std::size_t part = generation_.begins.size();
+    generation_.begins.push_back(static_cast<std::uint32_t>(generation_.asked.size()));
+    if (generation_.reuses) {
+        const auto& asked_for = generation_.entry->asked_for;
+        if (!asked_for || !asked_for->of_parts) return true;
+        if (ask_again(*asked_for->of_parts, part)) return true;
+    }
+    ++generation_.parts_made;
+    return false;
+}
+
+/// Notes the questions of an earlier part as those of this one, unless an answer has changed.
+bool RoleGroups::ask_again(const Questions& earlier, std::size_t part) {
+    const std::size_t next = part + 1;
+    const auto begin = earlier.asked.begin() + earlier.begins[part];
+    const auto end = next == earlier.begins.size() ? earlier.asked.end()
+                                                   : earlier.asked.begin() + earlier.begins[next];
+    const auto has_changed = [&](const Graph::Dependency* object) {
+        return object->changed_at() > earlier.as_of;
+    };
+    if (std::any_of(begin, end, has_changed)) return false;
+    for (auto it = begin; it != end; ++it) generation_.asked.push_back({(*it)->kind(), 0, *it});
+    return true;
+}
+
+void RoleGroups::remember_questions(Entry& entry) {
+    const Graph::Dependencies& asked = generation_.asked;
+    const std::vector<std::uint32_t>& begins = generation_.begins;
+    const bool parts_ask = !begins.empty() && begins.front() != asked.size();
+    if (!entry.asked_for) {
+        if (asked.empty()) return;
+        entry.asked_for = std::make_unique<Asked>();
+    }
+    std::unique_ptr<Questions>& of_parts = entry.asked_for->of_parts;
+    if (!of_parts || !is_same(*of_parts, generation_)) {
+        graph_.set_dependencies(entry, asked);
+        of_parts.reset();
+        if (!parts_ask) return;
+        of_parts = std::make_unique<Questions>();
+        of_parts->asked.reserve(asked.size());
+        for (const Graph::Edge& edge : asked) of_parts->asked.push_back(edge.dependency);
+        of_parts->begins.assign(begins.begin(), begins.end());
+    }
+    of_parts->as_of = graph_.now();
+}
+
+bool RoleGroups::is_same(const Questions& earlier, const Generation& now) {
+    return earlier.begins == now.begins &&
+           std::equal(
+               earlier.asked.begin(), earlier.asked.end(), now.asked.begin(), now.asked.end(),
+               [](const Graph::Dependency* a, const Graph::Edge& b) { return a == b.dependency; });
 }
 
 // --- warnings ------------------------------------------------------------------------------------

@@ -1,37 +1,180 @@
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <algorithm>
+#include <utility>
 
 namespace k8s_sd::inline v0 {
 
-TargetChanges compare_targets(const TargetGroupPtr& previous, const TargetGroupPtr& current) {
-    TargetChanges changes;
-    const std::size_t before = previous ? previous->size() : 0;
-    const std::size_t now = current ? current->size() : 0;
-    // Equal targets can occur more than once: each of the previous ones is used up by one.
-    boost::unordered_flat_map<std::size_t, std::vector<std::size_t>> by_hash;
-    for (std::size_t i = before; i-- > 0;) by_hash[(*previous)[i].hash()].push_back(i);
-    std::vector<bool> used(before);
-    for (std::size_t i = 0; i < now; ++i) {
-        const Labels target = (*current)[i];
-        auto it = by_hash.find(target.hash());
-        bool kept = false;
-        if (it != by_hash.end()) {
+// --- groups with parts ---------------------------------------------------------------------------
+
+TargetGroupPtr TargetGroup::make(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
+                                 std::span<detail::PlacedPart> parts) {
+    PartCount count{static_cast<std::uint32_t>(parts.size()),
+                    static_cast<std::uint32_t>(parts.size())};
+    for (const auto& [part, first, stride] : parts) {
+        if (part && part->size() > part->regular()) ++count.all;
+    }
+    const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + sizeof(PartCount) +
+                              count.all * sizeof(detail::PlacedPart) + source.size();
+    return new (::operator new(bytes)) TargetGroup(source, blocks, parts, count);
+}
+
+TargetGroup::TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
+                         std::span<detail::PlacedPart> parts, PartCount count) noexcept
+    : targets_(0),
+      blocks_(static_cast<std::uint32_t>(blocks.size())),
+      source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
+      in_parts_(true) {
+    auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(this + 1);
+    auto* count_memory = reinterpret_cast<PartCount*>(block_memory + blocks.size());
+    auto* part_memory = reinterpret_cast<detail::PlacedPart*>(count_memory + 1);
+    std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
+    new (count_memory) PartCount(count);
+    for (const detail::PlacedPart& placed : parts) {
+        targets_ += placed.part ? static_cast<std::uint32_t>(placed.part->regular()) : 0U;
+    }
+    auto* extra = part_memory + parts.size();
+    for (const detail::PlacedPart& placed : parts) {
+        if (!placed.part || placed.part->size() == placed.part->regular()) continue;
+        new (extra++) detail::PlacedPart{placed.part, targets_, 1};
+        targets_ += static_cast<std::uint32_t>(placed.part->size() - placed.part->regular());
+    }
+    std::uninitialized_move(parts.begin(), parts.end(), part_memory);
+    std::uninitialized_copy(source.begin(), source.end(), reinterpret_cast<char*>(extra));
+}
+
+Labels TargetGroup::in_part(std::size_t target) const noexcept {
+    const detail::PlacedPart* const begin = placed();
+    const auto starts_behind = [](std::size_t index, const detail::PlacedPart& candidate) {
+        return index < candidate.first;
+    };
+    const detail::PlacedPart* found =
+        std::upper_bound(begin, begin + count().all, target, starts_behind) - 1;
+    const std::size_t offset = target - found->first;
+    if (found >= begin + count().regular) return (*found->part)[found->part->regular() + offset];
+    if (offset == 0) return (*found->part)[0];
+    // It is the last one of those that alternate.
+    const std::size_t before = found->stride - 1;
+    const std::size_t in_run = offset + before;
+    return (*(found - before + in_run % found->stride)->part)[in_run / found->stride];
+}
+
+bool TargetGroup::has_parts_of(const TargetGroup& other) const noexcept {
+    const auto equal = [](const detail::PlacedPart& a, const detail::PlacedPart& b) {
+        if (a.first != b.first || a.stride != b.stride) return false;
+        if (a.part == b.part) return true;
+        if (!a.part || !b.part || a.part->regular() != b.part->regular()) return false;
+        if (a.part->size() != b.part->size()) return false;
+        for (std::size_t i = 0; i < a.part->size(); ++i) {
+            if ((*a.part)[i] != (*b.part)[i]) return false;
+        }
+        return true;
+    };
+    const auto mine = parts();
+    const auto others = other.parts();
+    return std::equal(mine.begin(), mine.end(), others.begin(), others.end(), equal);
+}
+
+bool TargetGroup::equals(const TargetGroup& other) const noexcept {
+    if (this == &other) return true;
+    if (targets_ != other.targets_ || labels() != other.labels()) return false;
+    if (in_parts_ && other.in_parts_ && has_parts_of(other)) return true;
+    // Other parts can be the same targets.
+    for (std::size_t i = 0; i < targets_; ++i) {
+        if ((*this)[i] != other[i]) return false;
+    }
+    return true;
+}
+
+// --- what has changed ----------------------------------------------------------------------------
+
+namespace {
+
+/// Compares two versions of a group, whose shared parts need no look.
+class TargetComparison {
+ public:
+    TargetComparison(const TargetGroup* previous, const TargetGroup* current)
+        : previous_(previous),
+          current_(current),
+          kept_before_(previous ? previous->size() : 0),
+          kept_now_(current ? current->size() : 0) {}
+
+    TargetChanges changes() {
+        if (previous_ && current_) {
+            mark_shared();
+            mark_equal();
+        }
+        TargetChanges result;
+        for (std::size_t i = 0; i < kept_now_.size(); ++i) {
+            (kept_now_[i] ? result.kept : result.added).push_back(i);
+        }
+        for (std::size_t i = 0; i < kept_before_.size(); ++i) {
+            if (!kept_before_[i]) result.removed.push_back(i);
+        }
+        return result;
+    }
+
+ private:
+    void mark_shared() {
+        const auto before = previous_->parts();
+        const auto now = current_->parts();
+        // Those behind the regular ones are in the order of these.
+        const auto* extra_before = before.data() + before.size();
+        const auto* extra_now = now.data() + now.size();
+        for (std::size_t i = 0; i < std::min(before.size(), now.size()); ++i) {
+            const bool shared = before[i].part && before[i].part == now[i].part;
+            if (shared) {
+                mark(kept_before_, before[i], before[i].part->regular());
+                mark(kept_now_, now[i], now[i].part->regular());
+            }
+            mark_extra(kept_before_, before[i], extra_before, shared);
+            mark_extra(kept_now_, now[i], extra_now, shared);
+        }
+    }
+    static void mark(std::vector<bool>& kept, const detail::PlacedPart& placed, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) kept[placed.first + i * placed.stride] = true;
+    }
+    static void mark_extra(std::vector<bool>& kept, const detail::PlacedPart& placed,
+                           const detail::PlacedPart*& extra, bool shared) {
+        const std::size_t n = placed.part ? placed.part->size() - placed.part->regular() : 0;
+        if (n == 0) return;
+        if (shared) mark(kept, *extra, n);
+        ++extra;
+    }
+
+    /// Equal targets can occur more than once: each of the previous ones is used up by one.
+    void mark_equal() {
+        boost::unordered_flat_map<std::size_t, std::vector<std::size_t>> by_hash;
+        for (std::size_t i = kept_before_.size(); i-- > 0;) {
+            if (!kept_before_[i]) by_hash[(*previous_)[i].hash()].push_back(i);
+        }
+        for (std::size_t i = 0; i < kept_now_.size() && !by_hash.empty(); ++i) {
+            if (kept_now_[i]) continue;
+            const Labels target = (*current_)[i];
+            const auto it = by_hash.find(target.hash());
+            if (it == by_hash.end()) continue;
             auto& candidates = it->second;
             for (auto candidate = candidates.rbegin(); candidate != candidates.rend();
                  ++candidate) {
-                if ((*previous)[*candidate] != target) continue;
-                used[*candidate] = kept = true;
+                if ((*previous_)[*candidate] != target) continue;
+                kept_before_[*candidate] = kept_now_[i] = true;
                 candidates.erase(std::next(candidate).base());
                 break;
             }
         }
-        (kept ? changes.kept : changes.added).push_back(i);
     }
-    for (std::size_t i = 0; i < before; ++i) {
-        if (!used[i]) changes.removed.push_back(i);
-    }
-    return changes;
+
+    const TargetGroup* previous_;
+    const TargetGroup* current_;
+    std::vector<bool> kept_before_;
+    std::vector<bool> kept_now_;
+};
+
+}  // namespace
+
+TargetChanges compare_targets(const TargetGroupPtr& previous, const TargetGroupPtr& current) {
+    return TargetComparison(previous.get(), current.get()).changes();
 }
 
 }  // namespace k8s_sd::inline v0

@@ -6,6 +6,8 @@
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +58,10 @@ class EndpointsObject final : public Object {
     LabelBlockPtr ready, not_ready;
     Metadata metadata;
     std::vector<Subset> subsets;
+    /// Of each address of the subsets that have ports, see LeadingAddresses.
+    std::vector<bool> leads;
+    /// Leading addresses, by position, whose pods other subsets have, too; sorted.
+    std::vector<std::pair<std::size_t, const Subset*>> also_in;
     /// Has more addresses than an Endpoints object can hold; some are missing.
     bool over_capacity = false;
 
@@ -65,6 +71,7 @@ class EndpointsObject final : public Object {
         blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
     }
     static std::size_t text_size(const model::Endpoints& endpoints);
+    void find_leading_addresses();
     OwnedText text_;
 };
 
@@ -145,6 +152,25 @@ inline EndpointsObject::EndpointsObject(const model::Endpoints& endpoints,
         }
         subsets.push_back(std::move(subset));
     }
+    find_leading_addresses();
+}
+
+inline void EndpointsObject::find_leading_addresses() {
+    LeadingAddresses leading;
+    for (const Subset& subset : subsets) {
+        if (subset.ports.empty()) continue;
+        const std::size_t begin = leading.size();
+        for (const auto* addresses : {&subset.ready, &subset.not_ready}) {
+            for (const Address& address : *addresses) {
+                const auto leader = leading.add(address.backing);
+                if (leader && *leader < begin) also_in.emplace_back(*leader, &subset);
+            }
+        }
+    }
+    leads = std::move(leading).leads();
+    std::stable_sort(also_in.begin(), also_in.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    also_in.erase(std::unique(also_in.begin(), also_in.end()), also_in.end());
 }
 
 /// The node of an address: by its name, else by a reference to a Node.
@@ -164,22 +190,64 @@ inline LabelBlockPtr endpoint_container(const PodObject& pod, const EndpointsObj
     return with_protocol(g.factory, *found, port.protocol);
 }
 
-inline void endpoint_target(const EndpointsObject::Address& address,
-                            const EndpointsObject::Port& port, const LabelBlockPtr& ready,
-                            BackingPods& pods, GeneratorContext& g) {
-    g.group.begin_target()
-        .add(address_label(g.factory, join_host_port(address.ip, port.number)))
-        .add(address.labels)
-        .add(port.labels)
-        .add(ready);
+/// An address among those of its object.
+struct PlacedAddress {
+    const EndpointsObject::Subset& subset;
+    const EndpointsObject::Address& address;
+    const LabelBlockPtr& ready;
+    std::size_t position = 0;
+};
+
+inline void endpoint_targets(const PlacedAddress& at, const PodObject* pod, const BackingPods& pods,
+                             GeneratorContext& g) {
+    g.group.begin_common();
     if (!g.options.rules->attaches_through_pod_or_service) {
-        attach_node(g, endpoint_node(address.backing));
+        attach_node(g, endpoint_node(at.address.backing));
     }
-    const PodObject* pod = pods.find(address.backing, g);
-    if (pod == nullptr) return;
-    pods.cover(*pod, port.number);
-    pods.add_labels(*pod, g, false);
-    g.group.add(endpoint_container(*pod, port, g));
+    if (pod != nullptr) pods.add_labels(*pod, g, false);
+    for (const EndpointsObject::Port& port : at.subset.ports) {
+        if (g.group.overfull()) return;
+        g.group.begin_target()
+            .add(address_label(g.factory, join_host_port(at.address.ip, port.number)))
+            .add(at.address.labels)
+            .add(port.labels)
+            .add(at.ready)
+            .add_common();
+        if (pod != nullptr) g.group.add(endpoint_container(*pod, port, g));
+    }
+}
+
+/// The numbers of the ports that an object has for the pod of a leading address.
+inline std::vector<std::int32_t> covered_ports(const EndpointsObject& endpoints,
+                                               const PlacedAddress& at) {
+    std::vector<std::int32_t> covered;
+    const auto add = [&](const EndpointsObject::Subset& subset) {
+        for (const EndpointsObject::Port& port : subset.ports) covered.push_back(port.number);
+    };
+    add(at.subset);
+    const auto& also_in = endpoints.also_in;
+    const auto before = [](const auto& entry, std::size_t position) {
+        return entry.first < position;
+    };
+    for (auto it = std::lower_bound(also_in.begin(), also_in.end(), at.position, before);
+         it != also_in.end() && it->first == at.position; ++it) {
+        add(*it->second);
+    }
+    return covered;
+}
+
+/// The targets of an address and, with the first one of its pod, those of the pod's other ports.
+inline void endpoint_part(const EndpointsObject& endpoints, const PlacedAddress& at,
+                          const BackingPods& pods, GeneratorContext& g) {
+    const PodObject* pod = pods.find(at.address.backing, g);
+    endpoint_targets(at, pod, pods, g);
+    if (pod == nullptr || !endpoints.leads[at.position]) return;
+    pods.add_extra_targets(*pod, covered_ports(endpoints, at), g, [&] {
+        if (!g.options.rules->uncovered_ports_refer_to_pod) return;
+        auto labels = g.factory.block();
+        add_endpoint_reference(labels, "Pod", pod->name());
+        g.group.add(labels.make());
+    });
 }
 
 inline void endpoints_targets(const EndpointsObject& endpoints, GeneratorContext& g) {
@@ -190,25 +258,23 @@ inline void endpoints_targets(const EndpointsObject& endpoints, GeneratorContext
     if (service != nullptr) add_service_labels(*service, g);
     attach_endpoint_namespace(g, endpoints.ns(), service != nullptr);
 
-    BackingPods pods(endpoints.ns(), service != nullptr);
+    const BackingPods pods(endpoints.ns(), service != nullptr);
+    g.lookup.begin_parts(service != nullptr);
+    std::size_t position = 0;
     for (const EndpointsObject::Subset& subset : endpoints.subsets) {
-        for (const EndpointsObject::Port& port : subset.ports) {
-            for (const auto& address : subset.ready) {
+        if (subset.ports.empty()) continue;
+        // The targets come port by port.
+        const std::size_t stride = subset.ready.size() + subset.not_ready.size();
+        const auto add = [&](const auto& addresses, const LabelBlockPtr& ready) {
+            for (const EndpointsObject::Address& address : addresses) {
                 if (g.group.overfull()) return;
-                endpoint_target(address, port, endpoints.ready, pods, g);
+                const PlacedAddress at{subset, address, ready, position++};
+                add_part(g, stride, [&] { endpoint_part(endpoints, at, pods, g); });
             }
-            for (const auto& address : subset.not_ready) {
-                if (g.group.overfull()) return;
-                endpoint_target(address, port, endpoints.not_ready, pods, g);
-            }
-        }
+        };
+        add(subset.ready, endpoints.ready);
+        add(subset.not_ready, endpoints.not_ready);
     }
-    pods.add_extra_targets(g, [&](const PodObject& pod) {
-        if (!g.options.rules->uncovered_ports_refer_to_pod) return;
-        auto labels = g.factory.block();
-        add_endpoint_reference(labels, "Pod", pod.name());
-        g.group.add(labels.make());
-    });
 }
 
 template <>

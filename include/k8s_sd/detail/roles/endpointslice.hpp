@@ -6,6 +6,8 @@
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,6 +58,8 @@ class EndpointSliceObject final : public Object {
     std::string_view service_name;
     std::vector<Endpoint> endpoints;
     std::vector<Port> ports;
+    std::vector<bool> leads;            ///< of each endpoint, see LeadingAddresses
+    std::vector<std::int32_t> numbers;  ///< of all ports that have one
 
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
@@ -170,9 +174,21 @@ inline EndpointSliceObject::EndpointSliceObject(const model::EndpointSlice& slic
     }
     for (const model::SlicePort& port : slice.ports) {
         Port made{slice_port_labels(port, options, factory), std::nullopt};
-        if (port.number) made.number = static_cast<std::int32_t>(*port.number);
+        if (port.number) {
+            made.number = static_cast<std::int32_t>(*port.number);
+            numbers.push_back(*made.number);
+        }
         ports.push_back(std::move(made));
     }
+    LeadingAddresses leading;
+    for (const Endpoint& endpoint : endpoints) {
+        if (endpoint.addresses.empty()) {
+            leading.add_none();
+        } else {
+            leading.add(endpoint.backing);
+        }
+    }
+    leads = std::move(leading).leads();
 }
 
 /// The node of an endpoint: by a reference to a Node, else by its name.
@@ -187,25 +203,51 @@ inline std::string slice_address(std::string_view address, const EndpointSliceOb
     return join_host_port(address, port.number.value_or(0));
 }
 
-inline void slice_target(std::string_view address, const EndpointSliceObject::Endpoint& endpoint,
-                         const EndpointSliceObject::Port& port, BackingPods& pods,
-                         GeneratorContext& g) {
-    g.group.begin_target()
-        .add(address_label(g.factory, slice_address(address, port, g.options)))
-        .add(endpoint.labels)
-        .add(endpoint.topology)
-        .add(port.labels);
+/// What the targets of an endpoint have in common, but the labels of the endpoint itself.
+inline void begin_slice_endpoint(const EndpointSliceObject::Endpoint& endpoint,
+                                 const PodObject* pod, const BackingPods& pods,
+                                 GeneratorContext& g) {
+    g.group.begin_common();
     if (!g.options.rules->attaches_through_pod_or_service) {
         attach_node(g, slice_node(endpoint.backing));
     }
+    if (pod != nullptr) pods.add_labels(*pod, g, false);
+}
+
+inline void slice_targets(const EndpointSliceObject::Endpoint& endpoint,
+                          const EndpointSliceObject::Port& port, const PodObject* pod,
+                          GeneratorContext& g) {
+    const PodPort* container = nullptr;
+    if (pod != nullptr && port.number) {
+        container = BackingPods::find_port(*pod, *port.number, [](const PodPort&) { return true; });
+    }
+    for (const std::string_view address : endpoint.addresses) {
+        if (g.group.overfull()) return;
+        g.group.begin_target()
+            .add(address_label(g.factory, slice_address(address, port, g.options)))
+            .add(endpoint.labels)
+            .add(endpoint.topology)
+            .add(port.labels)
+            .add_common();
+        if (container != nullptr) g.group.add(container->labels);
+    }
+}
+
+/// The targets of an endpoint and, with the first one of its pod, those of the pod's other ports.
+inline void slice_part(const EndpointSliceObject& slice, std::size_t index, const BackingPods& pods,
+                       GeneratorContext& g) {
+    const EndpointSliceObject::Endpoint& endpoint = slice.endpoints[index];
+    if (endpoint.addresses.empty()) return;
     const PodObject* pod = pods.find(endpoint.backing, g);
-    if (pod == nullptr) return;
-    pods.cover(*pod, port.number);
-    pods.add_labels(*pod, g, false);
-    if (!port.number) return;
-    const auto* container =
-        BackingPods::find_port(*pod, *port.number, [](const PodPort&) { return true; });
-    if (container != nullptr) g.group.add(container->labels);
+    begin_slice_endpoint(endpoint, pod, pods, g);
+    for (const EndpointSliceObject::Port& port : slice.ports) slice_targets(endpoint, port, pod, g);
+    if (pod == nullptr || !slice.leads[index]) return;
+    pods.add_extra_targets(*pod, slice.numbers, g, [&] {
+        if (!g.options.rules->uncovered_ports_refer_to_pod) return;
+        auto labels = g.factory.block();
+        add_slice_reference(labels, "Pod", pod->name());
+        g.group.add(labels.make());
+    });
 }
 
 inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorContext& g) {
@@ -218,21 +260,13 @@ inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorCon
     if (service != nullptr) add_service_labels(*service, g);
     attach_endpoint_namespace(g, slice.ns(), service != nullptr);
 
-    BackingPods pods(slice.ns(), service != nullptr);
-    for (const EndpointSliceObject::Endpoint& endpoint : slice.endpoints) {
-        for (const EndpointSliceObject::Port& port : slice.ports) {
-            for (const std::string_view address : endpoint.addresses) {
-                if (g.group.overfull()) return;
-                slice_target(address, endpoint, port, pods, g);
-            }
-        }
+    if (slice.ports.empty()) return;
+    const BackingPods pods(slice.ns(), service != nullptr);
+    g.lookup.begin_parts(service != nullptr);
+    for (std::size_t i = 0; i < slice.endpoints.size(); ++i) {
+        if (g.group.overfull()) return;
+        add_part(g, 1, [&] { slice_part(slice, i, pods, g); });
     }
-    pods.add_extra_targets(g, [&](const PodObject& pod) {
-        if (!g.options.rules->uncovered_ports_refer_to_pod) return;
-        auto labels = g.factory.block();
-        add_slice_reference(labels, "Pod", pod.name());
-        g.group.add(labels.make());
-    });
 }
 
 template <>

@@ -24,8 +24,10 @@ inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
 
 /// The targets of `object`, whose kind must be the role's main kind. Null if it has none, or more
 /// than it may have: then GroupBuilder::overfull() tells.
-inline TargetGroupPtr generate(Role role, const Object& object, GeneratorContext& g) {
-    g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets);
+/// \param earlier  what was generated of it before, if anything; see Lookup::begin_part()
+inline TargetGroupPtr generate(Role role, const Object& object, GeneratorContext& g,
+                               const TargetGroupPtr& earlier = nullptr) {
+    g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets, earlier);
     with_role(role, [&](auto traits) {
         using MainObject = typename decltype(traits)::MainObject;
         traits.generate(static_cast<const MainObject&>(object), g);

@@ -2,56 +2,175 @@
 
 #include "k8s_sd/target_group.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// Puts one target group together from label blocks: first the group's, then target by target.
-/// Reused from group to group, so that building one costs a single allocation.
+/// Puts one target group together from label blocks: first the group's, then target by target, all
+/// of them or those of one part after the other. Reused from group to group, so that building one
+/// costs a single allocation, and one for each part that is new.
 class GroupBuilder {
  public:
+    /// \param earlier  a group of the same object; what is the same in both will be shared
     void begin(std::string_view source_prefix, std::string_view ns, std::string_view name,
-               std::size_t max_targets = std::numeric_limits<std::size_t>::max()) {
+               std::size_t max_targets = std::numeric_limits<std::size_t>::max(),
+               TargetGroupPtr earlier = nullptr) {
         blocks_.clear();
         ends_.clear();
+        parts_.clear();
+        common_.clear();
+        in_common_ = false;
+        targets_ = 0;
         max_targets_ = max_targets;
         overfull_ = false;
+        run_begin_ = run_parts_ = run_targets_ = 0;
+        earlier_ = std::move(earlier);
         source_.assign(source_prefix);
         if (!ns.empty()) (source_ += ns) += '/';
         source_ += name;
     }
-    /// Adds to the current target or, before the first one, to the labels of the group.
+    /// Adds to the current target or, before the first one, to the labels of the group. After
+    /// begin_common() to what the next targets have in common.
     GroupBuilder& add(const LabelBlockPtr& block) {
-        if (block) blocks_.push_back(block);
+        if (block) (in_common_ ? common_ : blocks_).push_back(block);
         return *this;
     }
     GroupBuilder& begin_target() {
-        if (full()) overfull_ = true;
+        in_common_ = false;
+        count_targets(1);
         ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
         return *this;
     }
+    /// What the next targets have in common begins anew.
+    void begin_common() {
+        common_.clear();
+        in_common_ = true;
+    }
+    /// Adds what was collected since begin_common() to the current target.
+    GroupBuilder& add_common() {
+        blocks_.insert(blocks_.end(), common_.begin(), common_.end());
+        return *this;
+    }
+
+    /// The targets are those of the earlier group, which has no parts.
+    void keep_targets() {
+        for (std::size_t i = 0; i < earlier_->size(); ++i) {
+            begin_target();
+            const auto kept = earlier_->target_blocks(i);
+            blocks_.insert(blocks_.end(), kept.begin(), kept.end());
+        }
+    }
+
+    /// From here on all targets are in parts.
+    /// \param stride  see PlacedPart
+    void begin_part(std::size_t stride) {
+        if (parts_.empty()) group_blocks_ = blocks_.size();
+        stride_ = stride;
+        regular_ = no_extra_targets;
+    }
+    /// The other targets of the part come behind the regular ones of all parts.
+    void begin_extra_targets() { regular_ = ends_.size(); }
+    void end_part() {
+        const std::size_t regular = regular_ == no_extra_targets ? ends_.size() : regular_;
+        // From where they begin to where they end.
+        for (std::size_t i = 0; i < ends_.size(); ++i) {
+            const std::size_t end = i + 1 < ends_.size() ? ends_[i + 1] : blocks_.size();
+            ends_[i] = static_cast<std::uint32_t>(end - group_blocks_);
+        }
+        const std::span<LabelBlockPtr> made(blocks_.data() + group_blocks_,
+                                            blocks_.size() - group_blocks_);
+        TargetPartPtr part = earlier_part();
+        if (!part || !part->consists_of(made, ends_, regular)) {
+            part = ends_.empty() ? nullptr : TargetPart::make(made, ends_, regular);
+        }
+        place(std::move(part), stride_);
+        blocks_.resize(group_blocks_);
+        ends_.clear();
+    }
+    /// The part is that of the earlier group, at the same place.
+    void keep_part() {
+        if (parts_.empty()) group_blocks_ = blocks_.size();
+        const PlacedPart& kept = earlier_->parts()[parts_.size()];
+        if (kept.part) count_targets(kept.part->size());
+        place(kept.part, kept.stride);
+    }
+
     /// True once it has as many targets as it may have. A generator stops at the next one.
-    bool full() const noexcept { return ends_.size() >= max_targets_; }
+    bool full() const noexcept { return targets_ >= max_targets_; }
     /// True if more targets were begun than there may be: the group is of no use.
     bool overfull() const noexcept { return overfull_; }
     /// Null if no target was begun.
     TargetGroupPtr finish() {
-        if (ends_.empty() || overfull_) return nullptr;
+        const TargetGroupPtr earlier = std::move(earlier_);
+        if (targets_ == 0 || overfull_) return nullptr;
+        if (!parts_.empty()) return finish_parts(earlier);
         ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
         return TargetGroup::make(source_, blocks_, ends_);
     }
 
  private:
+    static constexpr std::size_t no_extra_targets = std::numeric_limits<std::size_t>::max();
+
+    void count_targets(std::size_t n) {
+        if (n > max_targets_ - std::min(targets_, max_targets_)) overfull_ = true;
+        targets_ += n;
+    }
+    TargetPartPtr earlier_part() const {
+        if (!earlier_ || parts_.size() >= earlier_->parts().size()) return nullptr;
+        return earlier_->parts()[parts_.size()].part;
+    }
+    void place(TargetPartPtr part, std::size_t stride) {
+        const std::size_t regular = part ? part->regular() : 0;
+        parts_.push_back({std::move(part), static_cast<std::uint32_t>(run_begin_ + run_parts_),
+                          static_cast<std::uint32_t>(stride)});
+        run_targets_ += regular;
+        if (++run_parts_ < stride) return;
+        run_begin_ += std::exchange(run_targets_, 0);
+        run_parts_ = 0;
+    }
+    TargetGroupPtr finish_parts(const TargetGroupPtr& earlier) {
+        return earlier && is_same_as(*earlier) ? earlier
+                                               : TargetGroup::make(source_, group_labels(), parts_);
+    }
+    std::span<LabelBlockPtr> group_labels() { return {blocks_.data(), group_blocks_}; }
+    bool is_same_as(const TargetGroup& earlier) {
+        const auto labels = group_labels();
+        const auto earlier_labels = earlier.label_blocks();
+        const auto earlier_parts = earlier.parts();
+        return std::equal(labels.begin(), labels.end(), earlier_labels.begin(),
+                          earlier_labels.end()) &&
+               std::equal(parts_.begin(), parts_.end(), earlier_parts.begin(), earlier_parts.end(),
+                          [](const auto& a, const auto& b) {
+                              return a.part == b.part && a.first == b.first;
+                          });
+    }
+
     std::size_t max_targets_ = 0;
+    std::size_t targets_ = 0;
     bool overfull_ = false;
+    bool in_common_ = false;
+    TargetGroupPtr earlier_;
     std::string source_;
     std::vector<LabelBlockPtr> blocks_;
+    std::vector<LabelBlockPtr> common_;
     std::vector<std::uint32_t> ends_;
+    std::vector<PlacedPart> parts_;
+    std::size_t group_blocks_ = 0;
+    // Of the part that is being made.
+    std::size_t stride_ = 1;
+    std::size_t regular_ = 0;
+    // Of the parts that alternate.
+    std::size_t run_begin_ = 0;
+    std::size_t run_parts_ = 0;
+    std::size_t run_targets_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

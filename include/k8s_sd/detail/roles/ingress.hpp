@@ -97,7 +97,9 @@ inline void ingress_targets(const IngressObject& ingress, GeneratorContext& g) {
     g.group.add(ingress.namespace_name).add(ingress.ingress_name).add(ingress.class_name);
     ingress.metadata.add_to(g.group);
     attach_namespace(g, ingress.ns());
-    for (const LabelBlockPtr& path : ingress.paths) g.group.begin_target().add(path);
+    add_targets(g, [&] {
+        for (const LabelBlockPtr& path : ingress.paths) g.group.begin_target().add(path);
+    });
 }
 
 template <>

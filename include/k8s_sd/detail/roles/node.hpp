@@ -84,7 +84,7 @@ inline void node_targets(const NodeObject& node, GeneratorContext& g) {
     if (!node.address) return;
     g.group.add(node.node_name).add(node.provider);
     node.metadata.add_to(g.group);
-    g.group.begin_target().add(node.address).add(node.addresses);
+    add_targets(g, [&] { g.group.begin_target().add(node.address).add(node.addresses); });
 }
 
 /// attach_metadata.node: the node's name, labels and annotations.

@@ -249,13 +249,15 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     add_pod_labels(pod, g);
     attach_node(g, pod.node_name());
     attach_namespace(g, pod.ns());
-    for (const PodPort& port : pod.ports) {
-        if (rules.skips_terminated_containers && port.terminated) continue;
-        g.group.begin_target()
-            .add(address_label(g.factory, pod_address(pod, port, g.options)))
-            .add(port.labels)
-            .add(port.container_id);
-    }
+    add_targets(g, [&] {
+        for (const PodPort& port : pod.ports) {
+            if (rules.skips_terminated_containers && port.terminated) continue;
+            g.group.begin_target()
+                .add(address_label(g.factory, pod_address(pod, port, g.options)))
+                .add(port.labels)
+                .add(port.container_id);
+        }
+    });
 }
 
 template <>

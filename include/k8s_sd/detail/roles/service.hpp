@@ -87,7 +87,9 @@ inline void service_targets(const ServiceObject& service, GeneratorContext& g) {
     g.group.add(service.load_balancer);
     service.metadata.add_to(g.group);
     attach_namespace(g, service.ns());
-    for (const LabelBlockPtr& port : service.ports) g.group.begin_target().add(port);
+    add_targets(g, [&] {
+        for (const LabelBlockPtr& port : service.ports) g.group.begin_target().add(port);
+    });
 }
 
 /// What a service gives to the targets of its endpoints.

@@ -25,7 +25,9 @@ class BuiltGroup {
         std::string message;
     };
 
-    BuiltGroup(TargetBuilder&, const TargetGroupPtr&);
+    /// \param earlier  what the same builder made of an earlier version of the group; null: nothing.
+    ///                 Targets that are as they were then are not relabelled again.
+    BuiltGroup(TargetBuilder&, const TargetGroupPtr&, const BuiltGroup* earlier = nullptr);
 
     const TargetGroupPtr& group() const noexcept { return group_; }
     std::span<const ScrapeTargetPtr> targets() const noexcept {
@@ -57,6 +59,7 @@ class BuiltGroup {
         std::vector<Dropped> dropped;
         std::vector<Failed> failed;
     };
+    class Earlier;
 
     TargetGroupPtr group_;
     ScrapeTargetPtr only_;                ///< the rules drop all others

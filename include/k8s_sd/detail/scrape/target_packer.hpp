@@ -27,6 +27,8 @@ class TargetPacker {
     ScrapeTargetPtr pack(std::span<const MutableLabels::Label> labels, std::string_view url,
                          std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
                          const TargetGroupPtr& group, std::size_t index);
+    /// The same target, of another version of its group.
+    static ScrapeTargetPtr repack(const ScrapeTarget&, const TargetGroupPtr&, std::size_t index);
     /// Those that targets share, and some that none does any more.
     std::size_t shape_count() const noexcept { return shapes_.size(); }
     /// Of memory that it keeps for the next target, beside the shapes.

@@ -45,6 +45,19 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
     return target;
 }
 
+ScrapeTargetPtr TargetPacker::repack(const ScrapeTarget& target, const TargetGroupPtr& group,
+                                     std::size_t index) {
+    const char* end = target.values();
+    for (const Entry& entry : target.shape_->entries()) {
+        if (entry.own()) unpack_value(end);
+    }
+    const auto size = static_cast<std::size_t>(end - target.values());
+    void* memory = ::operator new(sizeof(ScrapeTarget) + size);
+    const auto* copy = new (memory) ScrapeTarget(target.shape_, target.hash_, group, index);
+    std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), target.values(), size);
+    return copy;
+}
+
 const TargetPacker::Entry& TargetPacker::add(const MutableLabels::Label& label) {
     Entry& entry = entries_.emplace_back(Entry{label.name, {}});
     if (is_of_job(label)) {

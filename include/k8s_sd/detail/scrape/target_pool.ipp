@@ -146,7 +146,9 @@ class TargetPool::Impl {
         update.groups = &provider.groups;
         update.removed = &diff.removed;
         for (const GroupChange& change : diff.updated) {
-            update.built.emplace_back(*provider.builder, change.group);
+            const auto known = provider.groups.find(change.group->source());
+            update.built.emplace_back(*provider.builder, change.group,
+                                      known == provider.groups.end() ? nullptr : &*known);
         }
         detail::make_room(provider.groups, update.built.size());
     }

@@ -1,14 +1,18 @@
 #pragma once
 
 #include "k8s_sd/detail/objects/model/endpoints.hpp"
+#include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/roles/pod.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -49,6 +53,33 @@ inline bool writes_reference(const model::TargetReference& target, const RoleOpt
     return options.rules->writes_references_without_kind ? target.present : !target.kind.empty();
 }
 
+/// Which of the addresses of an object stand for their pods: of those with the same pod the first
+/// one, in the order of the object. The targets of ports that the object does not cover come with
+/// it. Positions are counted by add().
+class LeadingAddresses {
+ public:
+    /// Adds the next address. \returns the position of the one that stands for its pod, which may be
+    /// this one; none if no pod is meant.
+    std::optional<std::size_t> add(const Backing& backing) {
+        const std::size_t position = leads_.size();
+        const bool is_pod = backing.kind == "Pod";
+        const auto [it, first] = is_pod
+                                     ? positions_.try_emplace({backing.ns, backing.name}, position)
+                                     : std::pair(positions_.end(), false);
+        leads_.push_back(first);
+        if (!is_pod) return std::nullopt;
+        return it->second;
+    }
+    std::size_t size() const noexcept { return leads_.size(); }
+    /// Adds an address that has no targets.
+    void add_none() { leads_.push_back(false); }
+    std::vector<bool> leads() && { return std::move(leads_); }
+
+ private:
+    boost::unordered_flat_map<ObjectKey, std::size_t, KeyHash, KeyEqual> positions_;
+    std::vector<bool> leads_;
+};
+
 /// The pods behind the addresses of one Endpoints or EndpointSlice object. Ports of theirs that
 /// the object does not cover become targets of their own.
 class BackingPods {
@@ -63,13 +94,7 @@ class BackingPods {
         return g.lookup.get<PodObject>(Kind::pod, backing.ns, backing.name);
     }
 
-    void cover(const PodObject& pod, std::optional<std::int32_t> port) {
-        const auto [it, added] = index_.try_emplace(&pod, pods_.size());
-        if (added) pods_.push_back({&pod, {}});
-        if (port) pods_[it->second].ports.push_back(*port);
-    }
-
-    /// Adds a pod's labels to a target.
+    /// Adds a pod's labels to what targets have in common.
     void add_labels(const PodObject& pod, GeneratorContext& g, bool extra_target) const {
         const DialectRules& rules = *g.options.rules;
         const bool elsewhere = pod.ns() != ns_;
@@ -83,22 +108,27 @@ class BackingPods {
         if (elsewhere || !has_service_) attach_namespace(g, pod.ns());
     }
 
-    /// `begin(pod)` may add labels of its own to the target that was begun.
-    template <class Begin>
-    void add_extra_targets(GeneratorContext& g, Begin begin) const {
-        for (const auto& [pod, covered] : pods_) {
-            if (pod->ip().empty()) continue;
-            for (const PodPort& port : pod->ports) {
-                if (g.group.overfull()) return;
-                if (!port.declared || !is_endpoint_port(port, g.options)) continue;
-                if (std::find(covered.begin(), covered.end(), port.number) != covered.end())
-                    continue;
-                g.group.begin_target()
-                    .add(address_label(g.factory, join_host_port(pod->ip(), port.number)))
-                    .add(port.labels);
-                add_labels(*pod, g, true);
-                begin(*pod);
+    /// The ports of a pod that the object does not cover. `refer()` may add labels to what these
+    /// targets have in common.
+    template <class Refer>
+    void add_extra_targets(const PodObject& pod, std::span<const std::int32_t> covered,
+                           GeneratorContext& g, Refer refer) const {
+        g.group.begin_extra_targets();
+        if (pod.ip().empty()) return;
+        bool begun = false;
+        for (const PodPort& port : pod.ports) {
+            if (g.group.overfull()) return;
+            if (!port.declared || !is_endpoint_port(port, g.options)) continue;
+            if (std::find(covered.begin(), covered.end(), port.number) != covered.end()) continue;
+            if (!std::exchange(begun, true)) {
+                g.group.begin_common();
+                add_labels(pod, g, true);
+                refer();
             }
+            g.group.begin_target()
+                .add(address_label(g.factory, join_host_port(pod.ip(), port.number)))
+                .add(port.labels)
+                .add_common();
         }
     }
 
@@ -118,14 +148,8 @@ class BackingPods {
     }
 
  private:
-    struct CoveredPod {
-        const PodObject* pod;
-        std::vector<std::int32_t> ports;
-    };
     std::string_view ns_;
     bool has_service_;
-    std::vector<CoveredPod> pods_;
-    boost::unordered_flat_map<const PodObject*, std::size_t> index_;
 };
 
 /// attach_metadata.namespace of an Endpoints or EndpointSlice object.

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/object.hpp"
 
+#include <cstddef>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -15,6 +16,14 @@ namespace k8s_sd::inline v0::detail {
 class Lookup {
  public:
     virtual const Object* find(Kind kind, std::string_view ns, std::string_view name) = 0;
+    /// The generator begins with the targets: all that follows is asked by one part or another.
+    /// \param premise  what the parts need to know of the answers so far; if it differs from that
+    ///                 of the earlier group, all parts are made again
+    virtual void begin_parts(bool /*premise*/) {}
+    /// The generator comes to the next part. The parts of an object are always the same.
+    /// \returns whether that of the earlier group is to be kept: nothing that it asked for, and not
+    ///          the object itself, has changed
+    virtual bool begin_part() { return false; }
     template <class T>
     const T* get(Kind kind, std::string_view ns, std::string_view name) {
         return static_cast<const T*>(find(kind, ns, name));
@@ -40,5 +49,29 @@ struct GeneratorContext {
     Lookup& lookup;
     GroupBuilder& group;
 };
+
+/// The targets of an object that changes as a whole. `make()` adds them to the group.
+template <class Make>
+void add_targets(GeneratorContext& g, Make make) {
+    g.lookup.begin_parts(false);
+    if (g.lookup.begin_part()) {
+        g.group.keep_targets();
+    } else {
+        make();
+    }
+}
+
+/// One of the parts of an object that has many. `make()` adds its targets to the group.
+/// \param stride  see PlacedPart
+template <class Make>
+void add_part(GeneratorContext& g, std::size_t stride, Make make) {
+    if (g.lookup.begin_part()) {
+        g.group.keep_part();
+        return;
+    }
+    g.group.begin_part(stride);
+    make();
+    g.group.end_part();
+}
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "k8s_sd/labels.hpp"
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The targets of one endpoint among many: what changes together. Immutable; the versions of a
+/// group share the parts that are the same. Regular targets come first, then extra ones.
+class TargetPart final : public boost::intrusive_ref_counter<TargetPart> {
+ public:
+    /// \param blocks   of one target after the other; moved from
+    /// \param ends     where the blocks of each target end
+    /// \param regular  how many of the targets are regular
+    static boost::intrusive_ptr<const TargetPart> make(std::span<LabelBlockPtr> blocks,
+                                                       std::span<const std::uint32_t> ends,
+                                                       std::size_t regular) {
+        const std::size_t bytes = sizeof(TargetPart) + blocks.size_bytes() + ends.size_bytes();
+        return new (::operator new(bytes)) TargetPart(blocks, ends, regular);
+    }
+    ~TargetPart() { std::destroy_n(blocks(), blocks_); }
+    TargetPart(const TargetPart&) = delete;
+    TargetPart& operator=(const TargetPart&) = delete;
+    // The allocation is larger than the class, so it must not be freed by the class's size.
+    static void operator delete(void* memory) noexcept { ::operator delete(memory); }
+
+    std::size_t size() const noexcept { return targets_; }
+    std::size_t regular() const noexcept { return regular_; }
+    Labels operator[](std::size_t target) const noexcept {
+        const std::uint32_t begin = target == 0 ? 0 : ends()[target - 1];
+        return {blocks() + begin, blocks() + ends()[target]};
+    }
+    /// Whether make() would make the same of these.
+    bool consists_of(std::span<const LabelBlockPtr> blocks, std::span<const std::uint32_t> ends,
+                     std::size_t regular) const noexcept {
+        return regular_ == regular &&
+               std::equal(ends.begin(), ends.end(), this->ends(), this->ends() + targets_) &&
+               std::equal(blocks.begin(), blocks.end(), this->blocks(), this->blocks() + blocks_,
+                          [](const auto& a, const auto& b) { return same(a, b); });
+    }
+
+ private:
+    TargetPart(std::span<LabelBlockPtr> blocks, std::span<const std::uint32_t> ends,
+               std::size_t regular) noexcept
+        : targets_(static_cast<std::uint32_t>(ends.size())),
+          regular_(static_cast<std::uint32_t>(regular)),
+          blocks_(static_cast<std::uint32_t>(blocks.size())) {
+        auto* block_memory = reinterpret_cast<LabelBlockPtr*>(this + 1);
+        std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
+        std::uninitialized_copy(ends.begin(), ends.end(),
+                                reinterpret_cast<std::uint32_t*>(block_memory + blocks.size()));
+    }
+    const LabelBlockPtr* blocks() const noexcept {
+        return reinterpret_cast<const LabelBlockPtr*>(this + 1);
+    }
+    const std::uint32_t* ends() const noexcept {
+        return reinterpret_cast<const std::uint32_t*>(blocks() + blocks_);
+    }
+
+    std::uint32_t targets_;
+    std::uint32_t regular_;
+    std::uint32_t blocks_;
+};
+
+static_assert(sizeof(TargetPart) % alignof(LabelBlockPtr) == 0);
+
+using TargetPartPtr = boost::intrusive_ptr<const TargetPart>;
+
+/// Where the targets of a part are in its group. Neighbours with a stride above 1 alternate, so
+/// many of them: first the first target of each, then the second of each, and so on. They have
+/// equally many targets.
+struct PlacedPart {
+    TargetPartPtr part;        ///< null: it has no targets
+    std::uint32_t first = 0;   ///< place of its first target
+    std::uint32_t stride = 1;  ///< from there to its second target
+};
+
+}  // namespace k8s_sd::inline v0::detail
