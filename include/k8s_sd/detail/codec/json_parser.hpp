@@ -92,7 +92,7 @@ class JsonParser {
         return at;
     }
 
-    const char* fail(const char* at, std::string_view problem) noexcept {
+    [[gnu::noinline]] const char* fail(const char* at, std::string_view problem) noexcept {
         state_ = State::failed;
         problem_ = problem;
         return at;
@@ -142,7 +142,8 @@ class JsonParser {
         if (*at == (array ? ']' : '}')) return close(at);
         if (*at != ',') return fail(at, "a comma or a closing bracket was expected");
         state_ = array ? State::value : State::key;
-        return at + 1;
+        if (++at == end) return at;
+        return array ? take_value(at, end) : take_key(at, end);
     }
 
     const char* open(const char* at, const char* end, bool array) {
@@ -185,30 +186,28 @@ class JsonParser {
     const char* take_text(const char* at, const char* end) {
         const char* const stop = find_end_of_text(at, end);
         const std::string_view text(at, static_cast<std::size_t>(stop - at));
-        if (stop != end && *stop == '"') {
-            end_text(text);
-            return stop + 1;
-        }
+        if (stop != end && *stop == '"') return end_text(text, stop + 1, end);
         take_part(text);
         if (stop == end) return stop;
         if (*stop != '\\') return fail(stop, "there is a control character in a string");
         return begin_escape(stop, end);
     }
-    void take_part(std::string_view part) {
+    [[gnu::noinline]] void take_part(std::string_view part) {
         if (part.empty()) return;
         is_key_ ? handler_.on_key_part(part) : handler_.on_string_part(part);
     }
-    void end_text(std::string_view rest) {
+    const char* end_text(std::string_view rest, const char* at, const char* end) {
         if (is_key_) {
             handler_.on_key(rest);
             state_ = State::colon;
-        } else {
-            handler_.on_string(rest);
-            end_value();
+            return take_colon(at, end);
         }
+        handler_.on_string(rest);
+        end_value();
+        return at;
     }
 
-    const char* begin_escape(const char* backslash, const char* end) {
+    [[gnu::noinline]] const char* begin_escape(const char* backslash, const char* end) {
         const std::string_view rest(backslash, static_cast<std::size_t>(end - backslash));
         const JsonEscape escape = json_escape(rest);
         if (escape.size > 0) {

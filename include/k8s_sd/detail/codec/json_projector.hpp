@@ -66,7 +66,7 @@ class JsonProjector {
     const std::string& document_problem() const noexcept { return document_problem_; }
 
     bool passes_over() const noexcept { return skipping_ == 0 && pending_ == nullptr; }
-    void on_passed() { after_value(); }
+    void on_passed() noexcept {}  // a member: the next key decides
     void on_document_end() {
         if (records_ == nullptr) sink_.on_record();
     }
@@ -111,14 +111,14 @@ class JsonProjector {
         if (!skips() && takes_text(*pending_)) append(part);
     }
     void on_string(std::string_view rest) {
-        if (skips()) return skipped_value();
+        if (skips()) return;
         if (!takes_text(*pending_)) return mismatch("a string");
         const Projection& around = *frames_.back().node;
         const std::optional<std::string_view> value =
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
         if (!value) return not_base64();
-        if (around.type != Type::object && !count_element(around)) return skipped_value();
+        if (around.type != Type::object && !count_element(around)) return after_value();
         if (around.type == Type::map) {
             around.add_pair(context(), key_, *value);
         } else {
@@ -127,7 +127,7 @@ class JsonProjector {
         after_value();
     }
     void on_integer(std::int64_t value) {
-        if (skips()) return skipped_value();
+        if (skips()) return;
         if (pending_->type != Type::number) return mismatch("a number");
         if (value < std::numeric_limits<std::int32_t>::min() ||
             value > std::numeric_limits<std::int32_t>::max()) {
@@ -136,16 +136,18 @@ class JsonProjector {
         pending_->set_number(context(), value);
         after_value();
     }
-    void on_fraction() { skips() ? skipped_value() : mismatch("a fraction"); }
+    void on_fraction() {
+        if (!skips()) mismatch("a fraction");
+    }
     void on_boolean(bool value) {
-        if (skips()) return skipped_value();
+        if (skips()) return;
         if (pending_->type != Type::boolean) return mismatch("a boolean");
         pending_->set_boolean(context(), value);
         after_value();
     }
     // For Kubernetes null is the same as absent. As an item of a list it is no object, though.
     void on_null() {
-        if (skips()) return skipped_value();
+        if (skips()) return;
         if (in_records()) return mismatch("null");
         after_value();
     }
@@ -174,9 +176,6 @@ class JsonProjector {
             after_value();
         }
     }
-    void skipped_value() {
-        if (skipping_ == 0) after_value();
-    }
     // The value is not of the wanted type: note it and skip it.
     void mismatch(std::string_view found) {
         note_mismatch(found);
@@ -187,14 +186,14 @@ class JsonProjector {
         pending_ = nullptr;
         enter_skipped();
     }
-    void note_mismatch(std::string_view found) {
+    [[gnu::noinline]] void note_mismatch(std::string_view found) {
         note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
     }
     void not_base64() {
         note_problem("a string that is not base64");
         after_value();
     }
-    void note_problem(std::string text) {
+    [[gnu::noinline]] void note_problem(std::string text) {
         std::string& problem = in_record() ? problem_ : document_problem_;
         if (problem.empty()) problem = path() + ": " + std::move(text);
     }
@@ -236,7 +235,7 @@ class JsonProjector {
     bool in_records() const noexcept {
         return records_ != nullptr && !frames_.empty() && frames_.back().node == records_;
     }
-    // After a value: in an object the next key decides, in an array another element follows.
+    // After a wanted value: in an object the next key decides, in an array another element follows.
     void after_value() {
         const bool element = !frames_.empty() && frames_.back().node->type == Type::array;
         pending_ = element ? &frames_.back().node->element.front() : nullptr;
@@ -247,13 +246,16 @@ class JsonProjector {
         static const Projection text{.type = Type::text};
         return text;
     }
-    void append(std::string_view part) {
+    [[gnu::noinline]] void append(std::string_view part) {
         if (!within_limit(part.size() + text_.size())) return;
         const std::size_t size = text_.size() + part.size();
         if (size > text_.capacity()) text_.reserve(std::min(2 * size, left()));
         text_.insert(text_.end(), part.begin(), part.end());
     }
     void forget_text() noexcept {
+        if (!text_.empty()) cleanse_text();
+    }
+    [[gnu::noinline]] void cleanse_text() noexcept {
         if (text_.capacity() > largest_kept_buffer) return release();
         cleanse(text_.data(), text_.size());
         text_.clear();
@@ -267,7 +269,7 @@ class JsonProjector {
         if (!is_utf8(text)) return mended_copy(text);
         return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
     }
-    std::string_view mended_copy(std::string_view text) {
+    [[gnu::noinline]] std::string_view mended_copy(std::string_view text) {
         std::size_t size = 0;
         for_each_utf8_part(text, [&](std::string_view part) { size += part.size(); });
         if (!within_limit(size)) return {};
@@ -278,7 +280,7 @@ class JsonProjector {
         return {start, size};
     }
     // Nothing for what is not base64.
-    std::optional<std::string_view> decode(std::string_view base64) {
+    [[gnu::noinline]] std::optional<std::string_view> decode(std::string_view base64) {
         if (!within_limit(base64.size())) return std::string_view();
         char* const bytes = arena_.room(base64_room(base64.size()));
         const auto size = decode_base64(base64, bytes);
@@ -296,8 +298,8 @@ class JsonProjector {
         const std::size_t used = arena_.size() + element_bytes_;
         return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
     }
-    bool within_limit(std::size_t more) {
-        if (more <= left()) return true;
+    bool within_limit(std::size_t more) { return more <= left() || note_too_large(); }
+    [[gnu::noinline]] bool note_too_large() {
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
         return false;

@@ -15,10 +15,17 @@ inline constexpr std::size_t max_json_depth = 256;
 ///
 /// Exact about where it ends: strings, escapes, and which bracket closes which. It refuses control
 /// characters in strings, backslashes outside of them, brackets that do not match, and nesting that
-/// is too deep. What stands between the brackets and strings is not looked at, nor is what follows
-/// a backslash: `[1 2]`, `{"a"}` and `["\x"]` pass.
+/// is too deep, where empty brackets do not count. What stands between the brackets and strings is
+/// not looked at, nor is what follows a backslash: `[1 2]`, `{"a"}` and `["\x"]` pass.
 class JsonSkip {
  public:
+    /// How the characters are looked at. All ways find the same.
+    enum class Means : std::uint8_t { portable, common, avx2 };
+    /// The fastest way of this machine.
+    static Means means() noexcept;
+
+    explicit JsonSkip(Means means = JsonSkip::means()) noexcept : means_(means) {}
+
     /// The next character is the bracket that opens.
     /// \param most_depth  at most max_json_depth
     void begin(std::size_t most_depth) noexcept;
@@ -29,9 +36,14 @@ class JsonSkip {
     bool done() const noexcept { return depth_ == 0; }
 
  private:
-    const char* pass_block(const JsonBlock& block, const char* at, std::size_t size) noexcept;
+    template <class Look>
+    const char* pass_blocks(const char* at, const char* end) noexcept;
+    const char* pass_with_avx2(const char* at, const char* end) noexcept;
+    std::size_t pass_block(const JsonBlock& block, std::size_t size) noexcept;
+    std::uint64_t without_empty(const JsonBlock& block, std::uint64_t brackets) const noexcept;
     std::uint64_t escaped(std::uint64_t backslashes, std::size_t size) noexcept;
 
+    Means means_;
     // One more block than the limit: it is looked at when a block is over.
     std::array<std::uint8_t, max_json_depth + JsonBlock::size> square_{};
     std::size_t depth_ = 0;
