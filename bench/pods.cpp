@@ -5,6 +5,7 @@
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "measure.hpp"
+#include "no_handler.hpp"
 #include "server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -36,33 +37,6 @@ struct Result {
     double burst_cpu, burst_wall, burst_peak_mb, changes;
 };
 
-struct NoHandler {
-    static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
-    static constexpr std::size_t max_array_size = max_object_size;
-    static constexpr std::size_t max_string_size = max_object_size;
-    static constexpr std::size_t max_key_size = max_object_size;
-    using ec = boost::json::error_code;
-    using sv = boost::json::string_view;
-    bool on_document_begin(ec&) { return true; }
-    bool on_document_end(ec&) { return true; }
-    bool on_object_begin(ec&) { return true; }
-    bool on_object_end(std::size_t, ec&) { return true; }
-    bool on_array_begin(ec&) { return true; }
-    bool on_array_end(std::size_t, ec&) { return true; }
-    bool on_key_part(sv, std::size_t, ec&) { return true; }
-    bool on_key(sv, std::size_t, ec&) { return true; }
-    bool on_string_part(sv, std::size_t, ec&) { return true; }
-    bool on_string(sv, std::size_t, ec&) { return true; }
-    bool on_number_part(sv, ec&) { return true; }
-    bool on_int64(std::int64_t, sv, ec&) { return true; }
-    bool on_uint64(std::uint64_t, sv, ec&) { return true; }
-    bool on_double(double, sv, ec&) { return true; }
-    bool on_bool(bool, ec&) { return true; }
-    bool on_null(ec&) { return true; }
-    bool on_comment_part(sv, ec&) { return true; }
-    bool on_comment(sv, ec&) { return true; }
-};
-
 /// Reads the list from the socket, and parses it if told so.
 Result measure_floor(unsigned short port, bool parse) {
     asio::io_context context;
@@ -73,7 +47,7 @@ Result measure_floor(unsigned short port, bool parse) {
     asio::write(socket, asio::buffer(request));
     std::vector<char> buffer(256 * 1024);
     std::size_t left = std::numeric_limits<std::size_t>::max();
-    boost::json::basic_parser<NoHandler> parser({});
+    boost::json::basic_parser<bench::NoHandler> parser({});
     for (bool in_body = false; left > 0;) {
         const std::size_t n = socket.read_some(asio::buffer(buffer));
         std::string_view bytes(buffer.data(), n);

@@ -72,8 +72,9 @@ class Recorder final : public EventSink {
 
 /// A watcher's reader with what stands around it.
 struct Reading {
-    Reading(Kind kind, ObjectMaker& maker, std::size_t max_object_bytes)
-        : recorder(maker), reader(schema_of(kind), max_object_bytes, recorder) {}
+    Reading(Kind kind, ObjectMaker& maker, const DecodeOptions& options)
+        : recorder(maker),
+          reader(schema_of(kind), options.max_object_bytes, recorder, options.make) {}
 
     void begin(Document document) {
         reader.expect(document);
@@ -108,21 +109,21 @@ struct Reading {
 Decoded decode(Document document, Kind kind, const std::vector<std::string_view>& chunks,
                DecodeOptions options) {
     ObjectMaker maker{{&rules_of(options.dialect), {}, false}, {}};
-    return Reading(kind, maker, options.max_object_bytes).run(document, chunks);
+    return Reading(kind, maker, options).run(document, chunks);
 }
 
 std::vector<Decoded> decode_in_a_row(Kind kind,
                                      const std::vector<std::pair<Document, std::string>>& bodies,
                                      DecodeOptions options) {
     ObjectMaker maker{{&rules_of(options.dialect), {}, false}, {}};
-    Reading reading(kind, maker, options.max_object_bytes);
+    Reading reading(kind, maker, options);
     std::vector<Decoded> all;
     for (const auto& [document, body] : bodies) all.push_back(reading.run(document, {body}));
     return all;
 }
 
 ObjectPtr decode_object(Kind kind, ObjectMaker& maker, std::string_view json) {
-    Reading reading(kind, maker, std::size_t{1} << 20);
+    Reading reading(kind, maker, DecodeOptions());
     const std::string event = R"({"type":"ADDED","object":)" + std::string(json) + "}";
     const Decoded decoded = reading.run(Document::watch, {event});
     if (decoded.ec) throw std::runtime_error(decoded.problem);

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
+#include "k8s_sd/detail/codec/make_decoder.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 
 #include <cstddef>
@@ -37,6 +38,7 @@ using detail::Document;
 struct DecodeOptions {
     std::size_t max_object_bytes = std::size_t{1} << 20;
     LabelDialect dialect = LabelDialect::prometheus;
+    detail::MakeDecoder make = detail::make_decoder;
 };
 
 /// Feeds one chunk after the other and finishes. The chunks are copied first, so that reading

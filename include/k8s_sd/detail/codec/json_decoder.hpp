@@ -1,13 +1,13 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/decoder.hpp"
+#include "k8s_sd/detail/codec/json_parser.hpp"
 #include "k8s_sd/detail/codec/json_projector.hpp"
 #include "k8s_sd/detail/codec/json_schema.hpp"
 #include "k8s_sd/detail/codec/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 
-#include <boost/json/basic_parser.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -36,7 +36,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     error_code feed_watch(std::string_view bytes);
     error_code finish_list();
     error_code fail(errc what, std::string why);
-    error_code not_json(std::string_view what, const error_code& ec);
+    error_code not_json(std::string_view what);
     void on_record() override;
 
     const JsonSchema& schema_;
@@ -46,7 +46,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     JsonList list_;
     JsonEvent event_;
     ListHead head_;
-    boost::json::basic_parser<JsonProjector> parser_;
+    JsonParser<JsonProjector> parser_;
     SurrogateFilter surrogates_;
     bool filters_surrogates_ = false;  // once JSON was refused: the filter takes time
     Document document_ = Document::list;

@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/codec/json_decoder.hpp"
 
-#include <boost/json/basic_parser_impl.hpp>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -19,10 +18,7 @@ JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t
     : schema_(schema),
       scratch_(scratch),
       sink_(sink),
-      // Deeper than any object of Kubernetes, and far from the end of the stack.
-      // What is no UTF-8 is replaced in the texts that are kept.
-      parser_({.max_depth = 256, .allow_invalid_utf8 = true}, arena_, max_object_bytes,
-              static_cast<RecordSink&>(*this)) {
+      parser_(arena_, max_object_bytes, static_cast<RecordSink&>(*this)) {
     list_.item = event_.object = scratch.model();
 }
 
@@ -47,7 +43,7 @@ void JsonDecoder::begin_event() {
 void JsonDecoder::start(const Projection& root, void* aggregate, const Projection* records) {
     arena_.reset();
     scratch_.clear();
-    parser_.reset();
+    parser_.begin();
     parser_.handler().start(root, aggregate, records);
     refused_ = {};
     problem_.clear();
@@ -63,10 +59,11 @@ error_code JsonDecoder::fail(errc what, std::string why) {
     return what;
 }
 
-error_code JsonDecoder::not_json(std::string_view what, const error_code& ec) {
+error_code JsonDecoder::not_json(std::string_view what) {
     // It may have been half a surrogate pair: the next body is read with that in mind.
     filters_surrogates_ = true;
-    return fail(errc::malformed_response, std::string(what) + " is not JSON: " + ec.message());
+    return fail(errc::malformed_response,
+                std::string(what) + " is not JSON: " + std::string(parser_.problem()));
 }
 
 error_code JsonDecoder::feed(std::string_view bytes) {
@@ -83,10 +80,9 @@ error_code JsonDecoder::feed_list(std::string_view bytes) {
         if (without_leading_space(bytes).empty()) return {};
         return fail(errc::malformed_response, "the body goes on behind the list");
     }
-    error_code ec;
-    const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
+    const std::size_t used = parser_.feed(bytes);
     if (refused_) return refused_;
-    if (ec) return not_json("the body", ec);
+    if (!parser_.problem().empty()) return not_json("the body");
     return used < bytes.size() ? feed_list(bytes.substr(used)) : error_code();
 }
 
@@ -100,9 +96,8 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
         }
         if (!in_event_) begin_event();
         in_event_ = true;
-        error_code ec;
-        const std::size_t used = parser_.write_some(true, bytes.data(), bytes.size(), ec);
-        if (ec) return not_json("the event", ec);
+        const std::size_t used = parser_.feed(bytes);
+        if (!parser_.problem().empty()) return not_json("the event");
         if (refused_) return refused_;
         bytes.remove_prefix(used);
         in_event_ = !parser_.done();

@@ -5,9 +5,7 @@
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
-#include "k8s_sd/error.hpp"
 
-#include <boost/json/basic_parser_impl.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,18 +26,14 @@ class RecordSink {
     ~RecordSink() = default;
 };
 
-/// The handler of Boost.JSON's push parser that fills aggregates through a Projection and skips
-/// the rest of the document before anything is allocated.
+/// The handler of a JsonParser that fills aggregates through a Projection. Objects and arrays that
+/// it has no node for are passed over, see JsonSkip.
 ///
 /// A value of the wrong type does not end the document: it is noted as the problem of the record
-/// it is in, and skipped. A record is an element of the array at `records`, or the document.
+/// it is in, and skipped, but parsed. A record is an element of the array at `records`, or the
+/// document.
 class JsonProjector {
  public:
-    static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
-    static constexpr std::size_t max_array_size = max_object_size;
-    static constexpr std::size_t max_string_size = max_object_size;
-    static constexpr std::size_t max_key_size = max_object_size;
-
     JsonProjector(TextArena& arena, std::size_t max_record_bytes, RecordSink& sink)
         : arena_(arena), max_record_bytes_(max_record_bytes), sink_(sink) {}
 
@@ -71,49 +65,36 @@ class JsonProjector {
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
 
-    bool on_document_begin(error_code&) { return true; }
-    bool on_document_end(error_code&) {
+    bool passes_over() const noexcept { return skipping_ == 0 && pending_ == nullptr; }
+    void on_passed() noexcept {}  // a member: the next key decides
+    void on_document_end() {
         if (records_ == nullptr) sink_.on_record();
-        return true;
     }
-    bool on_object_begin(error_code&) {
+    void on_object_begin() {
         if (skips()) return enter_skipped();
         const Projection& node = *pending_;
-        if (node.type != Type::object && node.type != Type::map) return mismatch("an object");
+        if (node.type != Type::object && node.type != Type::map) return unwanted("an object");
         void* around = context();
         if (!frames_.empty() && frames_.back().node->type == Type::array) {
             if (!count_element(*frames_.back().node)) return enter_skipped();
             around = frames_.back().node->begin(around);
         }
         frames_.push_back({&node, node.type == Type::object ? node.begin(around) : around});
-        return true;
     }
-    bool on_object_end(std::size_t, error_code&) {
-        if (leave_skipped()) return true;
-        frames_.pop_back();
-        after_value();
-        return true;
-    }
-    bool on_array_begin(error_code&) {
+    void on_object_end() { leave(); }
+    void on_array_begin() {
         if (skips()) return enter_skipped();
-        if (pending_->type != Type::array) return mismatch("an array");
+        if (pending_->type != Type::array) return unwanted("an array");
         frames_.push_back({pending_, context()});
         pending_ = &pending_->element.front();
-        return true;
     }
-    bool on_array_end(std::size_t, error_code&) {
-        if (leave_skipped()) return true;
-        frames_.pop_back();
-        after_value();
-        return true;
-    }
-    bool on_key_part(std::string_view part, std::size_t, error_code&) {
+    void on_array_end() { leave(); }
+    void on_key_part(std::string_view part) {
         key_ = {};  // the one before may lie in a text that is gone
         if (skipping_ == 0) append(part);
-        return true;
     }
-    bool on_key(std::string_view rest, std::size_t, error_code&) {
-        if (skipping_ != 0) return true;
+    void on_key(std::string_view rest) {
+        if (skipping_ != 0) return;
         key_ = {};
         const Frame& frame = frames_.back();
         const std::string_view key = whole(rest);
@@ -125,32 +106,28 @@ class JsonProjector {
             has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);
         }
         forget_text();
-        return true;
     }
-    bool on_string_part(std::string_view part, std::size_t, error_code&) {
+    void on_string_part(std::string_view part) {
         if (!skips() && takes_text(*pending_)) append(part);
-        return true;
     }
-    bool on_string(std::string_view rest, std::size_t, error_code&) {
-        if (skips()) return skipped_value();
+    void on_string(std::string_view rest) {
+        if (skips()) return;
         if (!takes_text(*pending_)) return mismatch("a string");
         const Projection& around = *frames_.back().node;
         const std::optional<std::string_view> value =
             around.base64 ? decode(whole(rest)) : copy(whole(rest));
         forget_text();
         if (!value) return not_base64();
-        if (around.type != Type::object && !count_element(around)) return skipped_value();
+        if (around.type != Type::object && !count_element(around)) return after_value();
         if (around.type == Type::map) {
             around.add_pair(context(), key_, *value);
         } else {
             pending_->set_text(context(), *value);
         }
         after_value();
-        return true;
     }
-    bool on_number_part(std::string_view, error_code&) { return true; }
-    bool on_int64(std::int64_t value, std::string_view, error_code&) {
-        if (skips()) return skipped_value();
+    void on_integer(std::int64_t value) {
+        if (skips()) return;
         if (pending_->type != Type::number) return mismatch("a number");
         if (value < std::numeric_limits<std::int32_t>::min() ||
             value > std::numeric_limits<std::int32_t>::max()) {
@@ -158,33 +135,22 @@ class JsonProjector {
         }
         pending_->set_number(context(), value);
         after_value();
-        return true;
     }
-    bool on_uint64(std::uint64_t value, std::string_view rest, error_code& ec) {
-        if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-            return skips() ? skipped_value() : mismatch("a number outside 32 bits");
-        }
-        return on_int64(static_cast<std::int64_t>(value), rest, ec);
+    void on_fraction() {
+        if (!skips()) mismatch("a fraction");
     }
-    bool on_double(double, std::string_view, error_code&) {
-        return skips() ? skipped_value() : mismatch("a fraction");
-    }
-    bool on_bool(bool value, error_code&) {
-        if (skips()) return skipped_value();
+    void on_boolean(bool value) {
+        if (skips()) return;
         if (pending_->type != Type::boolean) return mismatch("a boolean");
         pending_->set_boolean(context(), value);
         after_value();
-        return true;
     }
     // For Kubernetes null is the same as absent. As an item of a list it is no object, though.
-    bool on_null(error_code&) {
-        if (skips()) return skipped_value();
+    void on_null() {
+        if (skips()) return;
         if (in_records()) return mismatch("null");
         after_value();
-        return true;
     }
-    bool on_comment_part(std::string_view, error_code&) { return true; }
-    bool on_comment(std::string_view, error_code&) { return true; }
 
  private:
     using Type = Projection::Type;
@@ -200,36 +166,34 @@ class JsonProjector {
         return node.type == Type::text || node.set_text != nullptr;
     }
     bool skips() const noexcept { return skipping_ != 0 || pending_ == nullptr; }
-    bool enter_skipped() noexcept {
-        ++skipping_;
-        return true;
-    }
-    // True if the end of an object or array belongs to what is skipped.
-    bool leave_skipped() {
-        if (skipping_ == 0) return false;
-        if (--skipping_ == 0) after_value();
-        return true;
-    }
-    bool skipped_value() {
-        if (skipping_ == 0) after_value();
-        return true;
+    void enter_skipped() noexcept { ++skipping_; }
+    // The end of an object or array, which may belong to what is skipped.
+    void leave() {
+        if (skipping_ == 0) {
+            frames_.pop_back();
+            after_value();
+        } else if (--skipping_ == 0) {
+            after_value();
+        }
     }
     // The value is not of the wanted type: note it and skip it.
-    bool mismatch(std::string_view found) {
-        note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
-        if (found == "an object" || found == "an array") {
-            pending_ = nullptr;
-            return enter_skipped();
-        }
+    void mismatch(std::string_view found) {
+        note_mismatch(found);
         after_value();
-        return true;
     }
-    bool not_base64() {
+    void unwanted(std::string_view bracketed) {
+        note_mismatch(bracketed);
+        pending_ = nullptr;
+        enter_skipped();
+    }
+    [[gnu::noinline]] void note_mismatch(std::string_view found) {
+        note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
+    }
+    void not_base64() {
         note_problem("a string that is not base64");
         after_value();
-        return true;
     }
-    void note_problem(std::string text) {
+    [[gnu::noinline]] void note_problem(std::string text) {
         std::string& problem = in_record() ? problem_ : document_problem_;
         if (problem.empty()) problem = path() + ": " + std::move(text);
     }
@@ -271,7 +235,7 @@ class JsonProjector {
     bool in_records() const noexcept {
         return records_ != nullptr && !frames_.empty() && frames_.back().node == records_;
     }
-    // After a value: in an object the next key decides, in an array another element follows.
+    // After a wanted value: in an object the next key decides, in an array another element follows.
     void after_value() {
         const bool element = !frames_.empty() && frames_.back().node->type == Type::array;
         pending_ = element ? &frames_.back().node->element.front() : nullptr;
@@ -282,13 +246,16 @@ class JsonProjector {
         static const Projection text{.type = Type::text};
         return text;
     }
-    void append(std::string_view part) {
+    [[gnu::noinline]] void append(std::string_view part) {
         if (!within_limit(part.size() + text_.size())) return;
         const std::size_t size = text_.size() + part.size();
         if (size > text_.capacity()) text_.reserve(std::min(2 * size, left()));
         text_.insert(text_.end(), part.begin(), part.end());
     }
     void forget_text() noexcept {
+        if (!text_.empty()) cleanse_text();
+    }
+    [[gnu::noinline]] void cleanse_text() noexcept {
         if (text_.capacity() > largest_kept_buffer) return release();
         cleanse(text_.data(), text_.size());
         text_.clear();
@@ -302,7 +269,7 @@ class JsonProjector {
         if (!is_utf8(text)) return mended_copy(text);
         return within_limit(text.size()) ? arena_.copy(text) : std::string_view();
     }
-    std::string_view mended_copy(std::string_view text) {
+    [[gnu::noinline]] std::string_view mended_copy(std::string_view text) {
         std::size_t size = 0;
         for_each_utf8_part(text, [&](std::string_view part) { size += part.size(); });
         if (!within_limit(size)) return {};
@@ -313,7 +280,7 @@ class JsonProjector {
         return {start, size};
     }
     // Nothing for what is not base64.
-    std::optional<std::string_view> decode(std::string_view base64) {
+    [[gnu::noinline]] std::optional<std::string_view> decode(std::string_view base64) {
         if (!within_limit(base64.size())) return std::string_view();
         char* const bytes = arena_.room(base64_room(base64.size()));
         const auto size = decode_base64(base64, bytes);
@@ -331,8 +298,8 @@ class JsonProjector {
         const std::size_t used = arena_.size() + element_bytes_;
         return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
     }
-    bool within_limit(std::size_t more) {
-        if (more <= left()) return true;
+    bool within_limit(std::size_t more) { return more <= left() || note_too_large(); }
+    [[gnu::noinline]] bool note_too_large() {
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
         return false;

@@ -1,10 +1,10 @@
+#include "k8s_sd/detail/codec/json_parser.hpp"
 #include "k8s_sd/detail/codec/json_projector.hpp"
 #include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/codec/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 
-#include <boost/json/basic_parser_impl.hpp>
 #include <limits>
 #include <string>
 
@@ -45,13 +45,11 @@ std::optional<ServerStatus> read_json_status(std::string_view body) {
     TextArena arena;
     IgnoredRecords records;
     model::MetadataOnly document;
-    boost::json::basic_parser<JsonProjector> parser({.allow_invalid_utf8 = true}, arena,
-                                                    std::numeric_limits<std::size_t>::max(),
-                                                    static_cast<RecordSink&>(records));
+    JsonParser<JsonProjector> parser(arena, std::numeric_limits<std::size_t>::max(),
+                                     static_cast<RecordSink&>(records));
     parser.handler().start(projection, &document, nullptr);
-    error_code ec;
-    const std::size_t used = parser.write_some(false, json.data(), json.size(), ec);
-    if (ec || !is_json_space(std::string_view(json).substr(used))) return std::nullopt;
+    const std::size_t used = parser.feed(json);
+    if (!parser.done() || !is_json_space(std::string_view(json).substr(used))) return std::nullopt;
     return to_server_status(document.meta.status);
 }
 

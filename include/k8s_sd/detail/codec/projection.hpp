@@ -33,6 +33,8 @@ struct Projection {
 
     const Projection* member(std::string_view key) const noexcept {
         for (const auto& [name, node] : members) {
+            // Most keys differ in one of these: comparing all of it is a call.
+            if (name.size() != key.size() || name.front() != key.front()) continue;
             if (name == key) return &node;
         }
         return nullptr;

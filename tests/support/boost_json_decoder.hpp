@@ -1,0 +1,15 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/make_decoder.hpp"
+
+namespace k8s_sd::test {
+
+/// JSON through the parser of Boost.JSON, which looks at every byte, and into the same models: what
+/// the library's own parser is compared with. Reads a body when it is complete.
+std::unique_ptr<detail::Decoder> make_boost_json_decoder(std::string_view content_type,
+                                                         const detail::KindSchema& schema,
+                                                         detail::Scratch& scratch,
+                                                         std::size_t max_object_bytes,
+                                                         detail::DocumentSink& sink);
+
+}  // namespace k8s_sd::test
