@@ -60,7 +60,7 @@ TEST_CASE("ProtobufDecoder: recorded lists give the same models as in JSON") {
         const auto json =
             read_list(kind, json_type, recorded(std::string(to_string(kind)) + ".json"));
         CHECK_FALSE(protobuf.ec);
-        CHECK(protobuf.calls.size() == 2);
+        CHECK(protobuf.calls.size() >= 2);
         CHECK_FALSE(protobuf.resource_version.empty());
         CHECK(protobuf.continue_token.empty() == (kind != Kind::pod));
         CHECK(protobuf == json);
