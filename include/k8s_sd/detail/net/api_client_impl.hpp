@@ -55,7 +55,9 @@ class ApiClientImpl {
 
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
-    HttpRequest make_request(std::string_view path, const RequestCredentials&) const;
+    /// \param accept  the value of the header
+    HttpRequest make_request(std::string_view path, const RequestCredentials&,
+                             std::string_view accept = "application/json") const;
     std::unique_ptr<HttpConnection> make_connection() const;
     /// Where to send a request with these credentials. The same as long as they have the same
     /// client certificate, so that connections go on.
@@ -86,7 +88,9 @@ class ApiClientImpl {
     const Traffic traffic_kind_;
     ServerUrl url_;
     std::string base_;
-    std::string header_;                    ///< the part that is the same in every request
+    /// What is the same in every request, before what it accepts and behind that.
+    std::string header_;
+    std::string header_rest_;
     HttpConnection::Target target_;         ///< as the configuration says
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
     std::shared_ptr<const ClientIdentity> identity_;

@@ -46,9 +46,9 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     url_ = url_of(server);
     base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
-              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
-              "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n" +
-              impersonation_lines(server.impersonate) + header_lines(server.headers);
+              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: ";
+    header_rest_ = "\r\nAccept-Encoding: identity\r\n" + impersonation_lines(server.impersonate) +
+                   header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (is_secret_header(header.value)) add_secret(header.value);
     }
@@ -112,14 +112,15 @@ void ApiClientImpl::on_unreachable() noexcept {
     if (reload_) reload_->doubt();
 }
 
-HttpRequest ApiClientImpl::make_request(std::string_view path,
-                                        const RequestCredentials& present) const {
+HttpRequest ApiClientImpl::make_request(std::string_view path, const RequestCredentials& present,
+                                        std::string_view accept) const {
     HttpRequest request;
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
-    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + present.value.size() +
-                 present.headers.size());
+    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + accept.size() +
+                 header_rest_.size() + present.value.size() + present.headers.size());
     (((text += "GET ") += url_.prefix) += path) += header_;
+    (text += accept) += header_rest_;
     if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
     text += view(present.headers);
     text += "\r\n";
