@@ -44,7 +44,7 @@ class Recorder final : public EventSink {
                                 at(meta.resource_version) +
                                 describe(*decoded.objects.back(), *maker_.options.rules));
     }
-    void on_bookmark(std::string_view version) override {
+    void on_bookmark(std::string_view version, bool list_ends) override {
         decoded.calls.push_back("bookmark" + at(version));
     }
     void on_error_event(const ServerStatus& status) override {

@@ -153,7 +153,7 @@ class Fixture final : private EventSink {
                          std::string(names[static_cast<int>(type)]) +
                          key(meta.ns, meta.name, meta.resource_version));
     }
-    void on_bookmark(std::string_view version) override {
+    void on_bookmark(std::string_view version, bool list_ends) override {
         calls_.push_back("bookmark @" + std::string(version));
     }
     void on_error_event(const ServerStatus& status) override {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/codec/object_members.hpp"
 
 #include <utility>
 
@@ -10,6 +11,13 @@ constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
 // Both go into the path of the next request. Real ones are much shorter.
 constexpr std::size_t longest_version = 1024;
 constexpr std::size_t longest_token = 32 * 1024;
+
+bool ends_list(const model::ObjectMeta& bookmark) noexcept {
+    for (const auto& [key, value] : bookmark.annotations) {
+        if (key == initial_events_end) return value == "true";
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -123,7 +131,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
 void ListWatchReader::report_bookmark(const ObjectProblem& problem) {
     const std::string unusable = problem_of_version();
     if (!unusable.empty()) return report_bad(problem, unusable);
-    sink_.on_bookmark(scratch_->meta().resource_version);
+    sink_.on_bookmark(scratch_->meta().resource_version, ends_list(scratch_->meta()));
 }
 
 void ListWatchReader::report(EventType type, const ObjectProblem& problem) {

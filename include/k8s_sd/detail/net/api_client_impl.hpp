@@ -55,7 +55,11 @@ class ApiClientImpl {
 
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
-    HttpRequest make_request(std::string_view path, const RequestCredentials&) const;
+    /// \param gzip  whether the answer may be compressed
+    HttpRequest make_request(std::string_view path, const RequestCredentials&,
+                             bool gzip = false) const;
+    /// Whether the server is on this machine, by the name that it has.
+    bool is_local() const;
     std::unique_ptr<HttpConnection> make_connection() const;
     /// Where to send a request with these credentials. The same as long as they have the same
     /// client certificate, so that connections go on.
@@ -87,6 +91,7 @@ class ApiClientImpl {
     ServerUrl url_;
     std::string base_;
     std::string header_;                    ///< the part that is the same in every request
+    std::string configured_lines_;          ///< so is this one, which follows
     HttpConnection::Target target_;         ///< as the configuration says
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
     std::shared_ptr<const ClientIdentity> identity_;
