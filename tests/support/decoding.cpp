@@ -45,7 +45,7 @@ class Recorder final : public EventSink {
                                 describe(*decoded.objects.back(), *maker_.options.rules));
     }
     void on_bookmark(std::string_view version, bool list_ends) override {
-        decoded.calls.push_back("bookmark" + at(version));
+        decoded.calls.push_back("bookmark" + at(version) + (list_ends ? ", the list ends" : ""));
     }
     void on_error_event(const ServerStatus& status) override {
         decoded.calls.push_back("error " + std::to_string(status.code) + " " + status.reason +
