@@ -21,6 +21,7 @@
 #include "k8s_sd/detail/net/host_token_issuer.ipp"
 #include "k8s_sd/detail/net/http_connect.ipp"
 #include "k8s_sd/detail/net/http_connection.ipp"
+#include "k8s_sd/detail/net/inflate.ipp"
 #include "k8s_sd/detail/net/kubeconfig_reload.ipp"
 #include "k8s_sd/detail/net/late_answers.ipp"
 #include "k8s_sd/detail/net/lookups.ipp"

@@ -27,6 +27,11 @@ support::Choices<Output> outputs() {
             {"quiet", Output::quiet}};
 }
 
+support::Choices<k8s_sd::Compression> compressions() {
+    using enum k8s_sd::Compression;
+    return {{"auto", automatic}, {"on", always}, {"off", never}};
+}
+
 support::Choices<k8s_sd::LogLevel> log_levels() {
     support::Choices<k8s_sd::LogLevel> choices;
     using enum k8s_sd::LogLevel;
@@ -110,6 +115,13 @@ support::Section run_options(Options& o) {
           "remove at once what a list lacks, however much it is; by default a list that lost more "
           "than half of the objects is confirmed by a second one",
           [&](Text) { o.config.watch.confirm_shrunken_lists = false; }},
+         {"--no-watch-list", "",
+          "get lists with requests of their own, and not as the first events of a watch",
+          [&](Text) { o.config.watch.watch_list = false; }},
+         {"--gzip", "WHEN",
+          "ask for compressed lists: " + either(names_of(compressions()), "auto") +
+              "; auto: where the network is slow",
+          support::choice(o.config.watch.gzip, compressions())},
          {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
           [&](Text v) { o.status_interval = support::seconds(v); }}}};
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,13 @@ struct AttachMetadata {
     auto operator<=>(const AttachMetadata&) const = default;
 };
 
+/// Whether to ask the server for compressed answers (gzip).
+enum class Compression : std::uint8_t {
+    automatic,  ///< where the network has proven slower than a server compresses
+    always,
+    never,
+};
+
 /// How to list and watch. Zero disables a timeout.
 struct WatchOptions {
     unsigned page_size = 500;  ///< objects a page of the first LIST; 0: one page
@@ -58,6 +66,12 @@ struct WatchOptions {
     /// Lets the first list come from the server's cache (resourceVersion=0): cheaper for servers
     /// before 1.31, but it may be older than what another replica of the server has shown.
     bool first_list_from_cache = false;
+    /// Lists come as the first events of a watch (KEP-3157, on by default from Kubernetes 1.34 on),
+    /// which spares the server's memory and a request. A server that cannot do that is sent a LIST
+    /// instead, and is not asked again for a day.
+    bool watch_list = true;
+    /// Of lists. One that is asked for compressed comes as a LIST, whatever `watch_list` says.
+    Compression gzip = Compression::automatic;
     /// A list that lost more than half of the objects that were known is confirmed by a second
     /// one before anything is removed.
     bool confirm_shrunken_lists = true;

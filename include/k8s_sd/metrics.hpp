@@ -39,6 +39,7 @@ struct Metrics {
         Counter lists{0};              ///< complete LISTs
         Counter relists{0};            ///< those of them that were not the first of their URL
         Counter polls{0};              ///< those of them that take the place of a watch
+        Counter streamed_lists{0};     ///< those of them that began a watch (watch-lists)
         Counter list_milliseconds{0};  ///< that complete LISTs took, all together
         Counter probes{0};             ///< LISTs of one object, for the server's version
         Counter watches{0};            ///< WATCH requests that were accepted
@@ -146,6 +147,8 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Complete lists that were not the first of their URL."},
     {"k8s_sd_polls_total", &Metrics::PerKind::polls,
      "Complete lists that take the place of a watch that the API server refuses."},
+    {"k8s_sd_streamed_lists_total", &Metrics::PerKind::streamed_lists,
+     "Complete lists that came as the first events of a watch."},
     {"k8s_sd_list_milliseconds_total", &Metrics::PerKind::list_milliseconds,
      "Time that complete lists took, all together."},
     {"k8s_sd_probes_total", &Metrics::PerKind::probes,

@@ -87,7 +87,8 @@ struct WatchStatus {
     Duration list_duration{};                ///< of that list
     /// Complete lists, indexed by ListReason.
     std::array<std::uint64_t, list_reason_count> lists{};
-    std::string resource_version;  ///< what is known is as new as this
+    std::uint64_t streamed_lists = 0;  ///< those of them that began a watch (watch-lists)
+    std::string resource_version;      ///< what is known is as new as this
 };
 
 /// How a discoverer is doing, or another provider of a job. Targets are never dropped because of

@@ -32,7 +32,7 @@ class Request:
     connection: int
     kind: str = ""
     ns: str = ""
-    verb: str = "other"  # list, page, probe, watch
+    verb: str = "other"  # list, page, probe, watch, streamed (a list with a watch)
     generation: int = 0  # of good watches that end together
     query: dict = field(default_factory=dict)
     answer: str = ""
@@ -51,7 +51,7 @@ def classify(request):
         if "namespaces" in parts[:-1]:
             request.ns = parts[parts.index("namespaces") + 1]
         if request.query.get("watch") in ("1", "true"):
-            request.verb = "watch"
+            request.verb = "streamed" if "sendInitialEvents" in request.query else "watch"
         elif "continue" in request.query:
             request.verb = "page"
         elif request.query.get("limit") == "1":
@@ -180,6 +180,8 @@ class Exchange:
             self.status(400, "BadRequest", "the resource version is no number")
         elif self.request.verb == "watch":
             self.stream()
+        elif self.request.verb == "streamed":
+            self.streamed_list()
         elif self.request.verb == "other":
             self.status(404, "NotFound", "no such path")
         else:
@@ -232,12 +234,34 @@ class Exchange:
             "metadata": {"resourceVersion": str(version or self.cluster.version)},
             **members}}) + "\n")
 
+    def initial_events(self):
+        """The list as events. Returns its version."""
+        with self.cluster.condition:
+            found = self.list_object(0)
+        self.request.answer = f"200 {len(found['items'])} streamed"
+        for item in found["items"]:
+            self.chunk(json.dumps(self.item("ADDED", item)) + "\n")
+        return int(found["metadata"]["resourceVersion"])
+
+    def end_of_list(self, version=None):
+        """The bookmark that ends the initial events."""
+        version = version or self.cluster.version
+        self.bookmark(version, metadata={"resourceVersion": str(version), "annotations": {
+            "k8s.io/initial-events-end": "true"}})
+
+    def streamed_list(self, **how):
+        """KEP-3157: the list, its end, and then the watch."""
+        self.head()
+        version = self.initial_events()
+        self.end_of_list(version)
+        self.stream(head=False, version=version, **how)
+
     def error_event(self, code, reason="", message="", **members):
         self.request.answer += f" ERROR {code or reason}"
         self.event("ERROR", {**status_object(code, reason, message), **members})
 
     def stream(self, bookmarks=60, lasts=None, framing="chunked", head=True,
-               line=lambda text: text, send=None):
+               line=lambda text: text, send=None, version=None):
         """Follows the cluster, as a good watch does. `line` may change the text of an event,
         `send` how it is sent."""
         send = send or self.chunk
@@ -245,7 +269,7 @@ class Exchange:
         if head:
             self.head(framing=framing)
         query, server = self.request.query, self.server
-        version = int(query.get("resourceVersion") or self.cluster.version)
+        version = version or int(query.get("resourceVersion") or self.cluster.version)
         lasts = min(lasts or 1e9, float(query.get("timeoutSeconds", 1800)))
         began = server.now()
         next_bookmark = began + bookmarks if bookmarks else 1e12
@@ -338,10 +362,10 @@ class ApiServer:
     # --- rules ----------------------------------------------------------------------------------
 
     def on(self, verbs, answer, times=-1, kind=None, ns=None, when=None):
-        """The next requests of these verbs ("list page probe watch"; "all") are answered by
+        """The next requests of these verbs ("list page probe watch streamed"; "all") are answered by
         calling `answer` with the Exchange. The newest rule that fits counts."""
         if verbs == "all":
-            verbs = "list page probe watch other"
+            verbs = "list page probe watch streamed other"
         rule = Rule(verbs.split(), answer, times, kind, ns, when)
         with self.lock:
             self.rules.insert(0, rule)
@@ -381,10 +405,10 @@ class ApiServer:
             pass
         self.listener.close()
 
-    def count(self, verbs="list page probe watch", since=0, until=1e12, **filters):
+    def count(self, verbs="list page probe watch streamed", since=0, until=1e12, **filters):
         return len(self.asked(verbs, since, until, **filters))
 
-    def asked(self, verbs="list page probe watch", since=0, until=1e12, kind=None):
+    def asked(self, verbs="list page probe watch streamed", since=0, until=1e12, kind=None):
         with self.lock:
             return [request for request in self.requests
                     if request.verb in verbs.split() and since <= request.at < until

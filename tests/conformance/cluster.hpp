@@ -6,6 +6,7 @@
 #include "support/config_fixtures.hpp"
 #include "support/group_ledger.hpp"
 #include "support/manual_clock.hpp"
+#include "support/plain_lists.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
@@ -34,7 +35,7 @@ class Cluster {
  public:
     struct Job {
         std::string name;
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         DiscoveryLedger ledger{GroupLedger::Known::same};
         std::optional<Discoverer> discoverer{};
     };

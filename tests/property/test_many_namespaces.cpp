@@ -4,6 +4,7 @@
 #include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -25,7 +26,7 @@ struct Cost {
 /// Allocations until so many namespaces are listed, and of an outage of all their watches.
 Cost cost_of(std::size_t namespaces) {
     Simulation sim;
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();
     config.watch.cluster_wide_from = 0;
     for (std::size_t i = 0; i < namespaces; ++i) {
@@ -117,7 +118,7 @@ class Twins {
     Random random_;
     Simulation sim_;
     RandomCluster cluster_;
-    DiscoveryConfig config_;
+    DiscoveryConfig config_{.watch = plain_lists()};
     std::optional<Host> each_, all_;
 };
 

@@ -1,6 +1,7 @@
 #include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -191,7 +192,7 @@ class Scenario {
     static constexpr const char* token = "eyJhbGciOiJSUzI1NiJ9.very-secret.token";
 
     DiscoveryConfig config() {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = sim_.server.url();
         config.api_server.auth.bearer_token = token;
         config.watch.page_size = random_.pick<unsigned>({0, 2, 500});

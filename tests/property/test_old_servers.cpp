@@ -1,6 +1,7 @@
 #include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -21,7 +22,7 @@ class ChangingServer {
  public:
     explicit ChangingServer(std::uint64_t seed) : random_(seed) {
         for (const Role role : {Role::ingress, Role::endpointslice}) {
-            DiscoveryConfig config;
+            DiscoveryConfig config{.watch = plain_lists()};
             config.role = role;
             config.api_server.url = sim_.server.url();
             hosts_.push_back(std::make_unique<Host>(sim_.context.get_executor(), config));

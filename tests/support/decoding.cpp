@@ -44,8 +44,8 @@ class Recorder final : public EventSink {
                                 at(meta.resource_version) +
                                 describe(*decoded.objects.back(), *maker_.options.rules));
     }
-    void on_bookmark(std::string_view version) override {
-        decoded.calls.push_back("bookmark" + at(version));
+    void on_bookmark(std::string_view version, bool list_ends) override {
+        decoded.calls.push_back("bookmark" + at(version) + (list_ends ? ", the list ends" : ""));
     }
     void on_error_event(const ServerStatus& status) override {
         decoded.calls.push_back("error " + std::to_string(status.code) + " " + status.reason +

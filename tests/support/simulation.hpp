@@ -5,6 +5,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/file_desk.hpp"
 #include "support/manual_clock.hpp"
+#include "support/plain_lists.hpp"
 #include "support/settle.hpp"
 
 #include <boost/asio/io_context.hpp>

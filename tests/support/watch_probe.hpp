@@ -16,12 +16,12 @@ namespace k8s_sd::test {
 /// One URLWatcher and what it reports.
 class WatchProbe final : private WatchObserver {
  public:
-    explicit WatchProbe(Simulation& simulation, WatchQuery query = {}, WatchOptions options = {},
-                        ApiServerConfig server = {})
+    explicit WatchProbe(Simulation& simulation, WatchQuery query = {},
+                        WatchOptions options = plain_lists(), ApiServerConfig server = {})
         : WatchProbe(simulation, client_of(simulation, std::move(server)), std::move(query),
                      options) {}
     WatchProbe(Simulation& simulation, std::shared_ptr<ApiClient> client, WatchQuery query,
-               WatchOptions options = {})
+               WatchOptions options = plain_lists())
         : simulation_(simulation), client_(std::move(client)) {
         watcher_.emplace(client_, std::move(query), options, static_cast<WatchObserver&>(*this));
     }

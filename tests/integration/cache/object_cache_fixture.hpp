@@ -45,6 +45,7 @@ struct CachedCluster : Simulation {
                            sim::TransportFaults faults = {}, const ServerLimits& limits = {})
         : Simulation(std::move(options), faults, limits) {
         if (config.api_server.url.empty()) config.api_server.url = server.url();
+        config.watch = plain_lists(config.watch);
         cache.emplace(context.get_executor(), config);
     }
 

@@ -7,6 +7,7 @@
 #include "support/data_objects.hpp"
 #include "support/failing_allocations.hpp"
 #include "support/manual_clock.hpp"
+#include "support/plain_lists.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -166,7 +167,7 @@ struct SearchedWatch {
         search.in_freed = false;
         search.live.fill(nullptr);
         client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
-        watcher.emplace(client, query, WatchOptions{}, static_cast<WatchObserver&>(observer));
+        watcher.emplace(client, query, plain_lists(), static_cast<WatchObserver&>(observer));
         watcher->start();
         settle(context);
     }

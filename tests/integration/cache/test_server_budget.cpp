@@ -1,6 +1,7 @@
 #include "integration/cache/object_cache_fixture.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +27,7 @@ struct Busy : CachedCluster {
             references.push_back(refer(name));
         }
         server.apply(pod({.name = "web"}));
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = Role::endpointslice;
         config.api_server.url = server.url() + "/";  // the same server
         host.emplace(context.get_executor(), config);

@@ -2,6 +2,7 @@
 
 #include "support/job_host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct Jobs : Simulation {
     }
 
     DiscoveryConfig config(Role role = Role::pod, const std::string& ns = "") {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         if (!ns.empty()) config.namespaces = {ns};
@@ -30,7 +31,7 @@ struct Jobs : Simulation {
     DiscoveryConfig services() { return config(Role::service); }
     DiscoveryConfig nodes() { return config(Role::node); }
     static DiscoveryConfig unusable() {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.kubeconfig_file = "/nonexistent/kubeconfig";
         return config;
     }

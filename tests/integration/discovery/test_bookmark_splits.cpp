@@ -2,6 +2,7 @@
 
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -93,7 +94,7 @@ struct CutWatch : Simulation {
         : Simulation({}, {}, {}, [](std::shared_ptr<Connector> inner) {
               return std::make_shared<CuttingConnector>(std::move(inner));
           }) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = Role::pod;
         config.api_server.url = server.url();
         config.min_update_interval = pause;

@@ -2,6 +2,7 @@
 #include "support/held_executor.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -23,7 +24,7 @@ struct Pods : Simulation {
         server.apply(pod({.name = "p2"}));
     }
     DiscoveryConfig config(Duration interval = {}) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = server.url();
         config.min_update_interval = interval;
         return config;
@@ -54,7 +55,7 @@ TEST_CASE("Discoverer: the first diff is the complete state, the later ones what
 
 TEST_CASE("Discoverer: an empty cluster is told as well, once") {
     Simulation sim;
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();
     Host host(sim.context.get_executor(), config);
     host.run();

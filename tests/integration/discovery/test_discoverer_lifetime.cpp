@@ -1,5 +1,6 @@
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -32,7 +33,7 @@ struct Pods : Simulation {
         server.apply(pod({.name = "p1"}));
     }
     DiscoveryConfig config() {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = server.url();
         return config;
     }
@@ -373,7 +374,7 @@ TEST_CASE("Discoverer: the context may be destroyed with real clock and connecto
         Environment environment;
         environment.logger.level = LogLevel::off;
         install(context, environment);
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = "http://127.0.0.1:1";  // refuses, then it sleeps
         Discoverer discoverer(context.get_executor(), config, [alive](const auto&) {});
         discoverer.async_run([alive](error_code) {});

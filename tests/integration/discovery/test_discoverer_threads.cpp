@@ -3,6 +3,7 @@
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
@@ -93,7 +94,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
     std::vector<std::shared_ptr<SharedHost>> hosts(8);
     std::vector<std::optional<Discoverer>> discoverers(8);
     const auto create = [&](std::size_t i) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = roles[i % roles.size()];
         config.api_server.url = t.server.url();
         config.attach_metadata.node = i >= roles.size();
@@ -155,7 +156,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
 TEST_CASE("Discoverer: after cancel has returned at most a call that had begun is running") {
     Threads t;
     const auto witness_host = std::make_shared<SharedHost>();
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = t.server.url();
     Discoverer witness(t.context.get_executor(), config,
                        [witness_host](const auto& diff) { witness_host->apply(diff); });
@@ -181,7 +182,7 @@ TEST_CASE("Discoverer: after cancel has returned at most a call that had begun i
 TEST_CASE("Discoverer: cancel, status and signals from several threads at once") {
     Threads t;
     t.server.apply(pod({.name = "p"}));
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = t.server.url();
     for (int round = 0; round < 20; ++round) {
         std::atomic<int> ended = 0;

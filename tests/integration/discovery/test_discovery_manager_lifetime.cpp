@@ -1,4 +1,5 @@
 #include "integration/discovery/job_fixture.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -330,7 +331,7 @@ TEST_CASE("DiscoveryManager: the context may be destroyed with real clock and co
         Environment environment;
         environment.logger.level = LogLevel::off;
         install(context, environment);
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = "http://127.0.0.1:1";  // refuses, then it sleeps
         std::optional<DiscoveryManager> manager;
         int calls = 0;

@@ -1,6 +1,7 @@
 #include "integration/discovery/job_fixture.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -140,7 +141,7 @@ TEST_CASE("Reload: files are read again, and decide what is equal") {
                                "clusters: [{name: c, cluster: {server: \"" +
                                    server + "\"}}]\nusers: [{name: u, user: {token: t}}]\n");
     };
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.kubeconfig_file = write(j.server.url());
     j.settle_with({{"a", {config}}});
     CHECK(j.host.take_diffs() == "a(full): 1(full)[~p1 ~p2]");

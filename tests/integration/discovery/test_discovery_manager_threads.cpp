@@ -4,6 +4,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/job_host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
@@ -53,7 +54,7 @@ struct Pool {
         return true;
     }
     DiscoveryConfig config(Role role) const {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         return config;
@@ -92,7 +93,7 @@ TEST_CASE("DiscoveryManager: four threads, a cluster and a configuration that ch
     for (const Role role : {Role::pod, Role::service, Role::node, Role::endpointslice}) {
         configs.push_back(p.config(role));
     }
-    DiscoveryConfig bad;
+    DiscoveryConfig bad{.watch = plain_lists()};
     bad.kubeconfig_file = "/nonexistent";
     configs.push_back(bad);
     const auto random_jobs = [&](std::mt19937& random) {

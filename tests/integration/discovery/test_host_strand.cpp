@@ -1,6 +1,7 @@
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
@@ -22,7 +23,7 @@ TEST_CASE("Discoverer: a callback that blocks on a strand of the host stalls no 
     std::optional<sim::ApiServer> server(std::in_place, threads.get_executor());
     server->listen();
     server->apply(pod({.name = "a"}));
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = server->url();
 
     std::promise<void> blocked;

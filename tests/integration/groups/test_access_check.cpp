@@ -6,6 +6,7 @@
 #include "support/file_desk.hpp"
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -111,7 +112,7 @@ struct Check {
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
     std::shared_ptr<NameDesk> names = std::make_shared<NameDesk>();
     sim::ApiServer server;
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     Duration step_timeout = 10s;
     std::vector<AccessCheckLine> lines;
     std::optional<error_code> ended;

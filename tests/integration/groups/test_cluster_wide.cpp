@@ -1,6 +1,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -28,7 +29,7 @@ struct Namespaces : Simulation {
         return pod({.name = "web", .ns = ns, .ip = ip});
     }
     DiscoveryConfig config(std::size_t cluster_wide_from = 3, Role role = Role::pod) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         config.namespaces = {"c", "a", "b"};

@@ -3,6 +3,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -49,7 +50,7 @@ struct Cluster : Simulation {
             "nightly-1");
     }
     DiscoveryConfig config(Role role, const AttachMetadata& attach = {}) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         config.attach_metadata = attach;
@@ -228,7 +229,7 @@ TEST_CASE("GroupWatcher: other objects reach the targets at once, and those only
 TEST_CASE("GroupWatcher: objects that appear later reach the groups that missed them") {
     Simulation sim;
     sim.server.apply(slice("web-x", "web", {{"10.0.0.1", "p1", "n1"}}));
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.role = Role::endpointslice;
     config.api_server.url = sim.server.url();
     config.attach_metadata = attach_everything;
@@ -383,7 +384,7 @@ TEST_CASE("GroupWatcher: more groups than are made in one turn are all made") {
 TEST_CASE("GroupWatcher: configured namespaces are watched one by one") {
     Simulation sim;
     for (const char* ns : {"a", "b", "c"}) sim.server.apply(pod({.name = "p", .ns = ns}));
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();
     config.namespaces = {"b", "a"};
     config.attach_metadata.node = true;

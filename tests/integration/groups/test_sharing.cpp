@@ -3,6 +3,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -28,7 +29,7 @@ struct Shared : Simulation {
         server.apply(endpoints("web", {{"10.0.0.1", "p1"}}));
     }
     DiscoveryConfig config(Role role = Role::pod) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         return config;
@@ -236,7 +237,7 @@ TEST_CASE("Sharing: a late one gets the complete state at once") {
 
 TEST_CASE("Sharing: a late one gets the complete state also if that is empty") {
     Simulation sim;
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();
     Host first(sim.context.get_executor(), config);
     first.run();
@@ -264,7 +265,7 @@ TEST_CASE("Sharing: a watch beyond the server's limit is polled, until there is 
     Simulation sim({}, {}, {.watches = 1});
     const auto host_of = [&](const std::string& ns) {
         sim.server.apply(pod({.name = "p1", .ns = ns}));
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = sim.server.url();
         config.namespaces = {ns};
         auto host = std::make_unique<Host>(sim.context.get_executor(), config);

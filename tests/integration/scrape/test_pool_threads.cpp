@@ -3,6 +3,7 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/strict_scraper.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -77,7 +78,7 @@ struct ThreadedHost {
     }
 
     DiscoveryConfig config(Role role) const {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         return config;

@@ -4,6 +4,7 @@
 #include "support/certificates.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/scripts.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -30,7 +31,7 @@ const std::string planted = "Pl4nted-Secr3t-0f-This-Test";
 struct ExecHost {
     struct Watch final : WatchObserver {
         explicit Watch(const std::shared_ptr<ApiClient>& client) {
-            watcher.emplace(client, WatchQuery{}, WatchOptions{},
+            watcher.emplace(client, WatchQuery{}, plain_lists(),
                             static_cast<WatchObserver&>(*this));
         }
         void on_change(const ObjectChange&) override {}

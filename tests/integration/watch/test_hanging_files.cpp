@@ -1,6 +1,7 @@
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -22,7 +23,7 @@ struct HangingToken : Simulation {
         server.apply(pod({.name = "a"}));
         api_server.auth.bearer_token_file = directory.write("token", "one");
         for (int i = 0; i < count; ++i)
-            watches.emplace_back(*this, WatchQuery{}, WatchOptions{}, api_server);
+            watches.emplace_back(*this, WatchQuery{}, plain_lists(), api_server);
     }
     void start() {
         for (WatchProbe& watch : watches) watch.start();

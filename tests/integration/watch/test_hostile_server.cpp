@@ -1,6 +1,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 #include "support/watch_probe.hpp"
 
@@ -162,7 +163,7 @@ TEST_CASE("Discoverer: an object that asks for too many targets keeps those that
                     R"(,"protocol":"TCP"})";
         return json + "]}]}";
     };
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.role = Role::endpoints;
     config.api_server.url = sim.server.url();
     config.watch.max_targets_per_object = 10;
@@ -192,7 +193,7 @@ TEST_CASE("Discoverer: a change of a label whose name is hidden by another one i
                R"(","a_b":"wins"}},"spec":{"containers":[{"name":"c"}]},"status":{"podIP":"10.0.0.1"}})";
     };
     sim.server.apply(with("one"));
-    DiscoveryConfig config;
+    DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();
     Host host(sim.context.get_executor(), config);
     host.run();

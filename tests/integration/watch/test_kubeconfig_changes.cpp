@@ -4,6 +4,7 @@
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -210,7 +211,7 @@ TEST_CASE("A changed kubeconfig: a watch that begins after the move lists as any
     sim.write("https://second", "one");
     sim.advance(67s);
     sim.requests_of_second();
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.first_list_from_cache = true;
     WatchProbe late(sim, sim.client, {Kind::service, {}, {}, {}}, options);
     late.start();

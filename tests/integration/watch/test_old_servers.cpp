@@ -1,5 +1,6 @@
 #include "support/contains.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 #include "support/watch_probe.hpp"
 
@@ -195,8 +196,8 @@ TEST_CASE("Old servers: all watches of a client ask once") {
     std::vector<std::unique_ptr<URLWatcher>> watchers;
     for (int i = 0; i < 30; ++i) {
         watchers.push_back(std::make_unique<URLWatcher>(
-            client, WatchQuery{Kind::endpointslice, "n" + std::to_string(i), {}, {}},
-            WatchOptions{}, observer));
+            client, WatchQuery{Kind::endpointslice, "n" + std::to_string(i), {}, {}}, plain_lists(),
+            observer));
         watchers.back()->start();
     }
     sim.settle();

@@ -1,5 +1,6 @@
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 #include "support/watch_probe.hpp"
 
@@ -20,8 +21,8 @@ namespace {
 
 /// One host that watches the pods of many namespaces, each by itself.
 struct Fleet : Simulation {
-    explicit Fleet(const WatchOptions& options = {}) {
-        DiscoveryConfig config;
+    explicit Fleet(const WatchOptions& options = plain_lists()) {
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = server.url();
         config.watch = options;
         config.watch.cluster_wide_from = 0;
@@ -82,7 +83,7 @@ TEST_CASE("Recovery: a request that was sent before it and fails after it is soo
     Simulation sim;
     const auto client = std::make_shared<ApiClient>(
         sim.context.get_executor(), ApiServerConfig{.url = sim.server.url()}, sim.environment());
-    WatchOptions patient;
+    WatchOptions patient = plain_lists();
     patient.backoff_min = 30s;
     WatchProbe hanging(sim, client, {}, patient);
     WatchProbe failing(sim, client, {Kind::service, {}, {}, {}});
@@ -137,7 +138,7 @@ TEST_CASE("Recovery: a server that was restored is listed after a probe, and tha
 
 TEST_CASE("Recovery: the start of many is spread by an option, and not without") {
     const bool spread = GENERATE(false, true);
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     if (spread) options.start_jitter = 10s;
     Fleet f(options);
     f.host->run();

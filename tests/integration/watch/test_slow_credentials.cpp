@@ -2,6 +2,7 @@
 #include "k8s_sd/url_watcher.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 #include "support/slow_source.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 struct SlowCredentials : Simulation {
     struct Watch final : WatchObserver {
         explicit Watch(const std::shared_ptr<ApiClient>& client) {
-            watcher.emplace(client, WatchQuery{}, WatchOptions{},
+            watcher.emplace(client, WatchQuery{}, plain_lists(),
                             static_cast<WatchObserver&>(*this));
         }
         void on_change(const ObjectChange&) override {}

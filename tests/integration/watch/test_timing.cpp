@@ -1,6 +1,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -40,7 +41,7 @@ class SilentConnector final : public Connector {
 
 /// A server whose time a test can stop: it then sends neither bookmarks nor the end of a watch.
 struct FrozenServer : Simulation {
-    explicit FrozenServer(bool bookmarks, WatchOptions options = {})
+    explicit FrozenServer(bool bookmarks, WatchOptions options = plain_lists())
         : FrozenServer(bookmarks, options, std::make_shared<ManualClock>()) {}
     FrozenServer(bool bookmarks, WatchOptions options, std::shared_ptr<ManualClock> own)
         : Simulation(server_options(bookmarks, own)),
@@ -78,7 +79,7 @@ struct FrozenServer : Simulation {
 };
 
 WatchOptions watches_of(Duration time) {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.watch_timeout_min = options.watch_timeout_max = time;
     return options;
 }
@@ -208,7 +209,7 @@ TEST_CASE("Timing: connecting has its own limit") {
     Simulation sim;
     auto silent = std::make_shared<SilentConnector>();
     sim.connector = silent;
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.connect_timeout = 7s;
     WatchProbe probe(sim, {}, options);
     probe.start();
@@ -261,7 +262,7 @@ TEST_CASE("Timing: limits of zero are none") {
 }
 
 TEST_CASE("Timing: the pauses between failures double up to the longest, and start anew") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.backoff_min = 1s;
     options.backoff_max = 16s;
     Simulation sim;
@@ -302,7 +303,7 @@ TEST_CASE("Timing: watchers that failed together do not come back together") {
     });
     std::vector<std::unique_ptr<Host>> hosts;
     for (const std::string ns : {"a", "b", "c", "d", "e"}) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = sim.server.url();
         config.namespaces = {ns, ns + "2"};  // watchers of one group, and of several
         hosts.push_back(std::make_unique<Host>(sim.context.get_executor(), config));

@@ -1,4 +1,5 @@
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -26,7 +27,7 @@ struct ThreePods : Simulation {
 };
 
 WatchOptions pages_of(unsigned size) {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.page_size = size;
     return options;
 }

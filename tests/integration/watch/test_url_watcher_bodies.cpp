@@ -1,5 +1,6 @@
 #include "integration/watch/url_watcher_faults.hpp"
 #include "support/contains.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/json/serialize.hpp>
@@ -175,7 +176,7 @@ TEST_CASE("URLWatcher: a bad object does not hide that another one is gone") {
 }
 
 TEST_CASE("URLWatcher: objects beyond the size limit are skipped") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.max_object_bytes = 2000;
     Faults f(options);
     f.server.apply(pod(
@@ -326,7 +327,7 @@ TEST_CASE("URLWatcher: a server that is away is an error until it is back") {
 }
 
 TEST_CASE("URLWatcher: an idle connection that the server closed is no failure") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.page_size = 1;
     Faults f(options);
     // The list's second page finds the connection closed.

@@ -1,6 +1,7 @@
 #include "integration/watch/url_watcher_faults.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <algorithm>
@@ -64,7 +65,7 @@ TEST_CASE("URLWatcher: versions that keep expiring do not make it list in a loop
 }
 
 TEST_CASE("URLWatcher: a continue token that expires makes it list in one piece") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.page_size = 1;
     Faults f(options);
     f.server.apply(pod({.name = "c"}));
@@ -309,7 +310,7 @@ TEST_CASE("URLWatcher: secrets reach no text, whatever the server answers") {
 // --- limits --------------------------------------------------------------------------------------
 
 TEST_CASE("URLWatcher: a list of more objects than may be is an error that names the limit") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.max_objects = 2;
     Faults f(options);
     f.start();
@@ -327,7 +328,7 @@ TEST_CASE("URLWatcher: a list of more objects than may be is an error that names
 }
 
 TEST_CASE("URLWatcher: an event of an object more than may be is an error that stays") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.max_objects = 2;
     Faults f(options);
     f.start();
@@ -342,7 +343,7 @@ TEST_CASE("URLWatcher: an event of an object more than may be is an error that s
 }
 
 TEST_CASE("URLWatcher: at the limit of objects, a list may bring others in place of those it has") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.max_objects = 2;
     Faults f(options);
     f.start();

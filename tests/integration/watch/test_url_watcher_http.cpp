@@ -1,4 +1,5 @@
 #include "integration/watch/url_watcher_faults.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/buffer.hpp>
@@ -57,7 +58,7 @@ struct RawFaults : Simulation {
         env.connector = raw.connector;
         client = std::make_shared<ApiClient>(context.get_executor(),
                                              ApiServerConfig{.url = "http://raw.invalid"}, env);
-        watcher.emplace(client, WatchQuery{}, WatchOptions{}, observer);
+        watcher.emplace(client, WatchQuery{}, plain_lists(), observer);
         watcher->start();
         settle();
     }

@@ -3,6 +3,7 @@
 #include "integration/watch/url_watcher_faults.hpp"
 #include "support/certificates.hpp"
 #include "support/contains.hpp"
+#include "support/plain_lists.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/json/serialize.hpp>
@@ -57,7 +58,8 @@ class CountingConnector final : public Connector {
 };
 
 struct Counted : Simulation {
-    explicit Counted(sim::ApiServerOptions server_options = {}, WatchOptions options = {})
+    explicit Counted(sim::ApiServerOptions server_options = {},
+                     WatchOptions options = plain_lists())
         : Simulation(std::move(server_options)) {
         connector = connections;
         server.apply(pod({.name = "a"}));
@@ -95,7 +97,7 @@ struct OverSockets final : private WatchObserver {
         Environment environment;
         environment.logger.write = [](LogLevel, std::string_view) {};
         client = std::make_shared<ApiClient>(context.get_executor(), config, environment);
-        watcher.emplace(client, WatchQuery{}, WatchOptions{}, static_cast<WatchObserver&>(*this));
+        watcher.emplace(client, WatchQuery{}, plain_lists(), static_cast<WatchObserver&>(*this));
         watcher->start();
     }
     template <class Done>
@@ -271,7 +273,7 @@ TEST_CASE("URLWatcher: an empty page with a token is not the end of the list") {
 }
 
 TEST_CASE("URLWatcher: the inconsistent token of an expired list is not used") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.page_size = 1;
     Faults f(options);
     f.server.set_intercept([](const sim::Request& request) -> std::optional<Response> {

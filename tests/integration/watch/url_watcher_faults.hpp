@@ -1,6 +1,7 @@
 #pragma once
 
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -19,7 +20,7 @@ using Names = std::set<std::string>;
 
 /// Two pods, and a watcher of them; every test ends with a check that it has recovered.
 struct Faults : Simulation {
-    explicit Faults(WatchOptions options = {}, const ApiServerConfig& api_server = {},
+    explicit Faults(WatchOptions options = plain_lists(), const ApiServerConfig& api_server = {},
                     sim::TransportFaults faults = {})
         : Simulation({}, faults), probe(*this, {}, options, api_server) {
         for (const char* name : {"a", "b"}) version = server.apply(pod({.name = name}));

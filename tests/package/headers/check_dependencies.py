@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 DENIED_TO_HOSTS = re.compile(
-    r"(boost/beast|boost/asio/ssl|openssl|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
+    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
     r"|k8s_sd/detail/(?!base/|labels/)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
 # Pure storeys, and the pure files of others.

@@ -35,7 +35,7 @@ class Printer final : public detail::EventSink {
         for (const auto& [name, value] : group->merged(0)) std::cout << " " << name << "=" << value;
         std::cout << "\n";
     }
-    void on_bookmark(std::string_view) override {}
+    void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const detail::ServerStatus&) override {}
     void on_bad_object(std::string_view, std::string_view name, std::string_view, error_code,
                        std::string_view problem) override {

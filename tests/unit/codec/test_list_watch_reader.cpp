@@ -153,8 +153,9 @@ class Fixture final : private EventSink {
                          std::string(names[static_cast<int>(type)]) +
                          key(meta.ns, meta.name, meta.resource_version));
     }
-    void on_bookmark(std::string_view version) override {
-        calls_.push_back("bookmark @" + std::string(version));
+    void on_bookmark(std::string_view version, bool list_ends) override {
+        calls_.push_back("bookmark @" + std::string(version) +
+                         (list_ends ? ", the list ends" : ""));
     }
     void on_error_event(const ServerStatus& status) override {
         calls_.push_back("error " + std::to_string(status.code) + " " + status.message +

@@ -64,6 +64,7 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::VersionTooLarge&) const { return "too large"; }
         std::string operator()(const Machine::Rejected&) const { return "rejected"; }
         std::string operator()(const Machine::BadPages&) const { return "bad pages"; }
+        std::string operator()(const Machine::NotStreamed&) const { return "not streamed"; }
         std::string operator()(const Machine::Moved&) const { return "moved"; }
         std::string operator()(const Machine::NoPlace&) const { return "no place"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
@@ -501,6 +502,93 @@ TEST_CASE("Exchange: the text of a refusal is kept up to 16 KiB, that of a 200 n
     Exchange other = exchange(Asked::list, 200);
     CHECK(other.add_error_text("secret") == errc::unexpected_content_type);
     CHECK(other.error_text.empty());
+}
+
+// --- a list that comes as the first events of a watch --------------------------------------------
+
+Exchange streamed(unsigned status = 200, bool from_version = false, std::string text = {}) {
+    Exchange x = exchange(Asked::list, status, std::move(text));
+    x.streamed = true;
+    x.has_position = from_version;
+    return x;
+}
+
+Verdict judge_event(std::int64_t code, bool from_version = false) {
+    Exchange x = streamed(200, from_version);
+    x.error_event.emplace();
+    x.error_event->code = static_cast<unsigned>(code);
+    return judge(x, {.failure = {errc::server_error, "an ERROR event"}});
+}
+
+TEST_CASE("Outcome: a server that refuses to list with a watch is no failure, it is sent a LIST") {
+    for (const unsigned status : {400U, 403U, 405U, 406U, 422U}) {
+        CAPTURE(status);
+        for (const bool from_version : {false, true}) {
+            const Verdict verdict = judge(
+                streamed(status, from_version, status_body("sendInitialEvents: Forbidden")), {});
+            CHECK(words(verdict) == "not streamed");
+            CHECK_FALSE(verdict.failed);
+            CHECK(says(verdict, "sendInitialEvents: Forbidden"));
+            CHECK(words(judge_event(status, from_version)) == "not streamed");
+        }
+    }
+    CHECK(words(judge_event(500)) == "not streamed");  // etcd without progress notifications
+}
+
+TEST_CASE("Outcome: what says nothing about lists with a watch is what it is of a LIST") {
+    CHECK(words(judge(streamed(500), {})) == "failed");
+    CHECK(words(judge(streamed(503), {})) == "no answer");
+    CHECK(words(judge(streamed(504), {})) == "cut");
+    CHECK(words(judge(streamed(404), {})) == "absent");
+    CHECK(words(judge(streamed(429), {})) == "busy");
+    CHECK(words(judge_event(429)) == "busy");
+    const Verdict refused = judge(streamed(401), {});
+    CHECK(refused.credentials_refused);
+    CHECK(words(refused) == "failed");
+    CHECK(judge_event(401).credentials_refused);
+    CHECK(words(judge(streamed(410, true), {})) == "expired");
+    CHECK(words(judge_event(410, true)) == "expired");
+    const std::string too_large = status_body(
+        "Timeout", R"({"causes":[{"reason":"ResourceVersionTooLarge","message":"x"}]})");
+    CHECK(words(judge(streamed(504, true, too_large), {})) == "too large");
+    CHECK(words(judge(streamed(0), {.failure = {boost::asio::error::connection_refused, ""}})) ==
+          "unreachable");
+}
+
+TEST_CASE("Outcome: a list without a version cannot expire, with a watch or not") {
+    CHECK(words(judge(streamed(410), {})) == "not streamed");
+    CHECK(words(judge_event(410)) == "not streamed");
+}
+
+TEST_CASE("Outcome: a stream that ends before its list is complete is a list that was cut") {
+    const Verdict clean = judge(streamed(), {.life = 1s});
+    CHECK(words(clean) == "cut");
+    CHECK(clean.failed);
+    CHECK(clean.failure.ec == errc::truncated_response);
+    const Verdict broken =
+        judge(streamed(), {.failure = {errc::truncated_response, ""}, .life = 59s});
+    CHECK(words(broken) == "cut");
+    // Another one would not be any better.
+    CHECK(words(judge(streamed(), {.life = 1min})) == "not streamed");
+    CHECK(words(judge(streamed(), {.failure = {errc::malformed_response, ""}, .life = 1s})) ==
+          "cut");
+}
+
+TEST_CASE("Outcome: a stream whose list does not end, or begin, gives way to a LIST") {
+    const Failure silence{errc::response_timeout, "silence"};
+    CHECK(words(judge(streamed(), {.failure = silence, .life = 30s})) == "not streamed");
+    CHECK(words(judge(streamed(0), {.failure = silence})) == "not streamed");
+    CHECK_FALSE(judge(streamed(0), {.failure = silence}).failed);
+}
+
+TEST_CASE("Outcome: once its list is complete a stream is a watch") {
+    Exchange x = streamed();
+    x.purpose = Purpose::watch;
+    CHECK(words(judge(x, {.life = 10s, .in_time = true})) == "ended, in time");
+    CHECK(words(judge(x, {.failure = {errc::idle_timeout, ""}, .life = 90s})) == "silent");
+    x = streamed();
+    x.shrunken = true;
+    CHECK(words(judge(x, {.failure = {boost::asio::error::operation_aborted, ""}})) == "shrunken");
 }
 
 }  // namespace

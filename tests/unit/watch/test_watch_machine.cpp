@@ -24,15 +24,16 @@ namespace {
 WatchOptions options(unsigned page_size = 500) {
     WatchOptions o;
     o.page_size = page_size;
+    o.watch_list = false;
     o.backoff_min = 1s;
     o.backoff_max = 30s;
     return o;
 }
 
-/// "list", "list rv=5", "list continue=t limit=500", "probe", "watch 5", "sleep".
+/// "list", "list rv=5", "list continue=t limit=500", "streamed list rv=5", "probe", "watch 5", "sleep".
 std::string words(const Machine::Step& step) {
     if (const auto* list = std::get_if<Machine::List>(&step)) {
-        std::string text = "list";
+        std::string text = list->streamed ? "streamed list" : "list";
         if (!list->resource_version.empty()) text += " rv=" + list->resource_version;
         if (!list->continue_token.empty()) text += " continue=" + list->continue_token;
         if (list->limit != 0) text += " limit=" + std::to_string(list->limit);
@@ -883,4 +884,124 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
         CHECK(most_in_a_minute(requests) <= 70);
         CHECK(most_in_a_minute(lists) <= 25);
     }
+}
+
+// --- lists that come as the first events of a watch ---------------------------------------------
+
+namespace {
+
+WatchOptions streaming() {
+    WatchOptions o = options();
+    o.watch_list = true;
+    return o;
+}
+
+/// A machine that has listed with a watch, which goes on.
+Subject streamed(const std::string& version = "5") {
+    Subject s(streaming());
+    s.machine.on_list_streamed({version, "", 3}, s.now);
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("WatchMachine: a list that comes with a watch goes on as that watch") {
+    Subject s(streaming());
+    CHECK(words(s.step) == "streamed list");
+    CHECK(s.reason() == ListReason::first);
+    s.machine.on_list_streamed({"5", "", 3}, s.now);
+    CHECK(s.machine.resource_version() == "5");
+    s.machine.on_progress("8", s.now);
+    s.now += 5min;
+    CHECK(s.next(Machine::WatchEnded{true, true}) == "sleep");
+    CHECK(s.waiting() == Waiting::reopening);
+    CHECK(s.slept() == "watch 8");
+}
+
+TEST_CASE("WatchMachine: an expired version is listed again with a watch, not older, then the most "
+          "recent state") {
+    Subject s = streamed("5");
+    s.now += 10min;
+    CHECK(s.next(Machine::Expired{}) == "streamed list rv=5");
+    CHECK(s.reason() == ListReason::expired);
+    CHECK(s.next(Machine::VersionTooLarge{}) == "streamed list");
+    CHECK(s.next(Machine::Expired{}) == "sleep");
+    CHECK(s.slept() == "streamed list");
+}
+
+TEST_CASE("WatchMachine: a list that does not come with a watch is asked for in the usual way at "
+          "once, and only that one") {
+    const bool tried = GENERATE(true, false);
+    Subject s(streaming());
+    CHECK(s.next(Machine::NotStreamed{tried}) == "list limit=500");
+    CHECK(s.machine.stream_failed() == tried);
+    CHECK(s.failed() == "list limit=500");
+    CHECK(s.page("t") == "list continue=t limit=500");
+    CHECK(s.machine.stream_failed() == tried);
+    CHECK(s.listed("7") == "watch 7");
+    CHECK_FALSE(s.machine.stream_failed());
+    s.now += 10min;
+    CHECK(s.next(Machine::Expired{}) == "streamed list rv=7");
+    CHECK(s.next(Machine::NotStreamed{tried}) == "list rv=7");
+}
+
+TEST_CASE(
+    "WatchMachine: a stream that is cut twice before its list is complete gives way to a list") {
+    const Cause cause = GENERATE(Cause::cut, Cause::server);
+    Subject s(streaming());
+    CHECK(s.failed(cause) == "streamed list");
+    CHECK_FALSE(s.machine.stream_failed());
+    CHECK(s.failed(cause) == "list limit=500");
+    CHECK(s.machine.stream_failed());
+}
+
+TEST_CASE("WatchMachine: a server that is away, or busy, says nothing about lists with a watch") {
+    const Cause cause = GENERATE(Cause::unreachable, Cause::network, Cause::busy, Cause::absent);
+    Subject s(streaming());
+    for (int i = 0; i < 20; ++i) CHECK(s.failed(cause) == "streamed list");
+}
+
+TEST_CASE(
+    "WatchMachine: lists that make up for watches, or confirm, or poll, come without a watch") {
+    SECTION("a list that has lost much") {
+        Subject s = streamed();
+        s.now += 10min;
+        CHECK(s.next(Machine::Expired{}) == "streamed list rv=5");
+        CHECK(s.after(Machine::Shrunken{}) == "list limit=500");
+        CHECK(s.machine.confirming());
+    }
+    SECTION("silent watches") {
+        Subject s = streamed();
+        CHECK(s.silent(5min) == "sleep");
+        CHECK(s.slept() == "probe");
+        CHECK(s.next(Machine::Probed{"5"}) == "watch 5");
+        s.silent(5min);
+        CHECK(s.slept() == "probe");
+        CHECK(s.next(Machine::Probed{"5"}) == "list rv=5");
+        CHECK(s.reason() == ListReason::silence);
+    }
+    SECTION("watches that are refused") {
+        Subject s(streaming());
+        CHECK(s.next(Machine::NotStreamed{}) == "list limit=500");
+        CHECK(s.listed("5") == "watch 5");
+        CHECK(s.failed(Cause::refused) == "watch 5");
+        CHECK(s.next(Machine::Failed{{}, Cause::refused}) == "sleep");
+        CHECK(s.waiting() == Waiting::poll);
+        CHECK(s.slept() == "list rv=5");
+    }
+}
+
+TEST_CASE("WatchMachine: the first list with a watch may come from the server's cache") {
+    WatchOptions cached = streaming();
+    cached.first_list_from_cache = true;
+    Subject s(cached);
+    CHECK(words(s.step) == "streamed list rv=0");
+    CHECK(s.next(Machine::NotStreamed{}) == "list rv=0 limit=500");
+    CHECK(s.listed("5") == "watch 5");
+}
+
+TEST_CASE("WatchMachine: another server is listed with a watch, without a version") {
+    Subject s = streamed();
+    s.now += 10min;
+    CHECK(s.next(Machine::OtherServer{}) == "streamed list");
 }

@@ -96,5 +96,21 @@ TEST_CASE("resource versions: numbers are compared by value, anything else is no
     }
 }
 
+TEST_CASE("watch request: a list with a watch asks for the objects first, and for their end") {
+    const WatchOptions options{.response_timeout = 5s};
+    const WatchRequest first = streamed_list_request(query(), options, {{}, {}, 0, true}, 400s);
+    CHECK(first.target == "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices?watch=1"
+                          "&allowWatchBookmarks=true&sendInitialEvents=true"
+                          "&resourceVersionMatch=NotOlderThan&timeoutSeconds=400");
+    CHECK_FALSE(first.has_position);
+    CHECK(first.streamed);
+    CHECK(first.idle_timeout == 5s);
+    CHECK(first.idle_error == errc::response_timeout);
+    const WatchRequest again = streamed_list_request({}, options, {"17", {}, 0, true}, 0s);
+    CHECK(again.target == "/api/v1/pods?watch=1&allowWatchBookmarks=true&sendInitialEvents=true"
+                          "&resourceVersionMatch=NotOlderThan&resourceVersion=17");
+    CHECK(again.has_position);
+}
+
 }  // namespace
 }  // namespace k8s_sd::detail

@@ -17,7 +17,8 @@ class EventSink {
     /// An item of a list comes as `added`. Of a `deleted` object only the name and the resource
     /// version are certain.
     virtual void on_object(EventType type, const DecodedObject& object) = 0;
-    virtual void on_bookmark(std::string_view resource_version) = 0;
+    /// \param list_ends  the objects before were a list, which is complete now (KEP-3157)
+    virtual void on_bookmark(std::string_view resource_version, bool list_ends) = 0;
     /// An ERROR event; the stream ends behind it.
     virtual void on_error_event(const ServerStatus& status) = 0;
     /// An object that cannot be used; `ns` and `name` are empty if even those are unknown.

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/codec/object_members.hpp"
 
 #include <utility>
 
@@ -13,6 +14,13 @@ constexpr std::size_t longest_token = 32 * 1024;
 /// What comes where nothing but the metadata was asked for, whatever the kind.
 constexpr std::string_view metadata_kind = "PartialObjectMetadata";
 constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
+
+bool ends_list(const model::ObjectMeta& bookmark) noexcept {
+    for (const auto& [key, value] : bookmark.annotations) {
+        if (key == initial_events_end) return value == "true";
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -135,7 +143,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
 void ListWatchReader::report_bookmark(const ObjectProblem& problem) {
     const std::string unusable = problem_of_version();
     if (!unusable.empty()) return report_bad(problem, unusable);
-    sink_.on_bookmark(scratch_->meta().resource_version);
+    sink_.on_bookmark(scratch_->meta().resource_version, ends_list(scratch_->meta()));
 }
 
 void ListWatchReader::report(EventType type, const ObjectProblem& problem) {

@@ -23,6 +23,19 @@ enum class MetadataFields : std::uint8_t {
     identity,  ///< nor owners
 };
 
+/// The annotation of a bookmark that ends the list which a watch began with.
+inline constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
+
+/// Of annotations that nobody wants, that of a bookmark.
+inline Projection bookmark_annotation() {
+    Projection node = project::map<&model::ObjectMeta::annotations>();
+    node.add_pair = [](void* around, std::string_view key, std::string_view value) {
+        if (key == initial_events_end)
+            static_cast<model::ObjectMeta*>(around)->annotations.emplace_back(key, value);
+    };
+    return node;
+}
+
 inline Members metadata_members(MetadataFields fields) {
     using M = model::ObjectMeta;
     using O = model::OwnerReference;
@@ -33,6 +46,7 @@ inline Members metadata_members(MetadataFields fields) {
         {"uid", 5, text<&M::uid>()},
         {"resourceVersion", 6, text<&M::resource_version>()},
     };
+    if (fields != MetadataFields::all) members.emplace_back("annotations", bookmark_annotation());
     if (fields == MetadataFields::identity) return members;
     members.emplace_back("ownerReferences", 13, array<&M::owner_references>({
         {"kind", 1, text<&O::kind>()},

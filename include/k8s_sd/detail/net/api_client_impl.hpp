@@ -56,8 +56,12 @@ class ApiClientImpl {
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
     /// \param accept  the value of the header
+    /// \param gzip    whether the answer may be compressed
     HttpRequest make_request(std::string_view path, const RequestCredentials&,
-                             std::string_view accept = "application/json") const;
+                             std::string_view accept = "application/json",
+                             bool gzip = false) const;
+    /// Whether the server is on this machine, by the name that it has.
+    bool is_local() const;
     std::unique_ptr<HttpConnection> make_connection() const;
     /// Where to send a request with these credentials. The same as long as they have the same
     /// client certificate, so that connections go on.
@@ -88,9 +92,8 @@ class ApiClientImpl {
     const Traffic traffic_kind_;
     ServerUrl url_;
     std::string base_;
-    /// What is the same in every request, before what it accepts and behind that.
-    std::string header_;
-    std::string header_rest_;
+    std::string header_;                    ///< the part that is the same in every request
+    std::string configured_lines_;          ///< so is this one, behind what is accepted
     HttpConnection::Target target_;         ///< as the configuration says
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
     std::shared_ptr<const ClientIdentity> identity_;

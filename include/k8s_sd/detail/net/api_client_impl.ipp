@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/version.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -47,8 +48,7 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: ";
-    header_rest_ = "\r\nAccept-Encoding: identity\r\n" + impersonation_lines(server.impersonate) +
-                   header_lines(server.headers);
+    configured_lines_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (is_secret_header(header.value)) add_secret(header.value);
     }
@@ -113,18 +113,28 @@ void ApiClientImpl::on_unreachable() noexcept {
 }
 
 HttpRequest ApiClientImpl::make_request(std::string_view path, const RequestCredentials& present,
-                                        std::string_view accept) const {
+                                        std::string_view accept, bool gzip) const {
+    // An API server knows the first one in this spelling only, without a weight.
+    const std::string_view encoding =
+        gzip ? "\r\nAccept-Encoding: gzip\r\n" : "\r\nAccept-Encoding: identity\r\n";
     HttpRequest request;
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
     text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + accept.size() +
-                 header_rest_.size() + present.value.size() + present.headers.size());
+                 encoding.size() + configured_lines_.size() + present.value.size() +
+                 present.headers.size());
     (((text += "GET ") += url_.prefix) += path) += header_;
-    (text += accept) += header_rest_;
+    ((text += accept) += encoding) += configured_lines_;
     if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
     text += view(present.headers);
     text += "\r\n";
     return request;
+}
+
+bool ApiClientImpl::is_local() const {
+    error_code ec;
+    const auto address = asio::ip::make_address(url_.host, ec);
+    return ec ? url_.host == "localhost" : address.is_loopback();
 }
 
 HttpConnection::Target ApiClientImpl::target_for(const RequestCredentials& present) {

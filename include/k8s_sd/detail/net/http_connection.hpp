@@ -51,8 +51,8 @@ class HttpConnection {
     /// Sends over the open connection if it was made for the same target object, else over a new
     /// one. `sink` and `handler` are called until the handler was, or until close().
     void async_send(Target, HttpRequest, ResponseSink& sink, Handler handler);
-    /// Changes the silence allowed in the exchange that is running.
-    void set_idle_timeout(Duration);
+    /// Changes the silence allowed in the exchange that is running, and what it is reported as.
+    void set_idle_timeout(Duration, error_code);
     /// Drops the connection and forgets the exchange that is running: its handler is not called.
     void close() noexcept;
 

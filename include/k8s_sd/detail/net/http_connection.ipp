@@ -183,9 +183,10 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         exchange_->reused ? write() : connect();
     }
 
-    void set_idle_timeout(Duration timeout) {
+    void set_idle_timeout(Duration timeout, error_code error) {
         if (!exchange_) return;
         exchange_->request.idle_timeout = timeout;
+        limit_error_ = exchange_->request.idle_error = error;
         watch_silence();
     }
 
@@ -411,7 +412,9 @@ void HttpConnection::async_send(Target target, HttpRequest request, ResponseSink
     state_->get(std::move(target), std::move(request), sink, std::move(handler));
 }
 
-void HttpConnection::set_idle_timeout(Duration timeout) { state_->set_idle_timeout(timeout); }
+void HttpConnection::set_idle_timeout(Duration timeout, error_code error) {
+    state_->set_idle_timeout(timeout, error);
+}
 
 void HttpConnection::close() noexcept { state_->close(); }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "k8s_sd/detail/net/bookmark_cadence.hpp"
+#include "k8s_sd/detail/net/streamed_lists.hpp"
+#include "k8s_sd/detail/net/transfer_rate.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
@@ -86,6 +88,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     std::uint64_t recoveries() const;
 
     BookmarkCadence bookmarks;
+    TransferRate lists;
+    StreamedLists streamed_lists;
 
  private:
     bool has_list_place() const noexcept;

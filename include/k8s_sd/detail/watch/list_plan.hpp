@@ -10,8 +10,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Which LIST comes next: from which version, in pages or in one piece. Remembers what the server,
-/// and the way to it, let through.
+/// Which LIST comes next: from which version, as the first events of a watch, in pages or in one
+/// piece. Remembers what the server, and the way to it, let through.
 class ListPlan {
  public:
     /// An empty version asks for the most recent state, others for one at least as new.
@@ -19,6 +19,7 @@ class ListPlan {
         std::string resource_version;
         std::string continue_token;
         unsigned limit = 0;
+        bool streamed = false;  ///< as the first events of a watch, which goes on behind them
     };
     struct Page {
         std::string resource_version;
@@ -29,12 +30,15 @@ class ListPlan {
     ListPlan(unsigned page_size, std::size_t max_objects, bool first_from_cache)
         : page_size_(page_size), max_objects_(max_objects), first_from_cache_(first_from_cache) {}
 
-    /// \param known  the version of what is known; empty: nothing is
-    Request next(const std::string& known) const {
+    /// \param known     the version of what is known; empty: nothing is
+    /// \param streamed  whether it is worth trying to get the list with a watch
+    Request next(const std::string& known, bool streamed = false) const {
         if (in_chain()) return {{}, chain_.token, page_size_};
         const bool not_older = !most_recent_ && !known.empty();
+        const std::string version = not_older ? known : first_version(known);
+        if (in_stream(streamed)) return {version, {}, 0, true};
         if (in_pages(not_older)) return {first_version(known), {}, page_size_};
-        return {not_older ? known : first_version(known), {}, 0};
+        return {version, {}, 0};
     }
     /// Why the page cannot belong to a list that ends.
     error_code problem_of(const Page& page) const {
@@ -57,15 +61,28 @@ class ListPlan {
     bool in_chain() const noexcept { return !chain_.token.empty(); }
     /// The list is complete. \returns its version
     std::string finish() {
-        most_recent_ = false;
-        failed_ = 0;
+        most_recent_ = plainly_ = stream_failed_ = false;
+        failed_ = failed_streams_ = 0;
         return std::exchange(chain_, {}).version;
     }
 
     /// The server does not take the token, or the pages do not end: everything at once from now on.
     void give_up_pages() { use(Form::whole); }
-    /// The answer has not come through. After some times the other form is tried.
-    void on_failure(const std::string& known) {
+    /// This list does not come with a watch.
+    /// \param failed  that was tried
+    void give_up_stream(bool failed) noexcept {
+        plainly_ = true;
+        stream_failed_ = stream_failed_ || failed;
+    }
+    /// The list that is under way does not come with a watch because that did not work.
+    bool stream_failed() const noexcept { return stream_failed_; }
+    /// The answer has not come through. After some times another form is tried.
+    /// \param streamed  as in next()
+    void on_failure(const std::string& known, bool streamed = false) {
+        if (in_stream(streamed)) {
+            if (++failed_streams_ >= max_failed_streams) give_up_stream(true);
+            return;
+        }
         if (++failed_ < max_failed || page_size_ == 0) return;
         const bool paged = in_chain() || in_pages(!most_recent_ && !known.empty());
         use(paged ? Form::whole : Form::pages);
@@ -82,7 +99,9 @@ class ListPlan {
     // for one that makes tokens up.
     static constexpr int max_short_pages = 100;
     static constexpr int max_failed = 3;
+    static constexpr int max_failed_streams = 2;
 
+    bool in_stream(bool wanted) const noexcept { return wanted && !plainly_ && !in_chain(); }
     // A list that is at least as new as a version comes from the server's cache, where pages are
     // of no use (with a limit it would have to be of that very version).
     bool in_pages(bool not_older) const {
@@ -115,6 +134,9 @@ class ListPlan {
     std::optional<Form> form_;  // that has got through where the usual one has not
     bool most_recent_ = false;  // list without a version
     int failed_ = 0;            // times in a row that the same form has
+    int failed_streams_ = 0;    // of this list
+    bool plainly_ = false;      // this list does not come with a watch
+    bool stream_failed_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

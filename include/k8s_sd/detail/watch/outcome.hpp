@@ -22,7 +22,10 @@ struct Exchange {
     Kind kind = Kind::pod;
     std::string ns{};  ///< empty: all
     Purpose purpose = Purpose::list;
+    /// The list comes as the first events of a watch; once it has, the purpose is that watch.
+    bool streamed = false;
     bool has_position = false;        ///< a version or a continue token was sent
+    bool gzip = false;                ///< the answer may be compressed
     std::string credentials_problem;  ///< why older credentials were sent
     StreamRecord streams;             ///< of the watches before
 
@@ -34,8 +37,10 @@ struct Exchange {
     std::uint64_t events = 0;  ///< bookmarks too
     bool advanced = false;     ///< one of them had another version than was known
     std::size_t items = 0;     ///< of a list
+    bool shrunken = false;     ///< the list that came with a watch is complete, and has lost much
 
     bool watching() const noexcept { return purpose == Purpose::watch; }
+    bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Takes a part of a body that is not readable. \returns an error when it is enough.
     error_code add_error_text(std::string_view bytes);
 };

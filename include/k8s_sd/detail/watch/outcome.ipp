@@ -109,6 +109,45 @@ Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status)
     return verdict;
 }
 
+Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
+    const FailureCause cause = exchange.head.status != 0        ? FailureCause::cut
+                               : is_unreachable(end.failure.ec) ? FailureCause::unreachable
+                                                                : FailureCause::network;
+    return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
+}
+
+Verdict not_streamed(Failure failure) {
+    failure.message += "; this server does not list with a watch here, it is sent a LIST";
+    return {WatchMachine::NotStreamed{}, std::move(failure)};
+}
+
+/// What an answer says that is no success, to a list that was to come with a watch. What is about
+/// such watches is no failure: a LIST shows whether there is one.
+Verdict judge_streamed_error(const Exchange& exchange, const ServerStatus& status, bool event) {
+    Verdict verdict = judge_server_error(exchange, status);
+    const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
+    const bool about_form =
+        failed
+            ? failed->cause == FailureCause::refused ||
+                  (event && failed->cause == FailureCause::server && !verdict.credentials_refused)
+            : std::holds_alternative<WatchMachine::Rejected>(verdict.outcome) ||
+                  !exchange.has_position;
+    return about_form ? not_streamed(std::move(verdict.failure)) : verdict;
+}
+
+/// The stream has ended before the list was complete.
+Verdict judge_streamed_end(const Exchange& exchange, ExchangeEnd end) {
+    // The server, or something on the way, does not let it last.
+    constexpr Duration long_life = std::chrono::minutes(1);
+    if (!end.failure.ec) {
+        end.failure = {errc::truncated_response,
+                       "the watch ended before the list that it began with was complete"};
+    }
+    const bool silent = end.failure.ec == errc::response_timeout;
+    if (silent || end.life >= long_life) return not_streamed(std::move(end.failure));
+    return judge_failure(exchange, std::move(end));
+}
+
 Verdict judge_wrong_content(const ResponseHead& head) {
     if (!head.content_encoding.empty()) {
         return {WatchMachine::Failed{},
@@ -123,13 +162,6 @@ Verdict judge_wrong_content(const ResponseHead& head) {
              "the server answered " + printable(head.content_type) +
                  " instead of application/json; is this the URL of a Kubernetes API server?"},
             true};
-}
-
-Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
-    const FailureCause cause = exchange.head.status != 0        ? FailureCause::cut
-                               : is_unreachable(end.failure.ec) ? FailureCause::unreachable
-                                                                : FailureCause::network;
-    return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
 }
 
 Verdict judge_list(ExchangeEnd end) {
@@ -195,12 +227,17 @@ error_code Exchange::add_error_text(std::string_view bytes) {
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     const ResponseHead& head = exchange.head;
-    if (head.status != 0 && head.status != 200) {
-        return judge_server_error(exchange, read_status(head, exchange.error_text));
+    if (exchange.shrunken) return {WatchMachine::Shrunken{}};
+    const bool is_event = exchange.error_event.has_value();
+    if ((head.status != 0 && head.status != 200) || is_event) {
+        const ServerStatus status =
+            is_event ? *exchange.error_event : read_status(head, exchange.error_text);
+        return exchange.streams_list() ? judge_streamed_error(exchange, status, is_event)
+                                       : judge_server_error(exchange, status);
     }
     if (head.status == 200 && !exchange.readable) return judge_wrong_content(head);
-    if (exchange.error_event) return judge_server_error(exchange, *exchange.error_event);
     if (exchange.watching()) return judge_watch(exchange, std::move(end));
+    if (exchange.streams_list()) return judge_streamed_end(exchange, std::move(end));
     if (end.failure.ec) return judge_failure(exchange, std::move(end));
     if (exchange.purpose == Purpose::probe)
         return {WatchMachine::Probed{std::move(end.page.resource_version)}};

@@ -13,7 +13,7 @@ namespace {
 /// Objects are read, and not looked at.
 struct NoObjects final : EventSink {
     void on_object(EventType, const DecodedObject&) override {}
-    void on_bookmark(std::string_view) override {}
+    void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const ServerStatus&) override {}
     void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
                        std::string_view) override {}

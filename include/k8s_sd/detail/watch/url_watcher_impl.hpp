@@ -3,9 +3,11 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/inflate.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/bookmark_patience.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/random.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
@@ -51,6 +53,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void perform(const WatchMachine::Watch&);
     void perform(const WatchMachine::Sleep&);
     void list(const WatchMachine::List&);
+    void list_with_watch(const WatchMachine::List&);
+    bool may_stream_list() const;
+    bool wants_gzip() const;
     void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose, Waiting);
     void on_credentials(const RequestCredentials&, const WatchRequest&, Waiting);
@@ -62,16 +67,23 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void go_to_other_server();
 
     void on_head(const ResponseHead&) override;
+    void on_watching();
     error_code on_body(std::string_view bytes) override;
+    error_code unpack(std::string_view bytes);
+    error_code read(std::string_view bytes);
 
     void on_object(EventType, const DecodedObject&) override;
-    void on_bookmark(std::string_view version) override;
+    void on_bookmark(std::string_view version, bool list_ends) override;
     void on_error_event(const ServerStatus&) override;
     void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
                        error_code ec, std::string_view problem) override;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
     bool is_one_too_many(EventType, const model::ObjectMeta&);
+    void on_initial_event(EventType);
+    void on_initial_events_late();
+    void on_list_streamed(std::string_view version);
+    bool has_lost_much() const;
 
     void on_end(error_code ec, std::string why);
     void ask_for_versions(bool lost, std::function<void(bool served, bool moved)> then);
@@ -113,6 +125,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     EncodingChoice encoding_;
     Random random_;
     BookmarkPatience patience_;
+    InitialEventsPatience initial_events_;
     WatchReport report_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
@@ -126,12 +139,20 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
     std::uint64_t recoveries_ = 0;   ///< of the server, when it was sent
     std::optional<TimePoint> head_at_;
+    std::optional<TimePoint> watching_since_;
     std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
-    TimePoint batch_at_{};                  ///< when the bytes came that are being read
-    std::vector<ObjectPtr> held_;           ///< of a list that has not said its kind yet
-    bool too_many_ = false;                 ///< objects
-    bool asking_ = false;                   ///< for versions
-    std::optional<TimePoint> retried_at_;   ///< with new credentials, at once
+    std::unique_ptr<Inflater> inflater_;    ///< null: the body is not compressed
+    bool gzip_failed_ = false;              ///< since a list was complete
+    std::uint64_t body_bytes_ = 0;          ///< of the answer
+    Duration body_wait_{};                  ///< for these bytes, not for us
+    std::uint64_t listed_bytes_ = 0;        ///< of these, up to the last object of a list
+    Duration listed_wait_{};
+    TimePoint read_until_{};               ///< when the bytes before were dealt with
+    TimePoint batch_at_{};                 ///< when the bytes came that are being read
+    std::vector<ObjectPtr> held_;          ///< of a list that has not said its kind yet
+    bool too_many_ = false;                ///< objects
+    bool asking_ = false;                  ///< for versions
+    std::optional<TimePoint> retried_at_;  ///< with new credentials, at once
     bool woken_ = false;  ///< by the recovery of the server, before the end of its pause
     bool started_ = false;
     bool stopped_ = false;

@@ -51,6 +51,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       encoding_(options.protobuf, schema_of(query_.kind).metadata_only),
       random_(api_.next_seed()),
       patience_(traffic_->bookmarks),
+      initial_events_(options),
       report_(
           query_, api_.url(), api_.environment.metrics->of(query_.kind), api_.environment.logger,
           [this](std::string text) { return api_.redact(std::move(text)); }, now()),
@@ -126,13 +127,42 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
 }
 
 void URLWatcherImpl::list(const WatchMachine::List& wanted) {
+    if (wanted.streamed && !may_stream_list())
+        return perform(machine_.next(WatchMachine::NotStreamed{false}, now()));
     if (wanted.continue_token.empty()) {
         store_.begin_list();
         report_.begin_list(wanted.reason, now());
         encoding_.begin_list(now());
     }
+    if (wanted.streamed) return list_with_watch(wanted);
     reader_.expect(Document::list);
-    begin(list_request(query_, options_, wanted, api_version_), Purpose::list, Waiting::list);
+    WatchRequest request = list_request(query_, options_, wanted, api_version_);
+    request.gzip = wants_gzip();
+    begin(std::move(request), Purpose::list, Waiting::list);
+}
+
+/// The list has its place until it is complete, the watch that it becomes has one from here on.
+void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
+    watch_place_ = traffic_->try_watch_place();
+    if (!watch_place_) return perform(machine_.next(WatchMachine::NotStreamed{false}, now()));
+    watch_timeout_ = draw_watch_timeout(options_, random_);
+    reader_.expect(Document::watch);
+    begin(streamed_list_request(query_, options_, wanted, watch_timeout_), Purpose::list,
+          Waiting::list);
+}
+
+/// What an old server has in an older version of its API it does not list with a watch.
+bool URLWatcherImpl::may_stream_list() const {
+    return api_version_.empty() && !wants_gzip() &&
+           traffic_->streamed_lists.worth_trying(query_.kind, now());
+}
+
+/// What is secret is not left in the memory of a library that does not cleanse it.
+bool URLWatcherImpl::wants_gzip() const {
+    if (query_.kind == Kind::secret || gzip_failed_ || options_.gzip == Compression::never)
+        return false;
+    return options_.gzip == Compression::always ||
+           (traffic_->lists.is_slow(now()) && !api_.is_local());
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
@@ -163,7 +193,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
     }
     const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
     WatchRequest request = watch_request(query_, watch, timeout, api_version_);
-    patience_.begin_watch(request.idle_timeout);
+    patience_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout = patience_.allowed();
     if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
     reader_.expect(Document::watch);
@@ -222,8 +252,15 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.purpose = purpose;
     exchange_.has_position = request.has_position;
     exchange_.streams = machine_.streams();
-    request.accept = encoding_.accept(purpose == Purpose::watch, api_version_.empty());
+    request.accept =
+        encoding_.accept(purpose == Purpose::watch || request.streamed, api_version_.empty());
+    exchange_.streamed = request.streamed;
+    exchange_.gzip = request.gzip;
     head_at_.reset();
+    watching_since_.reset();
+    inflater_.reset();
+    body_bytes_ = listed_bytes_ = 0;
+    body_wait_ = listed_wait_ = {};
     recoveries_ = traffic_->recoveries();
     too_many_ = false;
     wait(Waiting::credentials);
@@ -243,7 +280,8 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
     wait(waiting);
-    HttpRequest http = api_.make_request(request.target, credentials, request.accept);
+    HttpRequest http =
+        api_.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
@@ -300,13 +338,24 @@ void URLWatcherImpl::go_to_other_server() {
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.head = head;
-    head_at_ = now();
-    exchange_.readable = head.status == 200 && head.content_encoding.empty() &&
+    head_at_ = read_until_ = now();
+    const bool packed = exchange_.gzip && head.content_encoding == "gzip";
+    exchange_.readable = head.status == 200 && (packed || head.content_encoding.empty()) &&
                          reader_.choose_decoder(head.content_type);
     if (!exchange_.readable) return;
+    if (packed) inflater_ = std::make_unique<Inflater>();
     traffic_->on_success();
-    if (!exchange_.watching()) return;
-    machine_.on_watching(*head_at_);
+    if (exchange_.watching()) {
+        machine_.on_watching(*head_at_);
+        on_watching();
+    } else if (exchange_.streamed) {
+        initial_events_.begin(*head_at_);
+        call_after(initial_events_.deadline() - *head_at_, &URLWatcherImpl::on_initial_events_late);
+    }
+}
+
+void URLWatcherImpl::on_watching() {
+    watching_since_ = now();
     report_.on_watch();
     wait(Waiting::events);
     // Not before it has proven that it lives: the next error may follow the head.
@@ -317,13 +366,27 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
 
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
     batch_at_ = now();
+    if (body_bytes_ > 0) body_wait_ += batch_at_ - read_until_;
+    body_bytes_ += bytes.size();
     report_.on_bytes(bytes.size(), batch_at_);
     if (!exchange_.readable) return exchange_.add_error_text(bytes);
     const auto self = shared_from_this();  // an observer may drop the watcher
-    const error_code ec = reader_.feed(bytes);
+    const error_code ec = inflater_ ? unpack(bytes) : read(bytes);
     if (stopped_) return asio::error::operation_aborted;
     observer_.on_batch_end();
+    read_until_ = now();
+    return ec;
+}
+
+error_code URLWatcherImpl::unpack(std::string_view bytes) {
+    return inflater_->feed(bytes, [this](std::string_view unpacked) { return read(unpacked); });
+}
+
+error_code URLWatcherImpl::read(std::string_view bytes) {
+    const error_code ec = reader_.feed(bytes);
+    if (stopped_) return asio::error::operation_aborted;
     if (ec) return ec;
+    if (exchange_.shrunken) return asio::error::operation_aborted;
     if (too_many_) return errc::too_many_objects;
     // Nothing follows an ERROR event.
     return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
@@ -331,8 +394,9 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const model::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || is_one_too_many(type, meta)) return;
+    if (stopped_ || exchange_.shrunken || is_one_too_many(type, meta)) return;
     if (exchange_.purpose == Purpose::probe) return;
+    if (exchange_.streams_list()) on_initial_event(type);
     if (exchange_.watching()) {
         on_progress(meta.resource_version);
         report_.on_event(batch_at_);
@@ -342,8 +406,8 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
     ObjectPtr object = maker_->make(decoded);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
-    on_change(exchange_.watching() ? store_.put(std::move(object))
-                                   : store_.put_listed(std::move(object)));
+    if (exchange_.watching()) return on_change(store_.put(std::move(object)));
+    on_change(store_.put_listed(std::move(object)));
 }
 
 /// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
@@ -351,7 +415,10 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
 /// version: it comes again.
 bool URLWatcherImpl::is_one_too_many(EventType type, const model::ObjectMeta& meta) {
     if (too_many_) return true;
-    if (!exchange_.watching()) ++exchange_.items;
+    // A change of what the list has brought may come before its end.
+    const bool is_change = exchange_.streams_list() && type != EventType::added &&
+                           (type == EventType::deleted || store_.find(meta.ns, meta.name));
+    if (!exchange_.watching() && !is_change) ++exchange_.items;
     const bool is_probe = exchange_.purpose == Purpose::probe;
     const bool no_room = exchange_.watching() && type != EventType::deleted &&
                          store_.size() >= options_.max_objects &&
@@ -360,22 +427,71 @@ bool URLWatcherImpl::is_one_too_many(EventType type, const model::ObjectMeta& me
     return too_many_;
 }
 
-void URLWatcherImpl::on_bookmark(std::string_view version) {
-    on_progress(version);
+void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
+    if (stopped_ || exchange_.shrunken || too_many_) return;
     report_.on_bookmark(batch_at_);
+    if (exchange_.streams_list()) {
+        if (list_ends && !version.empty()) on_list_streamed(version);
+        return;
+    }
+    on_progress(version);
     patience_.on_bookmark(batch_at_);
-    connection_->set_idle_timeout(patience_.allowed());
+    connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
 }
+
+// --- a list as the first events of a watch ------------------------------------------------------
+
+void URLWatcherImpl::on_initial_event(EventType type) {
+    if (type != EventType::added) return initial_events_.on_change(batch_at_);
+    initial_events_.on_object(batch_at_);
+    listed_bytes_ = body_bytes_;
+    listed_wait_ = body_wait_;
+}
+
+void URLWatcherImpl::on_initial_events_late() {
+    if (stopped_ || !exchange_.streams_list()) return;
+    const Duration left = initial_events_.deadline() - now();
+    if (left > Duration{}) return call_after(left, &URLWatcherImpl::on_initial_events_late);
+    const auto self = shared_from_this();  // an observer may drop the watcher
+    connection_->close();
+    on_end(errc::response_timeout, "the list that the watch began with does not end");
+}
+
+/// Everything that is known of the server came over this stream, which goes on.
+void URLWatcherImpl::on_list_streamed(std::string_view version) {
+    if (has_lost_much()) {
+        exchange_.shrunken = true;
+        return;
+    }
+    timer_->cancel();
+    list_place_.reset();
+    traffic_->lists.add(listed_bytes_, listed_wait_, now());
+    finish_list(std::string(version));
+    if (stopped_) return;
+    machine_.on_list_streamed({std::string(version), {}, exchange_.items}, now());
+    exchange_.purpose = Purpose::watch;
+    patience_.begin_watch(silence_of_watch(watch_timeout_));
+    connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
+    on_watching();
+}
+
+bool URLWatcherImpl::has_lost_much() const {
+    return options_.confirm_shrunken_lists && !machine_.confirming() &&
+           store_.missing() * 2 > store_.known_before_list();
+}
+
+// --- the rest of an answer ----------------------------------------------------------------------
 
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
 
 void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
                                    std::string_view version, error_code ec,
                                    std::string_view problem) {
-    if (stopped_ || too_many_) return;
+    if (stopped_ || too_many_ || exchange_.shrunken) return;
     if (!exchange_.watching()) {
         too_many_ = ++exchange_.items > options_.max_objects;
         if (exchange_.purpose == Purpose::probe) return;
+        if (exchange_.streamed) on_initial_event(EventType::added);
         store_.mark_listed(ns, name);
     } else if (!version.empty()) {
         on_progress(version);
@@ -407,11 +523,14 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped_) return;
     timer_->cancel();
     watch_place_.reset();
+    const std::unique_ptr<Inflater> inflater = std::exchange(inflater_, nullptr);
+    if (!ec && inflater) ec = inflater->finish();
     if (ec) {
         reader_.release();
     } else if (exchange_.readable) {
         ec = reader_.finish();
     }
+    if (inflater && ec) gzip_failed_ = true;
     const auto held = std::exchange(held_, {});
     if (!ec) {
         for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
@@ -422,6 +541,8 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
               " objects; select fewer, or raise max_objects";
     } else if (ec && ec.category() == category() && !reader_.problem().empty()) {
         why = reader_.problem();
+    } else if (ec && inflater && !inflater->problem().empty()) {
+        why = inflater->problem();
     }
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
     if (exchange_.head.status != 404 || schema_of(query_.kind).older_version.empty())
@@ -492,12 +613,12 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
     ExchangeEnd end;
     end.failure = std::move(failure);
     end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
-    end.life = head_at_ ? now() - *head_at_ : Duration{};
-    end.in_time = watch_timeout_ > margin && end.life >= watch_timeout_ - margin;
-    if (exchange_.purpose != Purpose::list || end.failure.ec) return end;
+    const Duration open = head_at_ ? now() - *head_at_ : Duration{};
+    end.life = watching_since_ ? now() - *watching_since_ : open;
+    end.in_time = watch_timeout_ > margin && open >= watch_timeout_ - margin;
+    if (exchange_.purpose != Purpose::list || exchange_.streamed || end.failure.ec) return end;
     end.page_problem = machine_.problem_of(end.page);
-    end.shrunken = end.page.continue_token.empty() && options_.confirm_shrunken_lists &&
-                   !machine_.confirming() && store_.missing() * 2 > store_.known_before_list();
+    end.shrunken = end.page.continue_token.empty() && has_lost_much();
     return end;
 }
 
@@ -536,12 +657,14 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     }
     if (verdict.failure.ec) return report_.note(verdict.failure);
     if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
+        if (exchange_.head.content_encoding.empty())
+            traffic_->lists.add(body_bytes_, body_wait_, now());
         if (page->continue_token.empty()) finish_list(page->resource_version);
     } else if (const auto* probe = std::get_if<WatchMachine::Probed>(&verdict.outcome)) {
         report_regression(probe->resource_version);
     } else if (const auto* end = std::get_if<WatchMachine::WatchEnded>(&verdict.outcome)) {
         // The server may close what is quiet, in its own time.
-        const bool lived = head_at_ && now() - *head_at_ >= std::chrono::seconds(30);
+        const bool lived = watching_since_ && now() - *watching_since_ >= std::chrono::seconds(30);
         if (end->clean && (end->in_time || lived)) recover();
     } else if (std::holds_alternative<WatchMachine::Shrunken>(verdict.outcome)) {
         report_.on_shrunken_list(store_.missing(), store_.known_before_list());
@@ -568,8 +691,10 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     if (report_.list_reason() != ListReason::version_went_back) report_regression(version);
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
+    if (machine_.stream_failed()) traffic_->streamed_lists.on_failure(query_.kind, now());
+    gzip_failed_ = false;
     encoding_.on_list();
-    if (report_.on_list(now())) observer_.on_status();
+    if (report_.on_list(now(), exchange_.streamed)) observer_.on_status();
     if (!stopped_ && report_.on_synced()) {
         observer_.on_status();
         if (!stopped_) observer_.on_synced();

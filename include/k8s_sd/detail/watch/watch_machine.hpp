@@ -20,7 +20,9 @@ namespace k8s_sd::inline v0::detail {
 /// The list/watch protocol as data: the owner performs a Step and reports its Outcome. No I/O.
 ///
 /// LIST until the list is complete, WATCH from its resource version, and again from the last
-/// version seen whenever a watch ends. It lists again when the version has expired, and when
+/// version seen whenever a watch ends. Where the server can do that, the list is streamed: it comes
+/// as the first events of the watch (a watch-list, KEP-3157), and on_list_streamed() takes the place
+/// of an outcome. It lists again when the version has expired, and when
 /// watches fail, end or stay silent so often that changes may have been missed. A Probe tells
 /// before whether the server works at all, and whether its versions went back.
 ///
@@ -64,6 +66,10 @@ class WatchMachine {
     struct VersionTooLarge {};  ///< the version is from the future of this server
     struct Rejected {};         ///< 400 or 422: something in the request is not accepted
     struct BadPages {};         ///< the pages of a list repeat, or do not end
+    /// A list does not come with a watch, or shall not; asked for in the usual way, it may.
+    struct NotStreamed {
+        bool tried = true;
+    };
     enum class Cause : std::uint8_t {
         unreachable,  ///< no connection
         network,      ///< no answer, or one of something between here and the server
@@ -89,8 +95,8 @@ class WatchMachine {
     struct OtherServer {};
     struct Slept {};
     using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
-                                 Expired, VersionTooLarge, Rejected, BadPages, Failed, Moved,
-                                 NoPlace, NewCredentials, OtherEncoding, OtherServer, Slept>;
+                                 Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed,
+                                 Moved, NoPlace, NewCredentials, OtherEncoding, OtherServer, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : options_(options),
@@ -110,6 +116,16 @@ class WatchMachine {
         return std::visit([this](const auto& o) { return on(o); }, outcome);
     }
 
+    /// The list is complete that a watch began with; the watch goes on from there.
+    void on_list_streamed(const PageListed& list, TimePoint now) {
+        now_ = now;
+        plan_.add(list);
+        complete_list();
+        on_watching(now);
+    }
+    /// A list has come through in the usual way, or is being asked for so, because it did not as
+    /// the first events of a watch.
+    bool stream_failed() const noexcept { return plan_.stream_failed(); }
     /// The head of a watch's answer is there.
     void on_watching(TimePoint now) {
         streams_.begin(now);
@@ -155,12 +171,31 @@ class WatchMachine {
     Step on(const PageListed& page) {
         refusals_ = 0;
         plan_.add(page);
-        if (plan_.in_chain()) return resume();
+        if (!plan_.in_chain()) complete_list();
+        return resume();
+    }
+    void complete_list() {
         resource_version_ = plan_.finish();
         if (!makes_up_for_watches()) backoff_.reset();
         last_list_ = last_news_ = now_;
         confirming_ = repeated_at_once_ = watched_since_list_ = false;
         stage_ = Stage::watching;
+    }
+
+    /// A list that makes up for watches, or confirms another one, comes in the way that depends on
+    /// least.
+    bool may_be_streamed() const {
+        switch (reason_) {
+            case ListReason::first:
+            case ListReason::expired:
+            case ListReason::version_too_large:
+            case ListReason::version_went_back:
+            case ListReason::other_server: return options_.watch_list;
+            default: return false;
+        }
+    }
+    Step on(const NotStreamed& why) {
+        plan_.give_up_stream(why.tried);
         return resume();
     }
 
@@ -380,7 +415,8 @@ class WatchMachine {
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (says_something_about_form(failure.cause)) plan_.on_failure(resource_version_);
+        if (says_something_about_form(failure.cause))
+            plan_.on_failure(resource_version_, may_be_streamed());
         return later(failure);
     }
 
@@ -427,7 +463,7 @@ class WatchMachine {
     Step resume() {
         if (stage_ == Stage::probing) return Probe{};
         if (stage_ == Stage::watching) return Watch{resource_version_};
-        return List{plan_.next(resource_version_), reason_};
+        return List{plan_.next(resource_version_, may_be_streamed()), reason_};
     }
     Step later() { return Sleep{backoff_.next(), Waiting::backoff}; }
     Step later(const Failed& failure) {

@@ -62,7 +62,8 @@ class WatchReport {
     /// A list is complete that needs confirmation.
     void on_shrunken_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch stays until a watch works.
-    bool on_list(TimePoint now);
+    /// \param streamed  it came as the first events of a watch
+    bool on_list(TimePoint now, bool streamed = false);
     bool on_synced();
     void on_silence() { add(metrics_.silent_watches); }
 

@@ -104,8 +104,12 @@ void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
                                "removed");
 }
 
-bool WatchReport::on_list(TimePoint now) {
+bool WatchReport::on_list(TimePoint now, bool streamed) {
     add(metrics_.lists);
+    if (streamed) {
+        add(metrics_.streamed_lists);
+        ++status_.streamed_lists;
+    }
     if (status_.synced) add(metrics_.relists);
     if (list_reason_ == ListReason::polling) add(metrics_.polls);
     const Duration took = now - list_began_;
@@ -122,7 +126,8 @@ bool WatchReport::on_synced() {
     if (status_.synced) return false;
     status_.synced = true;
     add(metrics_.synced_watchers, 1);
-    log(LogLevel::info, "listed " + std::to_string(status_.objects) + " objects");
+    log(LogLevel::info, "listed " + std::to_string(status_.objects) + " objects" +
+                            (status_.streamed_lists > 0 ? " with a watch" : ""));
     return true;
 }
 

@@ -18,6 +18,8 @@ struct WatchRequest {
     std::string target;                        ///< path and query, without the server's prefix
     std::string_view accept = accepted::json;    ///< the header, see EncodingChoice
     bool has_position = false;                 ///< with a version or a continue token
+    bool streamed = false;                     ///< a list as the first events of a watch
+    bool gzip = false;                         ///< the answer may be compressed
     Duration idle_timeout{};                   ///< silence allowed; zero: any
     errc idle_error = errc::response_timeout;  ///< what that silence is reported as
 };
@@ -31,6 +33,10 @@ std::chrono::seconds draw_watch_timeout(const WatchOptions&, Random&);
 
 WatchRequest list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&,
                           std::string_view api_version = {});
+/// A list as the first events of a watch. The silence allowed is that of a list.
+/// \param timeout  see draw_watch_timeout()
+WatchRequest streamed_list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&,
+                                   std::chrono::seconds timeout);
 /// A list of one object: its version is that of the server.
 WatchRequest probe_request(const WatchQuery&, const WatchOptions&,
                            std::string_view api_version = {});
@@ -38,5 +44,7 @@ WatchRequest probe_request(const WatchQuery&, const WatchOptions&,
 /// \param timeout  see draw_watch_timeout()
 WatchRequest watch_request(const WatchQuery&, const WatchMachine::Watch&,
                            std::chrono::seconds timeout, std::string_view api_version = {});
+/// The silence allowed in a watch of a server which sends no bookmarks; zero: any.
+Duration silence_of_watch(std::chrono::seconds timeout) noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -25,6 +25,26 @@ std::chrono::seconds draw_watch_timeout(const WatchOptions& options, Random& ran
         seconds(options.watch_timeout_min), seconds(options.watch_timeout_max))(random));
 }
 
+namespace {
+
+void begin_watch(std::string& target) {
+    append_query(target, "watch", "1");
+    append_query(target, "allowWatchBookmarks", "true");
+}
+
+void append_timeout(std::string& target, std::chrono::seconds timeout) {
+    if (timeout.count() > 0)
+        append_query(target, "timeoutSeconds", std::to_string(timeout.count()));
+}
+
+}  // namespace
+
+Duration silence_of_watch(std::chrono::seconds timeout) noexcept {
+    // The server ends the watch; only a dead one is late with it.
+    constexpr Duration margin = std::chrono::seconds(10);
+    return timeout.count() > 0 ? timeout + margin : Duration{};
+}
+
 WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
                           const ListPlan::Request& list, std::string_view api_version) {
     WatchRequest request;
@@ -48,19 +68,31 @@ WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
 
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,
                            std::chrono::seconds timeout, std::string_view api_version) {
-    // The server ends the watch; only a dead one is late with it.
-    constexpr Duration margin = std::chrono::seconds(10);
     WatchRequest request;
     request.target = collection_target(query, api_version);
-    append_query(request.target, "watch", "1");
-    append_query(request.target, "allowWatchBookmarks", "true");
+    begin_watch(request.target);
     append_query(request.target, "resourceVersion", watch.resource_version);
+    append_timeout(request.target, timeout);
     request.has_position = true;
+    request.idle_timeout = silence_of_watch(timeout);
     request.idle_error = errc::idle_timeout;
-    if (timeout.count() > 0) {
-        append_query(request.target, "timeoutSeconds", std::to_string(timeout.count()));
-        request.idle_timeout = timeout + margin;
-    }
+    return request;
+}
+
+WatchRequest streamed_list_request(const WatchQuery& query, const WatchOptions& options,
+                                   const ListPlan::Request& list, std::chrono::seconds timeout) {
+    WatchRequest request;
+    request.target = collection_target(query);
+    begin_watch(request.target);
+    append_query(request.target, "sendInitialEvents", "true");
+    append_query(request.target, "resourceVersionMatch", "NotOlderThan");
+    if (!list.resource_version.empty())
+        append_query(request.target, "resourceVersion", list.resource_version);
+    append_timeout(request.target, timeout);
+    request.streamed = true;
+    request.has_position = !list.resource_version.empty();
+    request.idle_timeout = options.response_timeout;
+    request.idle_error = errc::response_timeout;
     return request;
 }
 

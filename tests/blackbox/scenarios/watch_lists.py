@@ -1,0 +1,339 @@
+"""Lists that come as the first events of a watch, and compressed lists."""
+
+import gzip
+import json
+
+from api_server import Exchange
+from scenario import error_event, reset, scenario, status
+
+ALL = "list page probe watch streamed"
+
+
+def start(w, *arguments, **how):
+    return w.start(*arguments, watch_list=True, **how)
+
+
+@scenario()
+def one_request_lists_and_watches(w):
+    """A server that lists with a watch is asked once, and what changes arrives at once."""
+    start(w)
+    for _ in range(3):
+        w.change()
+        w.settles(5)
+    w.at_most(1, ALL)
+    w.check(w.server.count("streamed") == 1, "the list did not come with a watch")
+    w.log_lines(0)
+
+
+@scenario()
+def a_stream_that_ends_goes_on_as_a_watch(w):
+    """The watch that followed a list ends: the next one begins where it was."""
+    start(w)
+    for _ in range(3):
+        w.server.end_watches()
+        w.change()
+        w.settles(10)
+    w.at_most(1, "streamed")
+    w.at_most(0, "list page")
+
+
+@scenario()
+def an_expired_version_is_listed_again_with_a_watch(w):
+    """410 to a watch: one list with a watch, not older than what is known, removes what is gone."""
+    start(w)
+    w.server.end_watches(Exchange.reset)
+    w.cluster.delete("pods", "b")
+    w.cluster.forget_history()
+    w.settles(20)
+    w.at_most(2, "streamed")
+    w.at_most(0, "list page")
+
+
+REFUSALS = {
+    "422": status(422, "Invalid", "sendInitialEvents: Forbidden: sendInitialEvents is forbidden"),
+    "400": status(400, "BadRequest", "unknown parameter sendInitialEvents"),
+    "403": status(403, "Forbidden", "pods is forbidden"),
+    "405": status(405, "MethodNotAllowed", "not known"),
+    "error-event": error_event(500, "InternalError", "etcd without progress notifications"),
+}
+
+
+@scenario(variants=REFUSALS)
+def a_server_that_refuses_is_sent_lists(w, refusal):
+    """Refused once, it lists at once in the usual way, and remembers that."""
+    w.server.on("streamed", refusal)
+    start(w, within=5)
+    for _ in range(3):
+        w.change()
+        w.settles(5)
+    w.server.end_watches(Exchange.reset)
+    w.cluster.delete("pods", "b")
+    w.cluster.forget_history()
+    w.settles(20)
+    w.at_most(1, "streamed")
+    w.at_most(2, "list page")
+    w.never_told("forbidden|refused|works again")
+
+
+def without_the_end(x):
+    """What a server does that knows watches, but not this parameter."""
+    x.head()
+    x.stream(head=False, version=x.initial_events())
+
+
+def without_anything(x):
+    x.head()
+    x.stream(head=False)
+
+
+def ignores_head_too(x):
+    x.silence()
+
+
+IGNORING = {"objects-without-an-end": without_the_end, "changes-only": without_anything}
+
+
+@scenario(factor=40, variants=IGNORING)
+def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
+    """Nothing is complete without the end of the list; after half a minute a LIST tells it."""
+    w.server.on("streamed", ignoring)
+    start(w, within=50)
+    w.change()
+    w.settles(5)
+    w.at_most(1, "streamed")
+    w.at_most(1, "list page")
+
+
+@scenario(factor=40)
+def changes_do_not_put_off_the_end_for_ever(w):
+    """A server that ignores the parameter, whose objects change all the time: a LIST in time."""
+    def busy(x):
+        x.head()
+        version = x.initial_events()
+        for step in range(1000):
+            x.wait(3)
+            x.cluster.put("pods", "a")
+            x.cluster.put("pods", f"new-{step}")
+            x.chunk("".join(json.dumps(x.item("MODIFIED" if name == "a" else "ADDED", x.cluster.
+                                              objects["pods"][("default", name)])) + "\n"
+                            for name in ("a", f"new-{step}")))
+    w.server.on("streamed", busy)
+    start(w, synced=False)
+    w.until(lambda: w.server.count("list page"), 50, "it lists")
+    w.settles(10)
+    w.at_most(1, "streamed")
+
+
+@scenario(factor=80)
+def no_answer_at_all_gives_way_to_a_list(w):
+    """Something holds back the heads of watches: a LIST tells the state after the timeout."""
+    w.server.on("streamed", ignores_head_too)
+    start(w, within=100, synced=False)
+    w.settles(100)
+    w.at_most(1, "streamed")
+
+
+def ends_early(x):
+    x.head()
+    x.initial_events()
+    x.end()
+
+
+def breaks_early(x):
+    x.head()
+    x.initial_events()
+    x.reset()
+
+
+def ends_in_an_event(x):
+    x.head()
+    x.initial_events()
+    x.chunk('{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"na')
+    x.end()
+
+
+EARLY = {"clean": ends_early, "reset": breaks_early, "in-an-event": ends_in_an_event,
+         "at-once": reset}
+
+
+@scenario(variants=EARLY)
+def a_stream_that_always_ends_early(w, early):
+    """Each stream ends before its list does: what it brought is not all, and a LIST follows."""
+    w.server.on("streamed", early)
+    if early is reset:  # says nothing about lists with a watch
+        start(w, synced=False)
+        w.sleep(20)
+        w.server.heal()
+        w.settles(70)
+    else:
+        start(w, within=20)
+        w.at_most(2, "streamed")
+    w.server.end_watches(Exchange.reset)
+    w.cluster.delete("pods", "b")
+    w.cluster.forget_history()
+    w.settles(20)
+    w.at_most_a_minute(12, ALL)
+
+
+@scenario()
+def a_stream_that_breaks_once_is_tried_again(w):
+    """One that ends early is an accident; the next one brings the list."""
+    w.server.on("streamed", breaks_early, times=1)
+    start(w, within=10)
+    w.at_most(2, "streamed")
+    w.at_most(0, "list page")
+
+
+@scenario()
+def most_of_a_streamed_list_is_missing(w):
+    """A list with a watch that lacks most objects is confirmed by a LIST before they go."""
+    def nearly_nothing(x):
+        x.head()
+        x.end_of_list()
+        x.stream(head=False, version=x.cluster.version)
+    start(w)
+    w.server.on("streamed", nearly_nothing)
+    w.server.end_watches(Exchange.reset)
+    w.cluster.forget_history()
+    w.until(lambda: w.server.count("list page"), 20, "it confirms with a LIST")
+    w.change()
+    w.settles(10)
+    w.told("lacks", at_most=1)
+
+
+def end_first(x):
+    """The end, then the objects."""
+    x.head()
+    x.end_of_list()
+    version = x.initial_events()
+    x.stream(head=False, version=version)
+
+
+def end_twice(x):
+    x.head()
+    version = x.initial_events()
+    x.end_of_list(version)
+    x.end_of_list(version)
+    x.stream(head=False, version=version)
+
+
+def everything_repeated(x):
+    x.head()
+    for _ in range(20):
+        version = x.initial_events()
+    x.bookmark(version)  # ends nothing
+    x.end_of_list(version)
+    x.stream(head=False, version=version)
+
+
+LIES = {"the-end-first": end_first, "the-end-twice": end_twice,
+        "objects-repeated": everything_repeated}
+
+
+@scenario(variants=LIES)
+def a_server_that_gets_it_wrong(w, lie):
+    """Ends in the wrong place, and objects that come again and again, do no harm."""
+    w.server.on("streamed", lie)
+    start(w, within=10)
+    w.change()
+    w.settles(5)
+    w.server.end_watches(Exchange.reset)
+    w.cluster.delete("pods", "b")
+    w.cluster.forget_history()
+    w.settles(30)
+    w.change()
+    w.settles(5)
+    w.at_most_a_minute(8, ALL)
+
+
+@scenario()
+def an_end_without_a_version_is_none(w):
+    """A list that does not say how new it is cannot be watched from; a LIST follows in time."""
+    def nowhere(x):
+        x.head()
+        x.initial_events()
+        x.bookmark(1, metadata={"annotations": {"k8s.io/initial-events-end": "true"}})
+        x.silence()
+    w.server.on("streamed", nowhere)
+    start(w, within=50)
+    w.at_most(1, "streamed")
+
+
+@scenario()
+def events_between_the_objects_and_their_end(w):
+    """What changes while the list is sent is part of it: changed, and gone."""
+    def changing(x):
+        x.head()
+        version = x.initial_events()
+        x.cluster.put("pods", "a")
+        x.cluster.delete("pods", "b")
+        for _, kind, change, item in x.cluster.history:
+            if int(item["metadata"]["resourceVersion"]) > version:
+                x.chunk(json.dumps(x.item(change, item)) + "\n")
+        x.end_of_list()
+        x.stream(head=False, version=x.cluster.version)
+    w.server.on("streamed", changing, times=1)
+    start(w, within=10)
+    w.at_most(1, ALL)
+
+
+# --- compressed lists ---------------------------------------------------------------------------
+
+def packed(pack):
+    """A list that is packed by that function."""
+    def answer(x):
+        text = json.dumps(x.list_object()).encode()
+        data = pack(text)
+        x.head(200, {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}, "length", len(data))
+        x.chunk(data)
+    return answer
+
+
+def two_members(text):
+    half = len(text) // 2
+    return gzip.compress(text[:half]) + gzip.compress(text[half:])
+
+
+def filled(w):
+    for number in range(300):
+        w.cluster.put("pods", f"web-{number}")
+
+
+@scenario(variants={"one-member": gzip.compress, "two-members": two_members})
+def compressed_lists_are_read(w, pack):
+    """Lists that were asked for compressed; watches that were not."""
+    filled(w)
+    w.server.on("list page", packed(pack))
+    start(w, "--gzip", "on")
+    w.check(all(r.headers["accept-encoding"] == "gzip" for r in w.server.asked("list page")),
+            "a list was not asked for compressed")
+    w.check(all(r.headers["accept-encoding"] == "identity" for r in w.server.asked("watch")),
+            "a watch was asked for compressed")
+    w.change()
+    w.settles(5)
+    w.at_most(0, "streamed")
+    w.at_most(2, ALL)
+    w.log_lines(0)
+
+
+@scenario(variants={"cut": lambda text: gzip.compress(text)[:-20],
+                    "garbage-behind": lambda text: gzip.compress(text) + b"garbage",
+                    "no-gzip": lambda text: text,
+                    "bomb": lambda text: gzip.compress(text.replace(
+                        b"{", b"{" + b" " * 60_000_000, 1))})
+def a_list_that_cannot_be_unpacked(w, pack):
+    """What cannot be unpacked is refused, and the next list is asked for as it is."""
+    w.server.on("list page", packed(pack),
+                when=lambda request: request.headers["accept-encoding"] == "gzip")
+    start(w, "--gzip", "on", within=20)
+    w.at_most_a_minute(8, ALL)
+    w.told("compressed answer")
+
+
+@scenario(variants={"auto": (), "off": ("--gzip", "off")})
+def nothing_compressed_is_asked_for_on_loopback(w, arguments):
+    """There the network is never what takes the time."""
+    filled(w)
+    w.start(*arguments)
+    w.check(all(r.headers["accept-encoding"] == "identity" for r in w.server.asked(ALL)),
+            "something was asked for compressed")
