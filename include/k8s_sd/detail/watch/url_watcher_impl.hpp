@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/objects/object_audience.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/bookmark_patience.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
@@ -70,7 +71,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                        error_code ec, std::string_view problem) override;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
-    bool is_one_too_many(EventType, const model::ObjectMeta&);
+    std::optional<std::uint16_t> audience_of(EventType, const DecodedObject&);
+    bool is_one_too_many(bool kept, const model::ObjectMeta&);
 
     void on_end(error_code ec, std::string why);
     void ask_for_versions(bool lost, std::function<void(bool served, bool moved)> then);

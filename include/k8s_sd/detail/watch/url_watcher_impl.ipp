@@ -327,7 +327,9 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const model::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || is_one_too_many(type, meta)) return;
+    if (stopped_) return;
+    const std::optional<std::uint16_t> audience = audience_of(type, decoded);
+    if (is_one_too_many(audience.has_value(), meta)) return;
     if (exchange_.purpose == Purpose::probe) return;
     if (exchange_.watching()) {
         on_progress(meta.resource_version);
@@ -335,23 +337,31 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         if (stopped_) return;
     }
     if (!observer_.wants(meta.ns, meta.name)) return;
-    if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
+    if (!audience) return on_change(store_.remove(meta.ns, meta.name));
     ObjectPtr object = maker_->make(decoded);
+    ObjectAudience::set(*object, *audience);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     on_change(exchange_.watching() ? store_.put(std::move(object))
                                    : store_.put_listed(std::move(object)));
 }
 
+/// What to keep the object with; nothing: it is not to be kept.
+std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
+                                                         const DecodedObject& decoded) {
+    if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
+    if (!observer_.wants(decoded.meta.ns, decoded.meta.name)) return std::nullopt;
+    return observer_.audience_of(decoded);
+}
+
 /// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
 /// others in place of those that it lacks. An event that finds no room is not taken, nor is its
 /// version: it comes again.
-bool URLWatcherImpl::is_one_too_many(EventType type, const model::ObjectMeta& meta) {
+bool URLWatcherImpl::is_one_too_many(bool kept, const model::ObjectMeta& meta) {
     if (too_many_) return true;
     if (!exchange_.watching()) ++exchange_.items;
     const bool is_probe = exchange_.purpose == Purpose::probe;
-    const bool no_room = exchange_.watching() && type != EventType::deleted &&
-                         store_.size() >= options_.max_objects &&
-                         !store_.find(meta.ns, meta.name) && observer_.wants(meta.ns, meta.name);
+    const bool no_room = exchange_.watching() && kept && store_.size() >= options_.max_objects &&
+                         !store_.find(meta.ns, meta.name);
     too_many_ = no_room || exchange_.items > (is_probe ? most_probed : options_.max_objects);
     return too_many_;
 }
