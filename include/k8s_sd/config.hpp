@@ -85,6 +85,10 @@ struct WatchOptions {
     /// An Endpoints object has a target for each pair of address and port, so a small object can
     /// ask for very many. An object that exceeds this keeps the targets it had.
     std::size_t max_targets_per_object = 100'000;
+    /// Configurations of one server and with equal options that differ in selectors or namespaces
+    /// share one watch of each resource, which lists and watches what all of them want; selectors
+    /// are evaluated here then. False: each has watches with its own selectors and namespaces.
+    bool share_selectors = true;
     std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
     std::size_t max_objects = 1'000'000;                   ///< that one URL may have
     auto operator<=>(const WatchOptions&) const = default;

@@ -7,11 +7,16 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
+
+namespace detail {
+struct ObjectAudience;
+}  // namespace detail
 
 /// A Kubernetes object as it is kept: what it contributes to labels, made once, in shared blocks.
 /// Immutable; may be read and released on any thread. The strings behind ns() and name() belong
@@ -57,7 +62,10 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     }
 
  private:
+    friend struct detail::ObjectAudience;
+
     Kind kind_;
+    std::uint16_t audience_ = 0;
     std::size_t uid_hash_;
     std::string_view ns_;
     std::string_view name_;

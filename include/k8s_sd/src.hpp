@@ -130,8 +130,14 @@
 #include "k8s_sd/detail/groups/group_registry.ipp"
 #include "k8s_sd/detail/groups/group_watcher.ipp"
 #include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/kind_view.ipp"
+#include "k8s_sd/detail/groups/kind_watches.ipp"
 #include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
+#include "k8s_sd/detail/groups/selection.ipp"
+#include "k8s_sd/detail/groups/shared_watch.ipp"
+#include "k8s_sd/detail/groups/shared_watches.ipp"
+#include "k8s_sd/detail/groups/watch_plan.ipp"
 #include "k8s_sd/detail/groups/watch_set.ipp"
 
 // discovery

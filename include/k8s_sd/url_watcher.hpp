@@ -7,13 +7,16 @@
 #include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
 
 namespace detail {
+struct DecodedObject;
 struct ObjectMaker;
 class URLWatcherImpl;
 }  // namespace detail
@@ -33,6 +36,9 @@ class WatchObserver {
     /// Whether to keep the object of that name. An unwanted object is dropped once it is decoded,
     /// as if the server did not have it.
     virtual bool wants(std::string_view /*ns*/, std::string_view /*name*/) { return true; }
+    /// A number that the object is kept with, see detail::ObjectAudience; nothing: the object as it
+    /// is now is unwanted. Asked for objects that are wanted by name.
+    virtual std::optional<std::uint16_t> audience_of(const detail::DecodedObject&) { return 0; }
     /// Whether the observer makes up for a failure. Then it has dropped the watcher in this call,
     /// and nobody is told of the failure.
     virtual bool makes_up_for(error_code /*failure*/) { return false; }

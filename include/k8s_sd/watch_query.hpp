@@ -2,6 +2,7 @@
 
 #include "k8s_sd/kind.hpp"
 
+#include <compare>
 #include <string>
 
 namespace k8s_sd::inline v0 {
@@ -12,6 +13,7 @@ struct WatchQuery {
     std::string ns;              ///< empty: all namespaces
     std::string label_selector;  ///< empty: no filter
     std::string field_selector;  ///< empty: no filter
+    auto operator<=>(const WatchQuery&) const = default;
 };
 
 }  // namespace k8s_sd::inline v0

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/weak_map.hpp"
+#include "k8s_sd/detail/groups/shared_watches.hpp"
 #include "k8s_sd/group_watcher.hpp"
 
 #include <boost/asio/execution_context.hpp>
@@ -10,7 +11,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The watchers of one execution context. It holds them weakly: they belong to their observers.
+/// The watchers of one execution context, and the watches that they share. It holds them weakly:
+/// they belong to their observers.
 class GroupRegistry final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
@@ -23,8 +25,10 @@ class GroupRegistry final : public asio::execution_context::service {
 
  private:
     void shutdown() override {}
+    std::shared_ptr<SharedWatches> watches_of(const asio::any_io_executor&, const WatchScope&);
 
     std::mutex mutex_;  // of two who acquire the same, one makes it
+    WeakMap<WatchedServer, SharedWatches> servers_;
     WeakMap<ResolvedConfig, GroupWatcher> watchers_;
 };
 

@@ -12,10 +12,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One scope and one view of it: starts the watches that roles with observers need, and tells the
-/// observers what their objects mean. A second view of the scope would have a maker and roles of
-/// its own here, and the same watches; today it cannot, because the objects that the watches keep
-/// are made with the labels of the view.
+/// One scope and one view of it: asks for what roles with observers need of the watches of the
+/// server, and tells the observers what the objects mean.
 ///
 /// Strand-confined, except where noted.
 class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherImpl>,
@@ -23,7 +21,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
  public:
     using Observer = GroupWatcher::Observer;
 
-    GroupWatcherImpl(asio::any_io_executor strand, const ResolvedConfig&, const Environment&);
+    GroupWatcherImpl(std::shared_ptr<SharedWatches>, const ResolvedConfig&);
 
     /// An observer is on its way to the strand. Any thread.
     void expect_observer() noexcept { ++expected_; }
@@ -33,8 +31,8 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
 
     // Any thread.
     std::vector<WatchStatus> status(Role) const;
-    const asio::any_io_executor& strand() const noexcept { return strand_; }
-    const Environment& environment() const noexcept { return environment_; }
+    const asio::any_io_executor& strand() const noexcept { return shared_->strand(); }
+    const Environment& environment() const noexcept { return shared_->environment(); }
 
  private:
     /// A role, and who is told of its groups.
@@ -56,8 +54,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void update(RoleState&);
     void update_soon();
 
-    const asio::any_io_executor strand_;
-    const Environment environment_;
+    const std::shared_ptr<SharedWatches> shared_;
     const GroupView view_;
     const std::shared_ptr<ObjectMaker> maker_;
     WatchSet watches_;

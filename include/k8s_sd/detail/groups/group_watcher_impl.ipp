@@ -37,13 +37,12 @@ void for_each_alive(const std::vector<std::weak_ptr<GroupWatcher::Observer>>& ob
 
 }  // namespace
 
-GroupWatcherImpl::GroupWatcherImpl(asio::any_io_executor strand, const ResolvedConfig& config,
-                                   const Environment& environment)
-    : strand_(std::move(strand)),
-      environment_(environment),
+GroupWatcherImpl::GroupWatcherImpl(std::shared_ptr<SharedWatches> watches,
+                                   const ResolvedConfig& config)
+    : shared_(std::move(watches)),
       view_(config.view),
       maker_(make_object_maker(config)),
-      watches_(strand_, config.scope, environment_, maker_, *this) {}
+      watches_(shared_, config.scope, view_.dialect, *this) {}
 
 // --- observers -----------------------------------------------------------------------------------
 
@@ -73,7 +72,7 @@ void GroupWatcherImpl::unsubscribe(Role role, const std::weak_ptr<Observer>& obs
 void GroupWatcherImpl::activate(Role role) {
     RoleState& state = state_of(role);
     state.needed = needed_kinds(role, view_.attach_metadata);
-    state.groups = std::make_unique<RoleGroups>(role, watches_, *maker_, environment_);
+    state.groups = std::make_unique<RoleGroups>(role, watches_, *maker_, environment());
     watches_.start(state.needed);
     update();
 }
@@ -130,7 +129,7 @@ void GroupWatcherImpl::update(RoleState& state) {
 
 void GroupWatcherImpl::update_soon() {
     if (std::exchange(update_posted_, true)) return;
-    asio::post(strand_, [weak = weak_from_this()] {
+    asio::post(strand(), [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
         self->update_posted_ = false;

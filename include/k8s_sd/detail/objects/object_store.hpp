@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/objects/object_audience.hpp"
 #include "k8s_sd/object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -42,7 +43,7 @@ struct KeyEqual {
     }
 };
 
-/// The objects of one collection. Equal content is no change. A list replaces the content
+/// The objects of one collection. Equal content for the same audience is no change. A list replaces the content
 /// object by object. When it is complete, the objects that it did not bring are removed: an object
 /// that the server has is never missing in between.
 class ObjectStore {
@@ -60,7 +61,7 @@ class ObjectStore {
     ObjectChange put(ObjectPtr object) {
         const auto [it, added] = objects_.insert(object);
         if (added) return {nullptr, std::move(object)};
-        if ((*it)->same_uid(*object) && (*it)->same_content(*object)) return {};
+        if (is_equal(**it, *object)) return {};
         ObjectPtr before = *it;
         // The key's strings belong to the object, so the element cannot be changed in place.
         objects_.erase(it);
@@ -120,6 +121,11 @@ class ObjectStore {
     }
 
  private:
+    static bool is_equal(const Object& a, const Object& b) noexcept {
+        return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) &&
+               a.same_content(b);
+    }
+
     Objects objects_;
     boost::unordered_flat_set<const Object*> listed_;  // of objects_, in the list so far
     std::size_t known_ = 0;                            // when the list began

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/inflate.hpp"
+#include "k8s_sd/detail/objects/object_audience.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/bookmark_patience.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
@@ -79,7 +80,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                        error_code ec, std::string_view problem) override;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
-    bool is_one_too_many(EventType, const model::ObjectMeta&);
+    std::optional<std::uint16_t> audience_of(EventType, const DecodedObject&);
+    bool is_one_too_many(EventType, bool kept, const model::ObjectMeta&);
     void on_initial_event(EventType);
     void on_initial_events_late();
     void on_list_streamed(std::string_view version);

@@ -394,7 +394,9 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const model::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || exchange_.shrunken || is_one_too_many(type, meta)) return;
+    if (stopped_ || exchange_.shrunken) return;
+    const std::optional<std::uint16_t> audience = audience_of(type, decoded);
+    if (is_one_too_many(type, audience.has_value(), meta)) return;
     if (exchange_.purpose == Purpose::probe) return;
     if (exchange_.streams_list()) on_initial_event(type);
     if (exchange_.watching()) {
@@ -403,26 +405,35 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         if (stopped_) return;
     }
     if (!observer_.wants(meta.ns, meta.name)) return;
-    if (type == EventType::deleted) return on_change(store_.remove(meta.ns, meta.name));
+    if (!audience) return on_change(store_.remove(meta.ns, meta.name));
     ObjectPtr object = maker_->make(decoded);
+    ObjectAudience::set(*object, *audience);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange_.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
 }
 
+/// What to keep the object with; nothing: it is not to be kept.
+std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
+                                                         const DecodedObject& decoded) {
+    if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
+    if (!observer_.wants(decoded.meta.ns, decoded.meta.name)) return std::nullopt;
+    return observer_.audience_of(decoded);
+}
+
 /// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
 /// others in place of those that it lacks. An event that finds no room is not taken, nor is its
 /// version: it comes again.
-bool URLWatcherImpl::is_one_too_many(EventType type, const model::ObjectMeta& meta) {
+bool URLWatcherImpl::is_one_too_many(EventType type, bool kept,
+                                     const model::ObjectMeta& meta) {
     if (too_many_) return true;
     // A change of what the list has brought may come before its end.
     const bool is_change = exchange_.streams_list() && type != EventType::added &&
                            (type == EventType::deleted || store_.find(meta.ns, meta.name));
     if (!exchange_.watching() && !is_change) ++exchange_.items;
     const bool is_probe = exchange_.purpose == Purpose::probe;
-    const bool no_room = exchange_.watching() && type != EventType::deleted &&
-                         store_.size() >= options_.max_objects &&
-                         !store_.find(meta.ns, meta.name) && observer_.wants(meta.ns, meta.name);
+    const bool no_room = exchange_.watching() && kept && store_.size() >= options_.max_objects &&
+                         !store_.find(meta.ns, meta.name);
     too_many_ = no_room || exchange_.items > (is_probe ? most_probed : options_.max_objects);
     return too_many_;
 }

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "k8s_sd/detail/groups/selection.hpp"
+#include "k8s_sd/detail/groups/watch_plan.hpp"
+#include "k8s_sd/object.hpp"
+#include "k8s_sd/status.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+class AudienceTable;
+class KindWatches;
+class SharedWatch;
+
+/// Those views of a kind that have one selection.
+struct Party {
+    Selection selection;
+    std::string label_selector, field_selector;
+    std::size_t number = 0;  ///< in audiences
+
+    bool has_selectors_of(const WatchQuery& query) const {
+        return query.label_selector == label_selector && query.field_selector == field_selector;
+    }
+};
+using PartyPtr = std::shared_ptr<const Party>;
+
+/// The objects of a kind as one view sees them: those that it wants, of whatever watches have them.
+/// Strand-confined, except for add_status().
+class KindView {
+ public:
+    /// Who is told of the objects. Called on the strand.
+    class Observer {
+     public:
+        /// See WatchObserver.
+        virtual void on_change(const ObjectChange&) = 0;
+        /// All changes that arrived together were reported; it may be that kinds are synced now.
+        virtual void on_batch_end() = 0;
+
+     protected:
+        ~Observer() = default;
+    };
+
+    /// What it wants is planned together with what others want, a turn later.
+    KindView(std::shared_ptr<KindWatches> watches, WantedObjects wanted, Observer& observer);
+    KindView(const KindView&) = delete;
+    KindView& operator=(const KindView&) = delete;
+    ~KindView();
+
+    /// Whether all that it wants has been listed completely.
+    bool synced() const noexcept { return !now_.empty() && unsynced_ == 0; }
+    /// The object of that name, or null. `ns` does not matter for kinds without namespaces.
+    const Object* find(std::string_view ns, std::string_view name) const;
+    void for_each(const std::function<void(const ObjectPtr&)>& visit) const;
+    /// Of the watches that it has. Any thread.
+    void add_status(std::vector<WatchStatus>& status) const;
+
+ private:
+    friend class KindWatches;
+    friend class SharedWatch;
+    /// By namespace; one with the key "" where all namespaces are watched together.
+    using Watches = std::map<std::string, std::shared_ptr<SharedWatch>, std::less<>>;
+
+    bool sees(const Object& object) const noexcept;
+    bool wants_namespace(std::string_view ns) const;
+    /// Whether the view would watch this if it were alone.
+    bool needs(const WatchQuery& query) const;
+    void on_change(const ObjectChange& change);
+    void on_batch_end();
+
+    const std::shared_ptr<KindWatches> watches_;
+    const WantedObjects wanted_;
+    const PartyPtr party_;  ///< null: without a selection
+    Observer& observer_;
+    Watches now_;               ///< changed on the strand only, under the mutex
+    Watches next_;              ///< take their place once they are as far
+    std::size_t unsynced_ = 0;  ///< of now_
+    bool told_ = false;         ///< something, since the last end of a batch
+};
+
+}  // namespace k8s_sd::inline v0::detail

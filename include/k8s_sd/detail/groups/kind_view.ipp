@@ -1,0 +1,77 @@
+#include "k8s_sd/detail/groups/kind_view.hpp"
+#include "k8s_sd/detail/groups/kind_watches.hpp"
+#include "k8s_sd/detail/groups/shared_watch.hpp"
+#include "k8s_sd/detail/groups/watched_namespaces.hpp"
+#include "k8s_sd/detail/objects/object_audience.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+KindView::KindView(std::shared_ptr<KindWatches> watches, WantedObjects wanted, Observer& observer)
+    : watches_(std::move(watches)),
+      wanted_(std::move(wanted)),
+      party_(watches_->party_of(wanted_)),
+      observer_(observer) {
+    watches_->add(*this);
+}
+
+KindView::~KindView() { watches_->remove(*this); }
+
+const Object* KindView::find(std::string_view ns, std::string_view name) const {
+    auto it = now_.find(resource_of(watches_->kind_).namespaced ? ns : std::string_view());
+    if (it == now_.end()) it = now_.find(std::string_view());
+    if (it == now_.end()) return nullptr;
+    const Object* object = it->second->watcher().find(ns, name);
+    return object && sees(*object) ? object : nullptr;
+}
+
+void KindView::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
+    for (const auto& [ns, watch] : now_) {
+        watch->watcher().for_each([&](const ObjectPtr& object) {
+            if (sees(*object)) visit(object);
+        });
+    }
+}
+
+void KindView::add_status(std::vector<WatchStatus>& status) const {
+    const std::lock_guard lock(watches_->common_->mutex);
+    for (const auto& [ns, watch] : now_) status.push_back(watch->published());
+}
+
+bool KindView::wants_namespace(std::string_view ns) const {
+    return wanted_.namespaces.empty() || !resource_of(watches_->kind_).namespaced ||
+           std::binary_search(wanted_.namespaces.begin(), wanted_.namespaces.end(), ns,
+                              std::less<>());
+}
+
+bool KindView::sees(const Object& object) const noexcept {
+    const bool selected =
+        !party_ || watches_->audiences_.has(ObjectAudience::of(object), party_->number);
+    return selected && wants_namespace(object.ns());
+}
+
+bool KindView::needs(const WatchQuery& query) const {
+    if (query.label_selector != wanted_.label_selector ||
+        query.field_selector != wanted_.field_selector) {
+        return false;
+    }
+    const auto namespaces = watched_namespaces(watches_->kind_, wanted_.namespaces, 0);
+    return std::find(namespaces.begin(), namespaces.end(), query.ns) != namespaces.end();
+}
+
+void KindView::on_change(const ObjectChange& change) {
+    const bool before = change.before && sees(*change.before);
+    const bool after = change.after && sees(*change.after);
+    if (!before && !after) return;
+    told_ = true;
+    if (before == !!change.before && after == !!change.after) return observer_.on_change(change);
+    observer_.on_change({before ? change.before : nullptr, after ? change.after : nullptr});
+}
+
+void KindView::on_batch_end() {
+    if (std::exchange(told_, false)) observer_.on_batch_end();
+}
+
+}  // namespace k8s_sd::inline v0::detail

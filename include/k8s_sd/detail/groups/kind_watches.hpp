@@ -1,0 +1,73 @@
+#pragma once
+
+#include "k8s_sd/api_client.hpp"
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/audience.hpp"
+#include "k8s_sd/detail/groups/kind_view.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The watches of one kind on one server, for all views of it: what plan_watches() says. It is
+/// planned anew whenever views have come or gone, for all of them together.
+///
+/// A view that has something complete keeps it, and goes on to be told of it, until the watches
+/// that shall take its place are complete as well and at least as new. Strand-confined.
+class KindWatches final : public std::enable_shared_from_this<KindWatches> {
+ public:
+    /// What the watches of all kinds of a server have in common.
+    struct Common {
+        WatchOptions options;
+        std::shared_ptr<ApiClient> client;
+        mutable std::mutex mutex;  ///< of what can be asked for on any thread
+    };
+
+    KindWatches(Kind kind, std::shared_ptr<const Common> common,
+                std::shared_ptr<ObjectMaker> maker);
+
+ private:
+    friend class KindView;
+    friend class SharedWatch;
+    using Watches = KindView::Watches;
+    using SharedWatchPtr = std::shared_ptr<SharedWatch>;
+
+    void add(KindView&);
+    void remove(KindView&);
+    PartyPtr party_of(const WantedObjects&);
+
+    void plan_soon();
+    void plan(const SharedWatch* failing);
+    SharedWatchPtr find_watch(const WatchQuery&, const std::vector<KindView*>& views) const;
+    SharedWatchPtr make_watch(const WatchQuery&, const std::vector<KindView*>& views,
+                              const SharedWatch* failing);
+    void assign(KindView&, Watches);
+    void drop_next(KindView&);
+    void switch_views();
+    bool is_ready(const KindView&) const;
+    void switch_to_next(KindView&);
+
+    bool refuse(SharedWatch&, error_code why);
+    void log_refusal(const SharedWatch&, error_code why) const;
+    void on_too_many_audiences();
+
+    const Kind kind_;
+    const std::shared_ptr<const Common> common_;
+    const std::shared_ptr<ObjectMaker> maker_;
+    std::vector<KindView*> views_;
+    std::vector<std::weak_ptr<SharedWatch>> running_;
+    std::map<std::pair<std::string, std::string>, std::weak_ptr<const Party>> parties_;
+    AudienceTable audiences_;
+    RefusedWatches refused_;
+    std::size_t waiting_ = 0;        ///< views that have something next
+    bool too_many_audiences_ = false;  ///< nothing is selected here any more
+    bool plan_posted_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

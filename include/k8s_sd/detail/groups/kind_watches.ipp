@@ -1,0 +1,257 @@
+#include "k8s_sd/detail/groups/kind_watches.hpp"
+#include "k8s_sd/detail/groups/shared_watch.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/watch/resource_version.hpp"
+
+#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+KindWatches::KindWatches(Kind kind, std::shared_ptr<const Common> common,
+                         std::shared_ptr<ObjectMaker> maker)
+    : kind_(kind), common_(std::move(common)), maker_(std::move(maker)) {}
+
+// --- views ---------------------------------------------------------------------------------------
+
+void KindWatches::add(KindView& view) {
+    views_.push_back(&view);
+    plan_soon();
+}
+
+void KindWatches::remove(KindView& view) {
+    drop_next(view);
+    Watches left;
+    {
+        const std::lock_guard lock(common_->mutex);
+        left.swap(view.now_);
+    }
+    for (const auto& [ns, watch] : left) watch->leave_seat(view);
+    std::erase(views_, &view);
+    left.clear();
+    if (views_.empty()) {
+        audiences_.clear();
+        too_many_audiences_ = false;
+    } else {
+        plan_soon();
+    }
+}
+
+/// Parties that somebody still knows have different numbers.
+PartyPtr KindWatches::party_of(const WantedObjects& wanted) {
+    if (wanted.label_selector.empty() && wanted.field_selector.empty()) return nullptr;
+    std::erase_if(parties_, [](const auto& entry) { return entry.second.expired(); });
+    auto& known = parties_[{wanted.label_selector, wanted.field_selector}];
+    if (PartyPtr party = known.lock()) return party;
+    std::vector<bool> taken(parties_.size() + 1);
+    for (const auto& [selectors, weak] : parties_) {
+        const PartyPtr party = weak.lock();
+        if (party && party->number < taken.size()) taken[party->number] = true;
+    }
+    const auto free = std::find(taken.begin(), taken.end(), false) - taken.begin();
+    const PartyPtr party = std::make_shared<const Party>(
+        Party{Selection(kind_, wanted.label_selector, wanted.field_selector),
+              wanted.label_selector, wanted.field_selector, static_cast<std::size_t>(free)});
+    known = party;
+    return party;
+}
+
+// --- the plan ------------------------------------------------------------------------------------
+
+// A turn later: views that come or go together are planned together.
+void KindWatches::plan_soon() {
+    if (std::exchange(plan_posted_, true)) return;
+    asio::post(common_->client->get_executor(), [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->plan_posted_ = false;
+        self->plan(nullptr);
+    });
+}
+
+/// \param failing  a watch that shall not go on, or null
+void KindWatches::plan(const SharedWatch* failing) {
+    const WatchOptions& options = common_->options;
+    std::vector<WantedObjects> wanted;
+    for (const KindView* view : views_) {
+        wanted.push_back(view->wanted_);
+        const bool here = !view->party_ || (view->party_->selection.known_here() &&
+                                            !view->party_->selection.narrow());
+        wanted.back().selects_here = here && !too_many_audiences_;
+    }
+    const auto queries = plan_watches(kind_, wanted, options.share_selectors,
+                                      options.cluster_wide_from, refused_);
+    std::map<WatchQuery, std::vector<KindView*>> users;
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+        for (const WatchQuery& query : queries[i]) users[query].push_back(views_[i]);
+    }
+    std::map<WatchQuery, SharedWatchPtr> watches;
+    std::vector<SharedWatchPtr> fresh;
+    for (const auto& [query, views] : users) {
+        SharedWatchPtr& watch = watches[query];
+        watch = find_watch(query, views);
+        if (watch) continue;
+        watch = make_watch(query, views, failing);
+        fresh.push_back(watch);
+    }
+    const std::vector<KindView*> views = views_;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        Watches next;
+        for (const WatchQuery& query : queries[i]) next.emplace(query.ns, watches[query]);
+        assign(*views[i], std::move(next));
+    }
+    for (const SharedWatchPtr& watch : fresh) watch->start();
+    watches.clear();
+    std::erase_if(running_, [](const auto& watch) { return watch.expired(); });
+    for (const auto& weak : running_) {
+        const SharedWatchPtr watch = weak.lock();
+        if (watch.get() != failing) watch->forget_unwanted();
+    }
+}
+
+/// The newest one that serves all of them.
+KindWatches::SharedWatchPtr KindWatches::find_watch(const WatchQuery& query,
+                                                    const std::vector<KindView*>& views) const {
+    for (auto it = running_.rbegin(); it != running_.rend(); ++it) {
+        SharedWatchPtr watch = it->lock();
+        if (!watch || watch->query() != query) continue;
+        const auto serves = [&](const KindView* view) { return watch->serves(*view); };
+        if (std::all_of(views.begin(), views.end(), serves)) return watch;
+    }
+    return nullptr;
+}
+
+/// It begins with what is known: what does not differ is no change then, and where a watch fails,
+/// nothing is lost.
+KindWatches::SharedWatchPtr KindWatches::make_watch(const WatchQuery& query,
+                                                    const std::vector<KindView*>& views,
+                                                    const SharedWatch* failing) {
+    auto watch = std::make_shared<SharedWatch>(*this, query);
+    bool known = failing != nullptr;
+    for (KindView* view : views) {
+        watch->take_seat(*view);
+        if (view->synced()) watch->adopt_from(*view);
+        const auto fails = [&](const auto& now) { return now.second.get() == failing; };
+        known = known && view->synced() &&
+                std::any_of(view->now_.begin(), view->now_.end(), fails);
+    }
+    if (known) watch->set_known();
+    running_.push_back(watch);
+    return watch;
+}
+
+void KindWatches::assign(KindView& view, Watches next) {
+    if (next == view.next_) return;
+    drop_next(view);
+    if (next == view.now_) {
+        for (const auto& [ns, watch] : next) watch->set_active(view);
+        return;
+    }
+    for (const auto& [ns, watch] : next) watch->take_seat(view);
+    view.next_ = std::move(next);
+    ++waiting_;
+    if (is_ready(view)) switch_to_next(view);
+}
+
+void KindWatches::drop_next(KindView& view) {
+    if (view.next_.empty()) return;
+    --waiting_;
+    const Watches dropped = std::exchange(view.next_, {});
+    for (const auto& [ns, watch] : dropped) {
+        const auto it = view.now_.find(ns);
+        if (it == view.now_.end() || it->second != watch) watch->leave_seat(view);
+    }
+}
+
+// --- from one watch to another -------------------------------------------------------------------
+
+void KindWatches::switch_views() {
+    if (waiting_ == 0) return;
+    bool any = false;
+    for (KindView* view : std::vector<KindView*>(views_)) {
+        if (view->next_.empty() || !is_ready(*view)) continue;
+        switch_to_next(*view);
+        any = true;
+    }
+    if (any) plan_soon();  // to drop what nobody wants any more
+}
+
+/// A view that has nothing complete yet has nothing to lose. A watch knows the version of its list
+/// a little later than its objects.
+bool KindWatches::is_ready(const KindView& view) const {
+    if (!view.synced()) return true;
+    return std::all_of(view.next_.begin(), view.next_.end(), [&](const auto& next) {
+        if (!next.second->watcher().synced()) return next.second->known();
+        const std::string& version = next.second->published().resource_version;
+        return !version.empty() &&
+               std::none_of(view.now_.begin(), view.now_.end(), [&](const auto& now) {
+                   return is_older_version(version, now.second->published().resource_version);
+               });
+    });
+}
+
+void KindWatches::switch_to_next(KindView& view) {
+    std::vector<ObjectChange> changes;
+    std::map<std::pair<std::string_view, std::string_view>, ObjectPtr> before;
+    view.for_each([&](const ObjectPtr& object) {
+        before.emplace(std::pair(object->ns(), object->name()), object);
+    });
+    --waiting_;
+    Watches left = std::exchange(view.next_, {});
+    {
+        const std::lock_guard lock(common_->mutex);
+        left.swap(view.now_);
+    }
+    view.unsynced_ = 0;
+    for (const auto& [ns, watch] : view.now_) {
+        watch->set_active(view);
+        if (!watch->known()) ++view.unsynced_;
+    }
+    for (const auto& [ns, watch] : left) {
+        const auto it = view.now_.find(ns);
+        if (it == view.now_.end() || it->second != watch) watch->leave_seat(view);
+    }
+    view.for_each([&](const ObjectPtr& object) {
+        const auto it = before.find({object->ns(), object->name()});
+        if (it == before.end()) {
+            changes.push_back({nullptr, object});
+        } else {
+            if (it->second != object) changes.push_back({it->second, object});
+            before.erase(it);
+        }
+    });
+    for (const auto& [key, object] : before) changes.push_back({object, nullptr});
+    view.told_ = true;
+    for (const ObjectChange& change : changes) view.observer_.on_change(change);
+    view.on_batch_end();
+}
+
+// --- what cannot be ------------------------------------------------------------------------------
+
+/// \returns whether all have left the watch
+bool KindWatches::refuse(SharedWatch& watch, error_code why) {
+    log_refusal(watch, why);
+    refused_.add(watch.query());
+    plan(&watch);
+    return !watch.has_seats();
+}
+
+void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
+    const Logger& logger = common_->client->impl().environment.logger;
+    if (!logger.enabled(LogLevel::info)) return;
+    const std::string where =
+        watch.query().ns.empty() ? "all namespaces" : "the namespace " + watch.query().ns;
+    logger.log(LogLevel::info, std::string(to_string(kind_)) +
+                                   " are watched one selector or namespace at a time, because the "
+                                   "server refuses to list and watch those of " +
+                                   where + " together: " + why.message());
+}
+
+/// Selections that fall together in ever new ways: the server has to tell them apart again.
+void KindWatches::on_too_many_audiences() {
+    if (std::exchange(too_many_audiences_, true)) return;
+    plan_soon();
+}
+
+}  // namespace k8s_sd::inline v0::detail

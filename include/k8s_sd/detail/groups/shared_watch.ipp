@@ -1,0 +1,210 @@
+#include "k8s_sd/detail/groups/kind_watches.hpp"
+#include "k8s_sd/detail/groups/shared_watch.hpp"
+#include "k8s_sd/detail/objects/object_audience.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+bool includes_all(const std::vector<std::string>& some, const std::vector<std::string>& others) {
+    if (some.empty()) return true;
+    return !others.empty() &&
+           std::includes(some.begin(), some.end(), others.begin(), others.end());
+}
+
+}  // namespace
+
+SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query)
+    : owner_(owner),
+      query_(query),
+      watcher_(owner.common_->client, query, owner.common_->options,
+               static_cast<WatchObserver&>(*this), owner.maker_),
+      published_(watcher_.status()) {}
+
+// --- seats ---------------------------------------------------------------------------------------
+
+void SharedWatch::take_seat(KindView& view) {
+    const auto same = [&](const Seat& seat) { return seat.view == &view; };
+    if (std::any_of(seats_.begin(), seats_.end(), same)) return;
+    seats_.push_back({&view, false});
+    add_cover(view);
+}
+
+void SharedWatch::set_active(KindView& view) {
+    for (Seat& seat : seats_) seat.active = seat.active || seat.view == &view;
+}
+
+void SharedWatch::leave_seat(KindView& view) {
+    for (Seat& seat : seats_) {
+        if (seat.view == &view) seat = {nullptr, false};
+    }
+    if (telling_ == 0) std::erase_if(seats_, [](const Seat& seat) { return !seat.view; });
+}
+
+bool SharedWatch::has_seats() const noexcept {
+    return std::any_of(seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.view; });
+}
+
+template <class Call>
+void SharedWatch::for_each_active(Call call) {
+    ++telling_;
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+        if (seats_[i].view && seats_[i].active) call(*seats_[i].view);
+    }
+    if (--telling_ == 0) std::erase_if(seats_, [](const Seat& seat) { return !seat.view; });
+}
+
+// --- what is kept --------------------------------------------------------------------------------
+
+SharedWatch::Cover SharedWatch::cover_of(const KindView& view) const {
+    const bool limited = query_.ns.empty() && resource_of(query_.kind).namespaced;
+    return {view.party_, limited ? view.wanted_.namespaces : std::vector<std::string>()};
+}
+
+void SharedWatch::add_cover(const KindView& view) {
+    Cover cover = cover_of(view);
+    if (cover.party && std::find(parties_.begin(), parties_.end(), cover.party) == parties_.end())
+        parties_.push_back(cover.party);
+    if (std::find(covers_.begin(), covers_.end(), cover) == covers_.end())
+        covers_.push_back(std::move(cover));
+}
+
+bool SharedWatch::serves(const KindView& view) const {
+    const Cover wanted = cover_of(view);
+    const bool selects =
+        !wanted.party ||
+        std::find(parties_.begin(), parties_.end(), wanted.party) != parties_.end();
+    return selects && std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
+               return (!cover.party || cover.party == wanted.party) &&
+                      includes_all(cover.namespaces, wanted.namespaces);
+           });
+}
+
+void SharedWatch::forget_unwanted() {
+    const std::vector<Cover> before = std::exchange(covers_, {});
+    parties_.clear();
+    for (const Seat& seat : seats_) {
+        if (seat.view) add_cover(*seat.view);
+    }
+    if (covers_.size() == before.size()) return;  // they only become fewer
+    std::vector<ObjectPtr> unwanted;
+    watcher_.for_each([&](const ObjectPtr& object) {
+        const std::uint16_t audience = ObjectAudience::of(*object);
+        const bool wanted =
+            std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
+                return (!cover.party || owner_.audiences_.has(audience, cover.party->number)) &&
+                       includes_all(cover.namespaces, {std::string(object->ns())});
+            });
+        if (!wanted) unwanted.push_back(object);
+    });
+    for (const ObjectPtr& object : unwanted) watcher_.forget(object->ns(), object->name());
+    publish();
+}
+
+bool SharedWatch::wants(std::string_view ns, std::string_view) {
+    return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
+        return cover.namespaces.empty() || std::binary_search(cover.namespaces.begin(),
+                                                              cover.namespaces.end(), ns,
+                                                              std::less<>());
+    });
+}
+
+/// What the server has selected needs no second look.
+void SharedWatch::look_at(const DecodedObject& object) {
+    audience_.clear();
+    for (const PartyPtr& party : parties_) {
+        if (party->has_selectors_of(query_) || party->selection.matches(object))
+            audience_.add(party->number);
+    }
+}
+
+bool SharedWatch::is_wanted(std::string_view ns, const Audience& audience) const {
+    return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
+        if (cover.party && !audience.has(cover.party->number)) return false;
+        return cover.namespaces.empty() || std::binary_search(cover.namespaces.begin(),
+                                                              cover.namespaces.end(), ns,
+                                                              std::less<>());
+    });
+}
+
+std::optional<std::uint16_t> SharedWatch::audience_of(const DecodedObject& object) {
+    look_at(object);
+    if (!is_wanted(object.meta.ns, audience_)) return std::nullopt;
+    const auto id = owner_.audiences_.id_of(audience_);
+    if (!id) owner_.on_too_many_audiences();
+    return id;
+}
+
+void SharedWatch::adopt_from(const KindView& view) {
+    view.for_each([this](const ObjectPtr& object) {
+        if (query_.ns.empty() || object->ns() == query_.ns) watcher_.adopt(object);
+    });
+}
+
+void SharedWatch::start() {
+    watcher_.start();
+    publish();
+}
+
+// --- what happens --------------------------------------------------------------------------------
+
+void SharedWatch::on_change(const ObjectChange& change) {
+    for_each_active([&](KindView& view) { view.on_change(change); });
+}
+
+void SharedWatch::on_synced() {
+    if (std::exchange(known_, true)) return;
+    for_each_active([](KindView& view) {
+        --view.unsynced_;
+        view.told_ = true;
+    });
+}
+
+void SharedWatch::on_batch_end() {
+    const auto self = shared_from_this();  // views may leave it
+    publish();
+    for_each_active([](KindView& view) { view.on_batch_end(); });
+    owner_.switch_views();
+}
+
+bool SharedWatch::exceeds_a_need() const {
+    return std::any_of(seats_.begin(), seats_.end(), [this](const Seat& seat) {
+        return seat.view && !seat.view->needs(query_);
+    });
+}
+
+bool SharedWatch::makes_up_for(error_code failure) {
+    const auto self = shared_from_this();
+    return exceeds_a_need() && is_refused(failure) && owner_.refuse(*this, failure);
+}
+
+// What was allowed once is given up when it is forbidden three times in a row: authorizers
+// fail as well. Smaller watches may have few enough objects where this one has too many.
+bool SharedWatch::is_refused(error_code failure) {
+    if (failure == errc::too_many_objects) return true;
+    if (!watcher_.synced()) {
+        return failure == errc::forbidden || failure == errc::not_found ||
+               failure == errc::bad_request || failure == errc::unexpected_status;
+    }
+    const bool again = failure == errc::forbidden && watcher_.status().error == failure;
+    refusals_ = again ? refusals_ + 1 : 0;
+    return refusals_ == 2;
+}
+
+void SharedWatch::on_status() {
+    const auto self = shared_from_this();  // views may leave it
+    publish();
+    owner_.switch_views();
+}
+
+void SharedWatch::publish() {
+    WatchStatus status = watcher_.status();
+    status.synced = status.synced || known_;
+    const std::lock_guard lock(owner_.common_->mutex);
+    std::swap(published_, status);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/groups/kind_watches.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <compare>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What two views must have in common to share watches.
+struct WatchedServer {
+    ApiServerConfig api_server{};
+    WatchOptions watch{};
+    auto operator<=>(const WatchedServer&) const = default;
+};
+
+/// The watches of one server, by kind, for all views of it. All of them work on one strand, so
+/// that objects go from watches to views without locks. Strand-confined, except where noted.
+class SharedWatches {
+ public:
+    SharedWatches(asio::any_io_executor strand, const WatchedServer& server,
+                  const Environment& environment);
+    SharedWatches(const SharedWatches&) = delete;
+    SharedWatches& operator=(const SharedWatches&) = delete;
+
+    const std::shared_ptr<KindWatches>& of(Kind kind, LabelDialect dialect);
+
+    // Any thread.
+    const asio::any_io_executor& strand() const noexcept { return strand_; }
+    const Environment& environment() const noexcept { return environment_; }
+
+ private:
+    const asio::any_io_executor strand_;
+    const Environment environment_;
+    const std::shared_ptr<const KindWatches::Common> common_;
+    std::map<LabelDialect, std::shared_ptr<ObjectMaker>> makers_;
+    std::map<std::pair<Kind, LabelDialect>, std::shared_ptr<KindWatches>> kinds_;
+};
+
+/// Whether objects of the kind are kept alike for all dialects. Of the others, each dialect has
+/// its own labels in what is kept, and so its own watches.
+constexpr bool is_same_in_all_dialects(Kind kind) noexcept {
+    return kind == Kind::pod || kind == Kind::namespace_ || kind == Kind::replicaset ||
+           kind == Kind::job;
+}
+
+}  // namespace k8s_sd::inline v0::detail

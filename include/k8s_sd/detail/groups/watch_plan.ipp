@@ -1,0 +1,132 @@
+#include "k8s_sd/detail/groups/watch_plan.hpp"
+#include "k8s_sd/detail/groups/watched_namespaces.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+using Queries = std::vector<WatchQuery>;
+using Namespaces = std::vector<std::string>;  // a watch each; "" is all of them
+using Selectors = std::pair<std::string, std::string>;
+
+Selectors selectors_of(const WantedObjects& view) {
+    return {view.label_selector, view.field_selector};
+}
+
+/// Plans the watches of one kind.
+class Planner {
+ public:
+    Planner(Kind kind, const std::vector<WantedObjects>& views, bool share,
+            std::size_t cluster_wide_from, const RefusedWatches& refused)
+        : kind_(kind), share_(share), cluster_wide_from_(cluster_wide_from), refused_(refused) {
+        for (const WantedObjects& view : views) {
+            if (!shares(view) || own_namespaces(view) != everywhere) continue;
+            everywhere_.insert(selectors_of(view));
+        }
+        for (const WantedObjects& view : views) {
+            if (!shares(view)) continue;
+            count(shared_, shared_namespaces(view), view);
+            count(own_, own_namespaces(view), view);
+        }
+    }
+
+    Queries queries(const WantedObjects& view) const {
+        const Namespaces own = own_namespaces(view);
+        if (shares(view)) {
+            const Namespaces shared = shared_namespaces(view);
+            for (const Queries& wanted :
+                 {with_shared_selectors(view, shared, shared_), with_own_selectors(view, shared),
+                  with_shared_selectors(view, own, own_)}) {
+                if (is_allowed(view, wanted)) return wanted;
+            }
+        }
+        const Queries wanted = with_own_selectors(view, own);
+        if (is_allowed(view, wanted)) return wanted;
+        return with_own_selectors(view, watched_namespaces(kind_, view.namespaces, 0));
+    }
+
+ private:
+    /// The selections in a namespace.
+    using Selections = std::map<std::string, std::set<Selectors>>;
+    inline static const Namespaces everywhere{""};
+
+    static void count(Selections& selections, const Namespaces& namespaces,
+                      const WantedObjects& view) {
+        for (const std::string& ns : namespaces) selections[ns].insert(selectors_of(view));
+    }
+    static bool is_large(const std::set<Selectors>& selections) {
+        return selections.size() >= selections_that_share || selections.contains(Selectors());
+    }
+
+    bool shares(const WantedObjects& view) const { return share_ && view.selects_here; }
+    bool is_limited(const WantedObjects& view) const {
+        return !view.namespaces.empty() && resource_of(kind_).namespaced;
+    }
+    Namespaces own_namespaces(const WantedObjects& view) const {
+        return watched_namespaces(kind_, view.namespaces,
+                                  refused_.all_namespaces() ? 0 : cluster_wide_from_);
+    }
+    /// All of them where what is watched there for others has what the view wants.
+    Namespaces shared_namespaces(const WantedObjects& view) const {
+        const bool there = is_large(everywhere_) || everywhere_.contains(selectors_of(view));
+        const bool allowed = !is_limited(view) || !refused_.all_namespaces();
+        return there && allowed ? everywhere : own_namespaces(view);
+    }
+
+    Queries with_own_selectors(const WantedObjects& view, const Namespaces& namespaces) const {
+        Queries queries;
+        for (const std::string& ns : namespaces)
+            queries.push_back({kind_, ns, view.label_selector, view.field_selector});
+        return queries;
+    }
+    Queries with_shared_selectors(const WantedObjects& view, const Namespaces& namespaces,
+                                  const Selections& selections) const {
+        Queries queries = with_own_selectors(view, namespaces);
+        for (WatchQuery& query : queries) {
+            if (is_large(selections.at(query.ns))) query = {kind_, query.ns, {}, {}};
+        }
+        return queries;
+    }
+    bool is_allowed(const WantedObjects& view, const Queries& queries) const {
+        return std::none_of(queries.begin(), queries.end(), [&](const WatchQuery& query) {
+            return refused_.has(query) ||
+                   (query.ns.empty() && is_limited(view) && refused_.all_namespaces());
+        });
+    }
+
+    const Kind kind_;
+    const bool share_;
+    const std::size_t cluster_wide_from_;
+    const RefusedWatches& refused_;
+    std::set<Selectors> everywhere_;  // of views that watch all namespaces
+    Selections shared_;
+    Selections own_;
+};
+
+}  // namespace
+
+bool RefusedWatches::has(const WatchQuery& query) const {
+    return std::find(queries_.begin(), queries_.end(), query) != queries_.end();
+}
+
+bool RefusedWatches::all_namespaces() const {
+    return std::any_of(queries_.begin(), queries_.end(),
+                       [](const WatchQuery& query) { return query.ns.empty(); });
+}
+
+std::vector<std::vector<WatchQuery>> plan_watches(Kind kind,
+                                                  const std::vector<WantedObjects>& views,
+                                                  bool share, std::size_t cluster_wide_from,
+                                                  const RefusedWatches& refused) {
+    const Planner planner(kind, views, share, cluster_wide_from, refused);
+    std::vector<Queries> plan;
+    for (const WantedObjects& view : views) plan.push_back(planner.queries(view));
+    return plan;
+}
+
+}  // namespace k8s_sd::inline v0::detail
