@@ -201,8 +201,8 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
     encoding.version = route.version;
     Response response;
     if (whole_list) {
-        response =
-            long_body(list(store_, route, parse_list_options(request, *route.type), encoding));
+        response = long_body(
+            list(store_, route, parse_list_options(request, *route.type, options_), encoding));
     } else {
         const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
         if (!object) throw not_found(*route.type, route.name);
@@ -215,13 +215,7 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
 void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
     Encoding encoding = negotiate(request, Endpoint::watch, options_);
     encoding.version = route.version;
-    ListOptions options = parse_list_options(request, *route.type);
-    if (options.initial_events && !options_.initial_events) {
-        fail_option("sendInitialEvents",
-                    "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
-                    "is enabled");
-    }
-    options.bookmarks = options.bookmarks && options_.bookmarks;
+    ListOptions options = parse_list_options(request, *route.type, options_);
     ++open_watches_;
     record(std::move(request), 200);
     connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,
