@@ -25,8 +25,8 @@ struct ApiServerOptions {
     /// A watch may begin with all objects and a bookmark that marks their end (sendInitialEvents).
     /// false: 422, as from servers without the WatchList feature (Kubernetes before 1.34).
     bool watch_list = true;
-    /// true: sendInitialEvents, and resourceVersionMatch of a watch, are ignored, as by servers much
-    /// older than Kubernetes 1.27 and by some aggregated ones.
+    /// true: sendInitialEvents, and resourceVersionMatch of a watch, are ignored, as by servers
+    /// much older than Kubernetes 1.27 and by some aggregated ones.
     bool ignore_initial_events = false;
     bool initial_events_end = true;  ///< false: their end is never marked; other bookmarks are sent
     /// false: protobuf is not known (406, or what else a client accepts), as aggregated servers and

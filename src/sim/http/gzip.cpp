@@ -2,6 +2,8 @@
 
 #include "k8s_sd/detail/base/text.hpp"
 
+// Without this, input is not const.
+#define ZLIB_CONST
 #include <zlib.h>
 #include <algorithm>
 #include <array>
@@ -31,8 +33,7 @@ std::string gzip(std::string_view bytes) {
             // zlib counts in unsigned int.
             const std::size_t size =
                 std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max());
-            // zlib does not write to its input, but its older headers do not say so.
-            stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+            stream.next_in = reinterpret_cast<const Bytef*>(bytes.data());
             stream.avail_in = static_cast<uInt>(size);
             bytes.remove_prefix(size);
         }
