@@ -156,7 +156,7 @@ class GroupBuilder {
                           earlier_labels.end()) &&
                std::equal(parts_.begin(), parts_.end(), earlier_parts.begin(), earlier_parts.end(),
                           [](const auto& a, const auto& b) {
-                              return a.part == b.part && a.first == b.first;
+                              return a.part == b.part && a.first == b.first && a.stride == b.stride;
                           });
     }
 
