@@ -76,6 +76,9 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         if (!in_parts_) return {};
         return {placed(), count().regular};
     }
+    /// Of the library itself: whether the parts are the same, one by one. Groups can be equal and
+    /// yet have other parts.
+    K8S_SD_EXPORT bool has_parts_of(const TargetGroup&) const noexcept;
     /// Of the library itself: the blocks of labels().
     std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
         return {blocks(), group_blocks()};
@@ -120,7 +123,6 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
 
     K8S_SD_EXPORT bool equals(const TargetGroup&) const noexcept;
     K8S_SD_EXPORT Labels in_part(std::size_t target) const noexcept;
-    bool has_parts_of(const TargetGroup&) const noexcept;
 
     const detail::LabelBlockPtr* blocks() const noexcept {
         return reinterpret_cast<const detail::LabelBlockPtr*>(this + 1);

@@ -230,6 +230,36 @@ TEST_CASE("Dependants: an object that has changed itself is made anew") {
     CHECK(d.host->complaints.empty());
 }
 
+TEST_CASE("Dependants: an object with other parts that are the same targets is made anew once") {
+    Dependants d;
+    const auto with_metrics_port = [&](const Strings& labels) {
+        auto pod = d.pod(0, labels);
+        auto& container = pod["spec"].as_object()["containers"].as_array()[0].as_object();
+        container["ports"].as_array().push_back(
+            boost::json::object{{"name", "metrics"}, {"containerPort", 9090}, {"protocol", "TCP"}});
+        return pod;
+    };
+    d.server.apply(with_metrics_port({}));
+    d.server.apply(d.pod(1));
+    d.server.apply(slice("web", "web", d.addresses(2)));
+    d.run(Role::endpointslice);
+    auto padded = slice("web", "web", d.addresses(2));
+    auto& endpoints = padded["endpoints"].as_array();
+    endpoints.insert(endpoints.begin(), boost::json::object{{"addresses", boost::json::array{}}});
+    d.server.apply(padded);
+    CHECK(d.take() == Generated{1, 3});
+    const std::size_t diffs = d.host->diffs;
+    d.server.apply(d.pod(1, {{"v", "2"}}));
+    CHECK(d.take() == Generated{1, 3});
+    CHECK(d.host->diffs == diffs + 1);
+    CHECK(d.changes().added == std::vector<std::size_t>{1});
+    d.server.apply(with_metrics_port({{"v", "2"}}));
+    CHECK(d.take() == Generated{1, 1});
+    CHECK(d.changes().added == std::vector<std::size_t>{0, 2});
+    CHECK(d.changes().kept == std::vector<std::size_t>{1});
+    CHECK(d.host->complaints.empty());
+}
+
 TEST_CASE("Dependants: nothing of a replaced object's parts lives on") {
     Dependants d;
     d.apply_pods(2);

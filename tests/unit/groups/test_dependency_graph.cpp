@@ -119,6 +119,28 @@ TEST_CASE("DependencyGraph: the key of a dependency outlives the strings it was 
     CHECK(dependents(graph, {Kind::pod, std::string(100, 'n'), std::string(100, 'a')}) == Set{&a});
 }
 
+TEST_CASE("DependencyGraph: an object remembers when it changed, as long as somebody asks for it") {
+    Graph graph;
+    Dependent a, b;
+    CHECK(graph.note_change(Kind::pod, "ns", "a").empty());
+    CHECK(graph.now() == 0);
+    ask(graph, a, {pod, node});
+    ask(graph, b, {node});
+    CHECK(graph.note_change(Kind::pod, "ns", "a").size() == 1);
+    CHECK(graph.note_change(Kind::node, "", "a").size() == 2);
+    CHECK(graph.note_change(Kind::service, "ns", "a").empty());
+    CHECK(graph.now() == 2);
+    for (const auto& edge : a.asked_for) {
+        CHECK(edge.dependency->kind() == edge.kind);
+        CHECK(edge.dependency->changed_at() == (edge.kind == Kind::pod ? 1 : 2));
+    }
+    ask(graph, a, {});
+    ask(graph, a, {pod});
+    CHECK(a.asked_for.at(0).dependency->changed_at() == 0);
+    ask(graph, a, {});
+    ask(graph, b, {});
+}
+
 TEST_CASE("DependencyGraph: what goes looks at one other dependent, however many there are") {
     Graph graph;
     std::vector<Dependent> who(20'000);

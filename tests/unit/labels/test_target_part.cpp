@@ -110,6 +110,21 @@ TEST_CASE("GroupBuilder: equal parts of the earlier group are shared, and an equ
     CHECK(make({{{"a"}}, {{"B"}}}, third)->size() == 2);
 }
 
+TEST_CASE("GroupBuilder: parts that alternate are not those that follow each other") {
+    const auto first = make({{{"a"}}, {{"b"}}, {{"c"}}});
+    const auto second = make({{{"a"}, {}, 2}, {{"b"}, {}, 2}, {{"c"}}}, first);
+    CHECK(*second == *first);
+    CHECK(second != first);
+    CHECK_FALSE(second->has_parts_of(*first));
+    CHECK(second->has_parts_of(*make({{{"a"}, {}, 2}, {{"b"}, {}, 2}, {{"c"}}})));
+    GroupBuilder builder;
+    begin(builder, second);
+    builder.keep_part();
+    add(builder, {{"B"}, {}, 2});
+    add(builder, {{"C"}});
+    CHECK(addresses(*builder.finish()) == Texts{"a", "B", "C"});
+}
+
 TEST_CASE("GroupBuilder: parts that are kept look as they did") {
     const auto first = make({{{"1a", "2a"}, {"x"}, 2}, {{"1b", "2b"}, {}, 2}, {{"c"}, {"y"}}});
     GroupBuilder builder;

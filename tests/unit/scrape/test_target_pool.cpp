@@ -91,6 +91,51 @@ TEST_CASE("TargetPool: a target with new meta labels only is kept, with the new 
     CHECK(scraper.complaints == "");
 }
 
+TEST_CASE("TargetPool: what becomes of targets does not change when others of their group do") {
+    Scraper scraper;
+    TargetPool pool(job({drop("x", "drop")}), scraper);
+    const LabelMap dropped = at("d:1", {{"x", "drop"}});
+    const auto group = [&](const std::vector<LabelMap>& targets, const LabelMap& labels = {}) {
+        return make_group("a", targets, labels);
+    };
+    const auto first = group({at("a:1"), dropped, at(""), at("b:1"), at("c:1", {{"y", "1"}})});
+    pool.apply(full_diff({first}));
+    CHECK(scraper.take() == "+a:1 +b:1 +c:1");
+    const auto second = group({at("a:1"), dropped, at(""), at("b:2"), at("c:1", {{"y", "1"}})});
+    pool.apply(change({{second, first, false}}));
+    CHECK(scraper.take() == "-b:1 +b:2");
+    CHECK(pool.dropped_count() == 1);
+    CHECK(pool.failed().at(0).index == 2);
+    CHECK(pool.failed_count() == 1);
+    for (const ScrapeTargetPtr& target : pool.active()) {
+        CHECK(target->labels().get("__address__") ==
+              (*second)[target->index()].get("__address__").value());
+        CHECK(target->url() == "http://" + std::string(target->get("__address__")) + "/metrics");
+    }
+    SECTION("they move in their group") {
+        const auto third = group({dropped, at("a:1"), at("b:2")});
+        pool.apply(change({{third, second, false}}));
+        CHECK(scraper.take() == "-c:1");
+        CHECK(pool.failed_count() == 0);
+    }
+    SECTION("they all get a label of the group") {
+        const auto third = group({at("a:1"), dropped, at(""), at("b:2")}, {{"x", "drop"}});
+        pool.apply(change({{third, second, false}}));
+        CHECK(scraper.take() == "-a:1 -b:2 -c:1");
+        CHECK(pool.dropped_count() == 4);
+    }
+    SECTION("all but one are dropped, and then another one") {
+        const auto third = group({dropped, at("a:1"), dropped});
+        pool.apply(change({{third, second, false}}));
+        CHECK(scraper.take() == "-b:2 -c:1");
+        const auto fourth = group({dropped, at("a:1"), at("d:2")});
+        pool.apply(change({{fourth, third, false}}));
+        CHECK(scraper.take() == "+d:2");
+        CHECK(pool.dropped_count() == 1);
+    }
+    CHECK(scraper.complaints == "");
+}
+
 TEST_CASE("TargetPool: labels of the group are discovered labels, too") {
     Scraper scraper;
     TargetPool pool(job(), scraper);
@@ -313,7 +358,8 @@ TEST_CASE("TargetPool: reload with other rules touches only what they change") {
     CHECK(scraper.complaints == "");
 }
 
-TEST_CASE("TargetPool: a reload to the other dialect makes other targets, as hidden labels differ") {
+TEST_CASE(
+    "TargetPool: a reload to the other dialect makes other targets, as hidden labels differ") {
     Scraper scraper;
     TargetPool pool(job(), scraper);
     pool.apply(full_diff({make_group("a", {at("a:1"), at("b")})}));

@@ -72,7 +72,11 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
     if (!entry.gone) change.group = generate(entry, change.replaced);
     const bool equal =
         change.group && change.previous && !change.replaced && *change.group == *change.previous;
-    if (!equal) {
+    if (equal) {
+        // The host keeps what it has. Without the parts of the object as it is now, that cannot be
+        // taken over part by part.
+        entry.current = entry.current && change.group->has_parts_of(*change.previous);
+    } else {
         entry.group = change.group;
         if (change.group || change.previous) changes.push_back(std::move(change));
     }

@@ -103,6 +103,7 @@ class TargetComparison {
     TargetChanges changes() {
         if (previous_ && current_) {
             mark_shared();
+            mark_beginning();
             mark_equal();
         }
         TargetChanges result;
@@ -141,6 +142,15 @@ class TargetComparison {
         if (n == 0) return;
         if (shared) mark(kept, *extra, n);
         ++extra;
+    }
+
+    /// Mostly all targets are as before where the labels of their group have changed.
+    void mark_beginning() {
+        if (!previous_->parts().empty() || !current_->parts().empty()) return;
+        const std::size_t both = std::min(previous_->size(), current_->size());
+        for (std::size_t i = 0; i < both && (*previous_)[i] == (*current_)[i]; ++i) {
+            kept_before_[i] = kept_now_[i] = true;
+        }
     }
 
     /// Equal targets can occur more than once: each of the previous ones is used up by one.

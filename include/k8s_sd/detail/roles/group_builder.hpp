@@ -109,11 +109,14 @@ class GroupBuilder {
     bool overfull() const noexcept { return overfull_; }
     /// Null if no target was begun.
     TargetGroupPtr finish() {
-        const TargetGroupPtr earlier = std::move(earlier_);
-        if (targets_ == 0 || overfull_) return nullptr;
-        if (!parts_.empty()) return finish_parts(earlier);
-        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        return TargetGroup::make(source_, blocks_, ends_);
+        TargetGroupPtr made;
+        if (targets_ != 0 && !overfull_) made = parts_.empty() ? make_plain() : make_of_parts();
+        // What nobody else keeps is not to wait for the next group.
+        earlier_.reset();
+        blocks_.clear();
+        common_.clear();
+        parts_.clear();
+        return made;
     }
 
  private:
@@ -136,9 +139,13 @@ class GroupBuilder {
         run_begin_ += std::exchange(run_targets_, 0);
         run_parts_ = 0;
     }
-    TargetGroupPtr finish_parts(const TargetGroupPtr& earlier) {
-        return earlier && is_same_as(*earlier) ? earlier
-                                               : TargetGroup::make(source_, group_labels(), parts_);
+    TargetGroupPtr make_plain() {
+        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+        return TargetGroup::make(source_, blocks_, ends_);
+    }
+    TargetGroupPtr make_of_parts() {
+        if (earlier_ && is_same_as(*earlier_)) return earlier_;
+        return TargetGroup::make(source_, group_labels(), parts_);
     }
     std::span<LabelBlockPtr> group_labels() { return {blocks_.data(), group_blocks_}; }
     bool is_same_as(const TargetGroup& earlier) {
@@ -149,7 +156,7 @@ class GroupBuilder {
                           earlier_labels.end()) &&
                std::equal(parts_.begin(), parts_.end(), earlier_parts.begin(), earlier_parts.end(),
                           [](const auto& a, const auto& b) {
-                              return a.part == b.part && a.first == b.first;
+                              return a.part == b.part && a.first == b.first && a.stride == b.stride;
                           });
     }
 

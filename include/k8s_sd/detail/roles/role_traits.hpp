@@ -11,7 +11,8 @@ namespace k8s_sd::inline v0::detail {
 /// - `static constexpr std::string_view source_prefix`: the start of the groups' names
 /// - `static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&)`: the kinds that the
 ///   targets need besides the main kind
-/// - `static void generate(const MainObject&, GeneratorContext&)`: adds the targets to the group
+/// - `static void generate(const MainObject&, GeneratorContext&)`: adds the labels of the group,
+///   then its targets with add_targets(), or with add_part() for each endpoint that has some
 template <Role role>
 struct RoleTraits;
 

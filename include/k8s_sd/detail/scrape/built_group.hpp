@@ -25,7 +25,7 @@ class BuiltGroup {
         std::string message;
     };
 
-    /// \param earlier  what the same builder made of an earlier version of the group; null: nothing.
+    /// \param earlier  what the same builder made of another version of the group; null: nothing.
     ///                 Targets that are as they were then are not relabelled again.
     BuiltGroup(TargetBuilder&, const TargetGroupPtr&, const BuiltGroup* earlier = nullptr);
 

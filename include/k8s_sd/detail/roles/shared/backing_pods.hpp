@@ -58,8 +58,8 @@ inline bool writes_reference(const model::TargetReference& target, const RoleOpt
 /// it. Positions are counted by add().
 class LeadingAddresses {
  public:
-    /// Adds the next address. \returns the position of the one that stands for its pod, which may be
-    /// this one; none if no pod is meant.
+    /// Adds the next address.
+    /// \returns the position of the one that stands for its pod; none if no pod is meant
     std::optional<std::size_t> add(const Backing& backing) {
         const std::size_t position = leads_.size();
         const bool is_pod = backing.kind == "Pod";
