@@ -12,6 +12,8 @@ std::size_t argument(int argc, char** argv, int index, std::size_t fallback);
 
 /// User and system time of this process so far.
 double cpu_seconds();
+/// The same of this thread alone, exact enough for a single handler.
+double thread_cpu_seconds();
 /// A field of /proc/self/status: "VmRSS" resident memory, "VmHWM" its peak.
 double memory_mb(const std::string& field);
 void reset_peak();

@@ -14,6 +14,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 #include <unistd.h>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -29,12 +30,14 @@ using bench::cpu_seconds;
 using bench::in_process;
 using bench::memory_mb;
 using bench::reset_peak;
+using bench::thread_cpu_seconds;
 using Seconds = std::chrono::duration<double>;
 
 /// What one measured process reports to its parent.
 struct Result {
     double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets;
     double burst_cpu, burst_wall, burst_peak_mb, changes;
+    double longest_before_diff, longest_diff, longest_in_burst;
 };
 
 /// Reads the list from the socket, and parses it if told so.
@@ -81,6 +84,7 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     std::size_t changes = 0;
     char last[16];
     std::snprintf(last, sizeof last, "%09zu", events);
+    bool synced = false;
     const auto begin_burst = [&] {
         result.peak_mb = memory_mb("VmHWM");
         result.steady_mb = memory_mb("VmRSS");
@@ -96,6 +100,7 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
             if (diff.full) {
                 result.sync_cpu = cpu_seconds() - cpu;
                 result.sync_wall = Seconds(std::chrono::steady_clock::now() - start).count();
+                synced = true;
                 asio::post(context, begin_burst);
                 return;
             }
@@ -106,7 +111,14 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
             }
         });
     discoverer.async_run([](k8s_sd::error_code) {});
-    context.run();
+    for (double before = thread_cpu_seconds(); context.run_one() > 0;) {
+        const double after = thread_cpu_seconds();
+        double& longest = !synced                    ? result.longest_before_diff
+                          : result.longest_diff == 0 ? result.longest_diff
+                                                     : result.longest_in_burst;
+        longest = std::max(longest, after - before);
+        before = after;
+    }
     result.burst_cpu = cpu_seconds() - burst_cpu;
     result.burst_wall = Seconds(std::chrono::steady_clock::now() - burst_start).count();
     result.burst_peak_mb = memory_mb("VmHWM");
@@ -148,5 +160,8 @@ int main(int argc, char** argv) {
         "peak %.1f MB, %.0f changes delivered\n",
         events, result.burst_cpu, static_cast<double>(events) / result.burst_cpu, result.burst_wall,
         result.burst_peak_mb, result.changes);
+    std::printf("longest handler: sync %.2f ms, first diff %.2f ms, burst %.2f ms of CPU\n",
+                result.longest_before_diff * 1e3, result.longest_diff * 1e3,
+                result.longest_in_burst * 1e3);
     return 0;
 }

@@ -283,18 +283,19 @@ class JsonParser {
         return at;
     }
 
-    const char* begin_literal(const char* at, const char* end, std::string_view literal) {
-        literal_ = literal;
-        literal_left_ = literal;
+    const char* begin_literal(const char* at, const char* end, const char* literal) {
+        literal_ = literal_left_ = literal;
         state_ = State::literal;
         return take_literal(at, end);
     }
     const char* take_literal(const char* at, const char* end) {
-        for (; !literal_left_.empty(); ++at, literal_left_.remove_prefix(1)) {
-            if (at == end) return at;
-            if (*at != literal_left_.front()) return fail(at, "a value was expected");
+        const char* left = literal_left_;
+        while (at != end && *left != '\0' && *at == *left) ++at, ++left;
+        if (*left != '\0') {
+            literal_left_ = left;
+            return at == end ? at : fail(at, "a value was expected");
         }
-        literal_ == "null" ? handler_.on_null() : handler_.on_boolean(literal_ == "true");
+        *literal_ == 'n' ? handler_.on_null() : handler_.on_boolean(*literal_ == 't');
         end_value();
         return at;
     }
@@ -307,7 +308,8 @@ class JsonParser {
     std::array<char, longest_escape> escape_{};
     std::size_t escape_size_ = 0;
     JsonNumber number_;
-    std::string_view literal_, literal_left_;
+    const char* literal_ = nullptr;
+    const char* literal_left_ = nullptr;
     JsonSkip skip_;
     std::string_view problem_;
 };

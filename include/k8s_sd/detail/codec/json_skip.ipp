@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/codec/json_skip.hpp"
 
 #include <algorithm>
@@ -157,7 +158,9 @@ K8S_SD_IN_EACH const char* JsonSkip::pass_blocks(const char* at, const char* end
     padded.fill(' ');
     const auto size = static_cast<std::size_t>(end - at);
     std::memcpy(padded.data(), at, size);
-    return at + pass_block(Look::at(padded.data()), size);
+    const std::size_t used = pass_block(Look::at(padded.data()), size);
+    cleanse(padded.data(), size);  // annotations of a Secret may have its data in them
+    return at + used;
 }
 
 const char* JsonSkip::pass(const char* at, const char* end) noexcept {

@@ -103,7 +103,7 @@ class RoleGroups final : private Lookup {
     const WatchSet& watches_;
     ObjectMaker& maker_;
     const Environment& environment_;
-    boost::unordered_flat_set<std::unique_ptr<Entry>, KeyHash, KeyEqual> entries_;
+    boost::unordered_flat_set<Keyed<std::unique_ptr<Entry>>, KeyHash, KeyEqual> entries_;
     std::vector<Entry*> dirty_;
     Graph graph_;
     Generation generation_;
