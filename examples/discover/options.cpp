@@ -27,6 +27,9 @@ support::Choices<Output> outputs() {
             {"quiet", Output::quiet}};
 }
 
+/// Whether protobuf is asked for.
+support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
+
 support::Choices<k8s_sd::LogLevel> log_levels() {
     support::Choices<k8s_sd::LogLevel> choices;
     using enum k8s_sd::LogLevel;
@@ -110,6 +113,10 @@ support::Section run_options(Options& o) {
           "remove at once what a list lacks, however much it is; by default a list that lost more "
           "than half of the objects is confirmed by a second one",
           [&](Text) { o.config.watch.confirm_shrunken_lists = false; }},
+         {"--encoding", "FORMAT",
+          "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
+              "; where it has no protobuf, JSON is taken",
+          support::choice(o.config.watch.protobuf, encodings())},
          {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
           [&](Text v) { o.status_interval = support::seconds(v); }}}};
 }
