@@ -237,7 +237,7 @@ TEST_CASE("Secrets in protobuf leave nothing behind in memory, but in the object
     using namespace protobuf_documents;
     const std::string token =
         "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
-    const Message meta = metadata("db", "shop").pair(12, "last-applied", token);
+    const Message meta = protobuf_documents::metadata("db", "shop").pair(12, "last-applied", token);
     // What is not UTF-8 is mended, in a copy.
     const Message secret = object(meta).pair(2, "token", token).text(3, token + "\xFF");
     const Message changed = object(meta).pair(2, "token", token).pair(2, "more", "");
