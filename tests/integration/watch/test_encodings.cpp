@@ -96,7 +96,8 @@ TEST_CASE("Encodings: protobuf is asked for, and JSON is taken where that comes"
         return Response::never();
     });
     f.probe.start();
-    CHECK(f.take_accepted() == Texts{in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf)});
+    CHECK(f.take_accepted() ==
+          Texts{in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf)});
     CHECK(f.probe.names() == Names{"j"});
     CHECK(f.fallbacks() == 0);
     CHECK_FALSE(f.probe.status().error);
@@ -191,8 +192,8 @@ TEST_CASE("Encodings: a watch alone may be refused") {
         return answer(document("PodList", list({object(metadata("p"))}, "1")));
     });
     f.probe.start();
-    CHECK(f.take_accepted() == Texts{in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf),
-                                     in("WATCH", accepted::json)});
+    CHECK(f.take_accepted() == Texts{in("LIST", accepted::protobuf),
+                                     in("WATCH", accepted::protobuf), in("WATCH", accepted::json)});
     CHECK(f.fallbacks() == 1);
     CHECK_FALSE(f.probe.status().error);
 }
@@ -223,8 +224,8 @@ TEST_CASE("Encodings: an event that is not protobuf is followed by a watch in JS
         return answer(document("PodList", list({object(metadata("p"))}, "1")));
     });
     f.probe.start();
-    CHECK(f.take_accepted() == Texts{in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf),
-                                     in("WATCH", accepted::json)});
+    CHECK(f.take_accepted() == Texts{in("LIST", accepted::protobuf),
+                                     in("WATCH", accepted::protobuf), in("WATCH", accepted::json)});
     CHECK(f.fallbacks() == 1);
 }
 
@@ -281,8 +282,9 @@ TEST_CASE("Encodings: an error in the events of protobuf makes it list again") {
                                                             .number(6, 410))));
     });
     f.probe.start();
-    CHECK(f.take_accepted() == Texts{in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf),
-                                     in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf)});
+    CHECK(f.take_accepted() ==
+          Texts{in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf),
+                in("LIST", accepted::protobuf), in("WATCH", accepted::protobuf)});
     CHECK(f.metrics->of(Kind::pod).expired == 1);
 }
 

@@ -21,8 +21,8 @@ DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])"
 # Pure storeys, and the pure files of others.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
-    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience|failure"
-    r"|watch_report|resource_version)\."
+    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience|encoding_choice"
+    r"|failure|watch_report|resource_version)\."
     r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 

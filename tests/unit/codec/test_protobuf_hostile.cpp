@@ -127,8 +127,9 @@ TEST_CASE("ProtobufDecoder: fields that nobody knows are stepped over, however d
     for (int i = 0; i < 10'000; ++i) deep = Message().add(2, deep);
     const Message strange = Message()
                                 .number(100, -1)
-                                .raw("\x09 eight b")  // fixed64
-                                .raw("\x0D four")     // fixed32
+                                .raw("\x91\x03 eight b")  // fixed64
+                                .raw("\x95\x03"
+                                     "four")  // fixed32
                                 .text(15'000, deep.bytes)
                                 .text(536'870'911, "the last number");
     Message pod = object(metadata("p").raw(strange.bytes)).add(2, Message().raw(strange.bytes));

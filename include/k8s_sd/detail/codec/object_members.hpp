@@ -105,7 +105,8 @@ Members status_members() {
     };
 }
 
-/// Where the kind goes that an object says it has: in JSON among its members, in protobuf around it.
+/// Where the kind goes that an object says it has: JSON has it among the members, protobuf around
+/// them.
 template <class Model>
 Projection object_kind() {
     Projection kind{.type = Projection::Type::text};

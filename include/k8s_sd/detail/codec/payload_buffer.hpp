@@ -26,11 +26,11 @@ class PayloadBuffer {
         const std::string_view part = bytes.substr(0, size);
         bytes.remove_prefix(size);
         left_ -= size;
-        if (parts_.empty() && left_ == 0) {
+        if (used_ == 0 && left_ == 0) {
             view_ = part.substr(0, most_);
         } else {
-            append(part.substr(0, most_ - parts_.size()));
-            view_ = {parts_.data(), parts_.size()};
+            append(part.substr(0, most_ - used_));
+            view_ = {room_.data(), used_};
         }
         return left_ == 0;
     }
@@ -42,26 +42,37 @@ class PayloadBuffer {
     bool cut() const noexcept { return cut_; }
     void clear() noexcept {
         view_ = {};
-        if (parts_.capacity() > largest_kept) return release();
-        cleanse(parts_.data(), parts_.size());
-        parts_.clear();
+        if (room_.size() > largest_kept) return release();
+        cleanse(room_.data(), used_);
+        used_ = 0;
     }
     /// Gives the memory back.
     void release() noexcept {
         view_ = {};
-        CleansedBytes().swap(parts_);
+        CleansedBytes().swap(room_);
+        used_ = 0;
     }
 
  private:
     static constexpr std::size_t largest_kept = 64 * 1024;
 
-    void append(std::string_view part) { parts_.insert(parts_.end(), part.begin(), part.end()); }
+    void append(std::string_view part) {
+        if (part.size() > room_.size() - used_) grow(used_ + part.size());
+        part.copy(room_.data() + used_, part.size());
+        used_ += part.size();
+    }
+    void grow(std::size_t need) {
+        CleansedBytes room(std::max(need, std::min(2 * room_.size(), most_)));
+        std::copy_n(room_.data(), used_, room.data());
+        room_.swap(room);
+    }
 
     std::uint64_t size_ = 0;
     std::uint64_t left_ = 0;
     std::size_t most_ = 0;
     bool cut_ = false;
-    CleansedBytes parts_;
+    CleansedBytes room_;    // of which some is used
+    std::size_t used_ = 0;  // by the parts that have come
     std::string_view view_;
 };
 

@@ -31,9 +31,9 @@ inline constexpr std::string_view protobuf_metadata_watch =
 }  // namespace accepted
 
 /// Which encoding a watcher asks its server for. When the server refuses it, or sends bytes that
-/// cannot be decoded, that is plain JSON, and the first choice again with a list after an hour. That
-/// time doubles up to a day as long as it fails. What comes is read by its content type, whatever
-/// was asked for.
+/// cannot be decoded, that is plain JSON, and the first choice again with a list after an hour.
+/// That time doubles up to a day as long as it fails. What comes is read by its content type,
+/// whatever was asked for.
 class EncodingChoice {
  public:
     /// \param metadata_only  of the objects nothing else is wanted

@@ -16,7 +16,7 @@ namespace k8s_sd::inline v0::detail {
 /// What to send for a step of the WatchMachine, and how long to wait for an answer.
 struct WatchRequest {
     std::string target;                        ///< path and query, without the server's prefix
-    std::string_view accept = accepted::json;    ///< the header, see EncodingChoice
+    std::string_view accept = accepted::json;  ///< the header, see EncodingChoice
     bool has_position = false;                 ///< with a version or a continue token
     bool streamed = false;                     ///< a list as the first events of a watch
     bool gzip = false;                         ///< the answer may be compressed
