@@ -156,6 +156,7 @@ struct ApiServerConfig {
     std::vector<HttpHeader> headers{};  ///< sent with every request
     TlsConfig tls{};                    ///< for https
     ProxyConfig proxy{};                ///< none by default
+    bool disable_compression = false;   ///< lists are not compressed, see WatchOptions::gzip
     KubeconfigOrigin kubeconfig{};      ///< set by resolve()
     auto operator<=>(const ApiServerConfig&) const = default;
 };

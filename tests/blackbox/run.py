@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import scenario
 from scenario import SCENARIOS, Failed, Skipped, World
 
-TOPICS = ("streams", "versions", "decoding", "overload", "connecting", "credentials",
+TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "status", "random_servers")
 PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
 MOST_AGAIN = 30  # so many failures are no noise

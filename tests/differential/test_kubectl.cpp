@@ -142,6 +142,7 @@ json::object ours(const ApiServerConfig& server, const std::string& directory) {
     put(o, "proxy-url", server.proxy.url);
     put(o, "tls-server-name", server.tls.server_name);
     if (server.tls.insecure_skip_verify) o["insecure-skip-tls-verify"] = true;
+    if (server.disable_compression) o["disable-compression"] = true;
     put(o, "certificate-authority-data", pem(server.tls.ca, server.tls.ca_file));
     put(o, "client-certificate-data", pem(server.tls.cert, server.tls.cert_file));
     put(o, "client-key-data", pem(server.tls.key, server.tls.key_file));
@@ -182,7 +183,6 @@ json::object theirs(const json::value& view) {
     add_body(view, "users", "user", o);
     const auto url = detail::parse_server_url(std::string(o.at("server").as_string()), false);
     o["server"] = to_string(url);
-    o.erase("disable-compression");  // nothing is compressed anyway
     if (const json::value* extensions = o.if_contains("extensions")) {
         o["extension"] = extensions->at(0).at("extension");
         o.erase("extensions");

@@ -42,6 +42,7 @@ inline DiscoveryConfig random_config(Random& random, const std::string& url) {
             random_selector(random, random.pick<Role>({Role::pod, Role::service})));
     }
     config.watch.page_size = random.below(4);
+    config.watch.watch_list = random.one_in(2);
     if (random.one_in(2)) config.watch.cluster_wide_from = 1;
     if (random.one_in(3)) config.min_update_interval = std::chrono::seconds(2);
     return config;

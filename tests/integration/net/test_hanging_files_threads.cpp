@@ -55,7 +55,7 @@ TEST_CASE("Hanging files: a thread that hangs holds up neither its context nor a
     const auto calls = std::make_shared<GatedCalls>();
     Environment environment;
     environment.file_calls = calls;
-    DiscoveryConfig config{.role = Role::pod, .watch = plain_lists()};
+    DiscoveryConfig config{.role = Role::pod, .watch = k8s_sd::test::plain_lists()};
     config.api_server.url = "http://127.0.0.1:1";
     config.api_server.auth.bearer_token_file = directory.write("token", "one");
     bool cancels = false;

@@ -49,6 +49,8 @@ TEST_CASE("kubeconfig: a cluster is read with all that it has") {
     CHECK(server.url == "https://api.example.com/k8s");
     CHECK(server.tls == TlsConfig{.server_name = "api", .insecure_skip_verify = true});
     CHECK(server.proxy == ProxyConfig{.url = "socks5://u:p@proxy:1080"});
+    CHECK(server.disable_compression);
+    CHECK_FALSE(read_config(one_context(https_server, "")).disable_compression);
     CHECK(server.kubeconfig == KubeconfigOrigin{{"/etc/k8s/kc"}, "c"});
     for (const char* url : {"http://p", "https://p:1", "SOCKS5://p"}) {
         CHECK(read_config(one_context(https_server + std::string(", proxy-url: ") + url, ""))

@@ -28,13 +28,13 @@ std::string read_proxy(const YamlValue& value) {
     return url;
 }
 
-/// disable-compression asks for what is done anyway: no answer is compressed.
 void read_cluster(const KubeconfigEntry& cluster, ApiServerConfig& server) {
     const YamlValue& body = cluster.body;
     server.url = body["server"].string();
     if (server.url.empty()) body["server"].fail("is missing");
     server.proxy.url = read_proxy(body["proxy-url"]);
     read_pem(cluster, "certificate-authority", server.tls.ca, server.tls.ca_file);
+    server.disable_compression = body["disable-compression"].boolean();
     server.tls.server_name = read_line(body["tls-server-name"]);
     server.tls.insecure_skip_verify = body["insecure-skip-tls-verify"].boolean();
     if (server.tls.insecure_skip_verify && !(server.tls.ca.empty() && server.tls.ca_file.empty())) {

@@ -62,6 +62,8 @@ class ApiClientImpl {
                              bool gzip = false) const;
     /// Whether the server is on this machine, by the name that it has.
     bool is_local() const;
+    /// Whether the server may be asked for compressed answers.
+    bool compresses() const noexcept { return compresses_; }
     std::unique_ptr<HttpConnection> make_connection() const;
     /// Where to send a request with these credentials. The same as long as they have the same
     /// client certificate, so that connections go on.
@@ -92,8 +94,9 @@ class ApiClientImpl {
     const Traffic traffic_kind_;
     ServerUrl url_;
     std::string base_;
-    std::string header_;                    ///< the part that is the same in every request
-    std::string configured_lines_;          ///< so is this one, behind what is accepted
+    std::string header_;            ///< the part that is the same in every request
+    std::string configured_lines_;  ///< so is this one, behind what is accepted
+    bool compresses_ = true;
     HttpConnection::Target target_;         ///< as the configuration says
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
     std::shared_ptr<const ClientIdentity> identity_;

@@ -48,6 +48,7 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: ";
+    compresses_ = !server.disable_compression;
     configured_lines_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (is_secret_header(header.value)) add_secret(header.value);

@@ -159,8 +159,10 @@ bool URLWatcherImpl::may_stream_list() const {
 
 /// What is secret is not left in the memory of a library that does not cleanse it.
 bool URLWatcherImpl::wants_gzip() const {
-    if (query_.kind == Kind::secret || gzip_failed_ || options_.gzip == Compression::never)
+    if (query_.kind == Kind::secret || gzip_failed_ || !api_.compresses() ||
+        options_.gzip == Compression::never) {
         return false;
+    }
     return options_.gzip == Compression::always ||
            (traffic_->lists.is_slow(now()) && !api_.is_local());
 }
