@@ -69,7 +69,7 @@ class KindView {
 
     bool sees(const Object& object) const noexcept;
     bool wants_namespace(std::string_view ns) const;
-    /// Whether the view would watch this if it were alone.
+    /// Whether the view could not do with less than this, of which it has a seat.
     bool needs(const WatchQuery& query) const;
     void on_change(const ObjectChange& change);
     void on_batch_end();
