@@ -13,8 +13,8 @@ inline Selector random_selector(Random& random, Role role) {
     selector.role = role;
     if (!random.one_in(3)) {
         selector.label =
-            random.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier", "app=",
-                                      "tier notin (x,)", "a.b/c", "app,a.b/c!=y"});
+            random.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier",
+                                      "app=", "tier notin (x,)", "a.b/c", "app,a.b/c!=y"});
     }
     if (random.one_in(3)) selector.field = "metadata.name!=" + random.numbered("p", 3);
     if (random.one_in(9)) selector.field = "metadata.name=" + random.numbered("p", 3);

@@ -210,9 +210,8 @@ TEST_CASE("Shared watches: attach options and dialects share what does not depen
     // Services, endpoints and nodes have labels that differ from dialect to dialect.
     Texts expected;
     for (const char* method : {"LIST", "WATCH"}) {
-        for (const char* plural :
-             {"endpoints", "endpoints", "namespaces", "nodes", "nodes", "pods", "services",
-              "services"}) {
+        for (const char* plural : {"endpoints", "endpoints", "namespaces", "nodes", "nodes", "pods",
+                                   "services", "services"}) {
             expected.push_back(std::string(method) + " /api/v1/" + plural);
         }
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/groups/selection.hpp"
 #include "k8s_sd/detail/groups/watch_plan.hpp"
+#include "k8s_sd/detail/watch/selection.hpp"
 #include "k8s_sd/object.hpp"
 #include "k8s_sd/status.hpp"
 

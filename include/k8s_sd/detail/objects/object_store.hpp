@@ -122,8 +122,7 @@ class ObjectStore {
 
  private:
     static bool is_equal(const Object& a, const Object& b) noexcept {
-        return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) &&
-               a.same_content(b);
+        return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) && a.same_content(b);
     }
 
     Objects objects_;
