@@ -6,7 +6,6 @@
 #include "k8s_sd/detail/groups/kind_watches.ipp"
 #include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
-#include "k8s_sd/detail/groups/selection.ipp"
 #include "k8s_sd/detail/groups/shared_watch.ipp"
 #include "k8s_sd/detail/groups/shared_watches.ipp"
 #include "k8s_sd/detail/groups/watch_plan.ipp"

@@ -119,6 +119,7 @@
 // watch
 #include "k8s_sd/detail/watch/failure.ipp"
 #include "k8s_sd/detail/watch/outcome.ipp"
+#include "k8s_sd/detail/watch/selection.ipp"
 #include "k8s_sd/detail/watch/short_verdict.ipp"
 #include "k8s_sd/detail/watch/url_watcher.ipp"
 #include "k8s_sd/detail/watch/url_watcher_impl.ipp"
@@ -134,7 +135,6 @@
 #include "k8s_sd/detail/groups/kind_watches.ipp"
 #include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
-#include "k8s_sd/detail/groups/selection.ipp"
 #include "k8s_sd/detail/groups/shared_watch.ipp"
 #include "k8s_sd/detail/groups/shared_watches.ipp"
 #include "k8s_sd/detail/groups/watch_plan.ipp"

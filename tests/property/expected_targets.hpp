@@ -65,8 +65,10 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
                 return LabelSelector::parse(s.label).matches([&](std::string_view key) {
                     return labels ? text(labels->get_object().if_contains(key)) : std::nullopt;
                 }) && FieldSelector::parse(s.field).matches([&](std::string_view path) {
-                    if (path == "metadata.name") return std::optional<std::string_view>(name);
-                    return text(object.at("spec").as_object().if_contains("nodeName"));
+                    const std::size_t dot = path.find('.');
+                    const auto* part = object.if_contains(path.substr(0, dot));
+                    return part ? text(part->get_object().if_contains(path.substr(dot + 1)))
+                                : std::nullopt;
                 });
             });
     }

@@ -13,10 +13,16 @@ inline Selector random_selector(Random& random, Role role) {
     selector.role = role;
     if (!random.one_in(3)) {
         selector.label =
-            random.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier"});
+            random.pick<std::string>({"app=x", "app in (x,y)", "!tier", "app!=x,tier",
+                                      "app=", "tier notin (x,)", "a.b/c", "app,a.b/c!=y"});
     }
     if (random.one_in(3)) selector.field = "metadata.name!=" + random.numbered("p", 3);
-    if (role == Role::pod && random.one_in(3)) selector.field = "spec.nodeName=n1";
+    if (random.one_in(9)) selector.field = "metadata.name=" + random.numbered("p", 3);
+    if (role == Role::pod && random.one_in(3)) {
+        selector.field = random.pick<std::string>(
+            {"spec.nodeName=n1", "spec.nodeName!=n1", "status.phase=Running",
+             "status.phase!=Pending,metadata.namespace=a", "status.podIP=10.0.0.1"});
+    }
     return selector;
 }
 

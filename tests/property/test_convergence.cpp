@@ -26,11 +26,8 @@ class Scenario {
           cluster_(random_, sim_.server),
           faults_(random_, sim_) {
         for (unsigned i = random_.below(60); i > 0; --i) cluster_.change();
-        for (unsigned i = 0; i < 4; ++i) {
-            const DiscoveryConfig config = i == 0 || random_.one_in(2)
-                                               ? random_config(random_, sim_.server.url())
-                                               : configs_[0];
-            add_host(config);
+        for (unsigned i = 0; i < 6; ++i) {
+            add_host(i == 0 || !random_.one_in(3) ? other_config() : configs_[0]);
         }
     }
 
@@ -76,6 +73,13 @@ class Scenario {
         hosts_.back()->run();
     }
 
+    /// Most of them watch alike, and so share what they watch.
+    DiscoveryConfig other_config() {
+        DiscoveryConfig config = random_config(random_, sim_.server.url());
+        if (!configs_.empty() && !random_.one_in(4)) config.watch = configs_[0].watch;
+        return config;
+    }
+
     void step() {
         const unsigned what = random_.below(24);
         if (what < 7) return faults_.disturb();
@@ -84,7 +88,7 @@ class Scenario {
     }
     void replace_host() {
         const std::size_t i = random_.below(static_cast<unsigned>(hosts_.size()));
-        if (random_.one_in(2)) configs_[i] = random_config(random_, sim_.server.url());
+        if (random_.one_in(2)) configs_[i] = other_config();
         hosts_[i] = std::make_unique<Host>(sim_.context.get_executor(), configs_[i]);
         hosts_[i]->run();
     }

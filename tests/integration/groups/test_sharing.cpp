@@ -87,7 +87,7 @@ TEST_CASE("Sharing: another role adds only the URLs that are new") {
     CHECK(pods->diffs == 1);
 }
 
-TEST_CASE("Sharing: whatever a configuration says besides role and interval tells groups apart") {
+TEST_CASE("Sharing: what a configuration says besides role and interval may take other watches") {
     Shared s;
     const auto first = s.host(s.config());
     s.settle();
@@ -106,10 +106,21 @@ TEST_CASE("Sharing: whatever a configuration says besides role and interval tell
         config.namespaces = {"", "default"};
         requests = 0;
     }
-    SECTION("namespaces") { config.namespaces = {"default"}; }
+    SECTION("namespaces, of which there is everything") {
+        config.namespaces = {"default"};
+        requests = 0;
+    }
     SECTION("a selector") { config.selectors = {{Role::pod, "app=web", ""}}; }
-    SECTION("the dialect") { config.dialect = LabelDialect::victoriametrics; }
-    SECTION("attached metadata") { config.attach_metadata.job = true; }
+    SECTION("the dialect, which nothing of a pod depends on") {
+        config.dialect = LabelDialect::victoriametrics;
+        requests = 0;
+    }
+    SECTION("attached metadata of the objects themselves") {
+        config.attach_metadata.job = true;
+        requests = 0;
+    }
+    SECTION("attached metadata of other objects") { config.attach_metadata.node = true; }
+    SECTION("whether selectors are shared") { config.watch.share_selectors = false; }
     SECTION("credentials") { config.api_server.auth.bearer_token = "t"; }
     SECTION("how it watches") { config.watch.page_size = 17; }
     const auto second = s.host(config);

@@ -64,7 +64,7 @@ WHERE_IS = {
     "Who may list now? How many watches may be open?":
         {"detail/net/server_traffic.ipp": "Place ServerTraffic::try_watch_place()"},
     "When are many namespaces watched together?":
-        {"detail/groups/watch_set.ipp": "scope_.watch.cluster_wide_from"},
+        {"detail/groups/watch_plan.ipp": "cluster_wide_from_"},
     "What does a configuration have to be allowed?":
         {"detail/groups/required_access.ipp": "needed_kinds(role, attach)"},
     "In which version is an API asked for?":

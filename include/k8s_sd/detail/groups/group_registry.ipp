@@ -40,11 +40,10 @@ std::shared_ptr<SharedWatches> GroupRegistry::watches_of(const asio::any_io_exec
     const WatchedServer server{scope.api_server, scope.watch};
     if (auto watches = servers_.find(server)) return watches;
     const asio::any_io_executor strand = make_own_strand(executor);
-    return servers_.add(
-        server,
-        std::make_unique<SharedWatches>(strand, server,
-                                        ContextEnvironment::of(executor).with_new_seed()),
-        DestroyOn{strand});
+    return servers_.add(server,
+                        std::make_unique<SharedWatches>(
+                            strand, server, ContextEnvironment::of(executor).with_new_seed()),
+                        DestroyOn{strand});
 }
 
 }  // namespace k8s_sd::inline v0::detail

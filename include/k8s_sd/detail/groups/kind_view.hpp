@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/groups/selection.hpp"
 #include "k8s_sd/detail/groups/watch_plan.hpp"
+#include "k8s_sd/detail/watch/selection.hpp"
 #include "k8s_sd/object.hpp"
 #include "k8s_sd/status.hpp"
 
@@ -69,7 +69,7 @@ class KindView {
 
     bool sees(const Object& object) const noexcept;
     bool wants_namespace(std::string_view ns) const;
-    /// Whether the view would watch this if it were alone.
+    /// Whether the view could not do with less than this, of which it has a seat.
     bool needs(const WatchQuery& query) const;
     void on_change(const ObjectChange& change);
     void on_batch_end();

@@ -1,7 +1,6 @@
 #include "k8s_sd/detail/groups/kind_view.hpp"
 #include "k8s_sd/detail/groups/kind_watches.hpp"
 #include "k8s_sd/detail/groups/shared_watch.hpp"
-#include "k8s_sd/detail/groups/watched_namespaces.hpp"
 #include "k8s_sd/detail/objects/object_audience.hpp"
 
 #include <algorithm>
@@ -57,8 +56,8 @@ bool KindView::needs(const WatchQuery& query) const {
         query.field_selector != wanted_.field_selector) {
         return false;
     }
-    const auto namespaces = watched_namespaces(watches_->kind_, wanted_.namespaces, 0);
-    return std::find(namespaces.begin(), namespaces.end(), query.ns) != namespaces.end();
+    return !query.ns.empty() || wanted_.namespaces.empty() ||
+           !resource_of(watches_->kind_).namespaced;
 }
 
 void KindView::on_change(const ObjectChange& change) {

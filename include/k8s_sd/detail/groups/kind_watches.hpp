@@ -65,7 +65,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     std::map<std::pair<std::string, std::string>, std::weak_ptr<const Party>> parties_;
     AudienceTable audiences_;
     RefusedWatches refused_;
-    std::size_t waiting_ = 0;        ///< views that have something next
+    std::size_t waiting_ = 0;          ///< views that have something next
     bool too_many_audiences_ = false;  ///< nothing is selected here any more
     bool plan_posted_ = false;
 };

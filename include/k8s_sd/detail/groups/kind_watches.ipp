@@ -51,8 +51,8 @@ PartyPtr KindWatches::party_of(const WantedObjects& wanted) {
     }
     const auto free = std::find(taken.begin(), taken.end(), false) - taken.begin();
     const PartyPtr party = std::make_shared<const Party>(
-        Party{Selection(kind_, wanted.label_selector, wanted.field_selector),
-              wanted.label_selector, wanted.field_selector, static_cast<std::size_t>(free)});
+        Party{Selection(kind_, wanted.label_selector, wanted.field_selector), wanted.label_selector,
+              wanted.field_selector, static_cast<std::size_t>(free)});
     known = party;
     return party;
 }
@@ -80,8 +80,8 @@ void KindWatches::plan(const SharedWatch* failing) {
                                             !view->party_->selection.narrow());
         wanted.back().selects_here = here && !too_many_audiences_;
     }
-    const auto queries = plan_watches(kind_, wanted, options.share_selectors,
-                                      options.cluster_wide_from, refused_);
+    const auto queries =
+        plan_watches(kind_, wanted, options.share_selectors, options.cluster_wide_from, refused_);
     std::map<WatchQuery, std::vector<KindView*>> users;
     for (std::size_t i = 0; i < views_.size(); ++i) {
         for (const WatchQuery& query : queries[i]) users[query].push_back(views_[i]);
@@ -133,8 +133,7 @@ KindWatches::SharedWatchPtr KindWatches::make_watch(const WatchQuery& query,
         watch->take_seat(*view);
         if (view->synced()) watch->adopt_from(*view);
         const auto fails = [&](const auto& now) { return now.second.get() == failing; };
-        known = known && view->synced() &&
-                std::any_of(view->now_.begin(), view->now_.end(), fails);
+        known = known && view->synced() && std::any_of(view->now_.begin(), view->now_.end(), fails);
     }
     if (known) watch->set_known();
     running_.push_back(watch);

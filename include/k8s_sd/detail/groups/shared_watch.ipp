@@ -11,8 +11,7 @@ namespace {
 
 bool includes_all(const std::vector<std::string>& some, const std::vector<std::string>& others) {
     if (some.empty()) return true;
-    return !others.empty() &&
-           std::includes(some.begin(), some.end(), others.begin(), others.end());
+    return !others.empty() && std::includes(some.begin(), some.end(), others.begin(), others.end());
 }
 
 }  // namespace
@@ -74,9 +73,8 @@ void SharedWatch::add_cover(const KindView& view) {
 
 bool SharedWatch::serves(const KindView& view) const {
     const Cover wanted = cover_of(view);
-    const bool selects =
-        !wanted.party ||
-        std::find(parties_.begin(), parties_.end(), wanted.party) != parties_.end();
+    const bool selects = !wanted.party || std::find(parties_.begin(), parties_.end(),
+                                                    wanted.party) != parties_.end();
     return selects && std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
                return (!cover.party || cover.party == wanted.party) &&
                       includes_all(cover.namespaces, wanted.namespaces);
@@ -93,11 +91,10 @@ void SharedWatch::forget_unwanted() {
     std::vector<ObjectPtr> unwanted;
     watcher_.for_each([&](const ObjectPtr& object) {
         const std::uint16_t audience = ObjectAudience::of(*object);
-        const bool wanted =
-            std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-                return (!cover.party || owner_.audiences_.has(audience, cover.party->number)) &&
-                       includes_all(cover.namespaces, {std::string(object->ns())});
-            });
+        const bool wanted = std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
+            return (!cover.party || owner_.audiences_.has(audience, cover.party->number)) &&
+                   includes_all(cover.namespaces, {std::string(object->ns())});
+        });
         if (!wanted) unwanted.push_back(object);
     });
     for (const ObjectPtr& object : unwanted) watcher_.forget(object->ns(), object->name());
@@ -106,9 +103,9 @@ void SharedWatch::forget_unwanted() {
 
 bool SharedWatch::wants(std::string_view ns, std::string_view) {
     return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-        return cover.namespaces.empty() || std::binary_search(cover.namespaces.begin(),
-                                                              cover.namespaces.end(), ns,
-                                                              std::less<>());
+        return cover.namespaces.empty() ||
+               std::binary_search(cover.namespaces.begin(), cover.namespaces.end(), ns,
+                                  std::less<>());
     });
 }
 
@@ -124,9 +121,9 @@ void SharedWatch::look_at(const DecodedObject& object) {
 bool SharedWatch::is_wanted(std::string_view ns, const Audience& audience) const {
     return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
         if (cover.party && !audience.has(cover.party->number)) return false;
-        return cover.namespaces.empty() || std::binary_search(cover.namespaces.begin(),
-                                                              cover.namespaces.end(), ns,
-                                                              std::less<>());
+        return cover.namespaces.empty() ||
+               std::binary_search(cover.namespaces.begin(), cover.namespaces.end(), ns,
+                                  std::less<>());
     });
 }
 
@@ -171,9 +168,8 @@ void SharedWatch::on_batch_end() {
 }
 
 bool SharedWatch::exceeds_a_need() const {
-    return std::any_of(seats_.begin(), seats_.end(), [this](const Seat& seat) {
-        return seat.view && !seat.view->needs(query_);
-    });
+    return std::any_of(seats_.begin(), seats_.end(),
+                       [this](const Seat& seat) { return seat.view && !seat.view->needs(query_); });
 }
 
 bool SharedWatch::makes_up_for(error_code failure) {

@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/groups/selection.hpp"
 #include "k8s_sd/detail/objects/model/pod.hpp"
 #include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/detail/watch/selection.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>

@@ -15,8 +15,6 @@ class Selection {
     /// Of a selector that cannot be parsed, the server says what is wrong with it.
     Selection(Kind kind, const std::string& label, const std::string& field);
 
-    /// Whether it selects everything.
-    bool empty() const noexcept { return labels_.empty() && fields_.empty(); }
     /// Whether all fields in it are among what is decoded of the kind. Of other fields only the
     /// server knows the values, and whether there are such fields at all.
     bool known_here() const noexcept { return known_here_; }
