@@ -32,6 +32,9 @@ support::Choices<k8s_sd::Compression> compressions() {
     return {{"auto", automatic}, {"on", always}, {"off", never}};
 }
 
+/// Whether protobuf is asked for.
+support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
+
 support::Choices<k8s_sd::LogLevel> log_levels() {
     support::Choices<k8s_sd::LogLevel> choices;
     using enum k8s_sd::LogLevel;
@@ -122,6 +125,10 @@ support::Section run_options(Options& o) {
           "ask for compressed lists: " + either(names_of(compressions()), "auto") +
               "; auto: where the network is slow",
           support::choice(o.config.watch.gzip, compressions())},
+         {"--encoding", "FORMAT",
+          "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
+              "; where it has no protobuf, JSON is taken",
+          support::choice(o.config.watch.protobuf, encodings())},
          {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
           [&](Text v) { o.status_interval = support::seconds(v); }}}};
 }

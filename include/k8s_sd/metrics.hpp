@@ -61,6 +61,7 @@ struct Metrics {
         Counter silent_watches{0};     ///< WATCHes that were silent for longer than they may be
         Counter version_regressions{0};  ///< a server whose versions went back: it was restored
         Counter shrunken_lists{0};       ///< LISTs that needed a second one as confirmation
+        Counter json_fallbacks{0};       ///< of watchers that asked for another encoding in vain
         Counter bytes_received{0};       ///< bodies, as they came
         Gauge objects{0};                ///< objects that are kept
         Gauge watchers{0};               ///< URLs that are watched
@@ -185,6 +186,8 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Times that the API server's versions went back, as after a restored backup."},
     {"k8s_sd_shrunken_lists_total", &Metrics::PerKind::shrunken_lists,
      "Lists that lost so many objects that a second one had to confirm them."},
+    {"k8s_sd_json_fallbacks_total", &Metrics::PerKind::json_fallbacks,
+     "Times that plain JSON was asked for because no other encoding was served."},
     {"k8s_sd_received_bytes_total", &Metrics::PerKind::bytes_received,
      "Bytes of the bodies of responses, as they arrived."},
     {"k8s_sd_objects", &Metrics::PerKind::objects, "Objects that are known."},

@@ -105,6 +105,10 @@
 #include "k8s_sd/detail/codec/json_status.ipp"
 #include "k8s_sd/detail/codec/list_watch_reader.ipp"
 #include "k8s_sd/detail/codec/make_decoder.ipp"
+#include "k8s_sd/detail/codec/protobuf_decoder.ipp"
+#include "k8s_sd/detail/codec/protobuf_envelope.ipp"
+#include "k8s_sd/detail/codec/protobuf_projector.ipp"
+#include "k8s_sd/detail/codec/protobuf_status.ipp"
 
 // kinds
 #include "k8s_sd/detail/kinds/object_maker.ipp"

@@ -15,10 +15,12 @@ namespace {
 
 constexpr const char* token = "conformance-token";
 
-sim::ApiServerOptions server_options(const std::shared_ptr<ManualClock>& clock, bool with_token) {
+sim::ApiServerOptions server_options(const std::shared_ptr<ManualClock>& clock, bool with_token,
+                                     Encoding encoding) {
     sim::ApiServerOptions options;
     options.clock = clock;
     if (with_token) options.token = token;
+    options.protobuf = options.metadata_only = encoding == Encoding::protobuf;
     return options;
 }
 
@@ -56,15 +58,16 @@ std::string own_namespace_of(const CorpusCase& c) {
 }  // namespace
 
 Cluster::Cluster(const CorpusCase& c, const std::filesystem::path& state, LabelDialect dialect,
-                 sim::TransportFaults faults)
-    : server_(context_.get_executor(), server_options(clock_, !own_namespace_of(c).empty())) {
+                 sim::TransportFaults faults, Encoding encoding)
+    : server_(context_.get_executor(),
+              server_options(clock_, !own_namespace_of(c).empty(), encoding)) {
     service_account_.write("token", token);
     service_account_.write("ca.crt", "the transport in memory needs no certificates");
     service_account_.write("namespace", own_namespace_of(c));
     install(context_, {.clock = clock_,
                        .connector = server_.connector(faults),
                        .file_calls = std::make_shared<FileDesk>(),
-                       .metrics = nullptr,
+                       .metrics = metrics_,
                        .logger = {},
                        .seed = 1,
                        .in_cluster = {service_account_.path()}});
@@ -72,6 +75,7 @@ Cluster::Cluster(const CorpusCase& c, const std::filesystem::path& state, LabelD
     for (const CorpusJob& entry : c.jobs) {
         if (!read_answer(state, entry.name, dialect)) continue;
         auto job = std::make_unique<Job>(Job{entry.name, parse_sd_config(entry.yaml, dialect)});
+        job->config.watch.protobuf = encoding == Encoding::protobuf;
         if (entry.own_namespace.empty()) job->config.api_server.url = server_.url();
         job->discoverer.emplace(context_.get_executor(), job->config,
                                 [&ledger = job->ledger](const auto& diff) { ledger.apply(diff); });
@@ -99,6 +103,12 @@ void Cluster::perform(const std::filesystem::path& step, Pace pace) {
         server_.compact();
     }
     settle(context_);
+}
+
+std::uint64_t Cluster::fallbacks() const {
+    std::uint64_t sum = 0;
+    for (const Metrics::PerKind& kind : metrics_->kinds) sum += kind.json_fallbacks;
+    return sum;
 }
 
 RequestCounts Cluster::requests() const {

@@ -2,6 +2,7 @@
 
 #include "conformance/corpus.hpp"
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/group_ledger.hpp"
@@ -9,6 +10,7 @@
 #include "support/plain_lists.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -29,6 +31,12 @@ using RequestCounts = std::map<std::string, RequestCount>;
 /// Whether clients see the effect of each event of a step or all events at once.
 enum class Pace { each_event, whole_step };
 
+/// How the server and its clients speak.
+enum class Encoding {
+    protobuf,  ///< and nothing but the metadata of what is not needed in full
+    json,      ///< and everything in full
+};
+
 /// The recorded cluster of a case, served by the simulated API server, and a discoverer for each
 /// of its jobs, all on one context that the test polls.
 class Cluster {
@@ -43,7 +51,7 @@ class Cluster {
     /// Serves `state` and runs until everything is discovered. Jobs without an answer in this
     /// dialect are left out.
     Cluster(const CorpusCase&, const std::filesystem::path& state, LabelDialect,
-            sim::TransportFaults = {});
+            sim::TransportFaults = {}, Encoding = Encoding::protobuf);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
@@ -52,6 +60,8 @@ class Cluster {
     void perform(const std::filesystem::path& step, Pace);
 
     const std::vector<std::unique_ptr<Job>>& jobs() const noexcept { return jobs_; }
+    /// How often something else than what was asked for first had to do.
+    std::uint64_t fallbacks() const;
     /// What clients have asked for so far.
     RequestCounts requests() const;
     /// What they should have: one LIST and one WATCH of each URL for jobs that can share, and
@@ -63,6 +73,7 @@ class Cluster {
 
     boost::asio::io_context context_;
     std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+    std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
     sim::ApiServer server_;
     TemporaryDirectory service_account_;
     ScopedVariable host_{"KUBERNETES_SERVICE_HOST", "10.0.0.1"};

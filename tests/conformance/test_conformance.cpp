@@ -83,9 +83,9 @@ void check_requests(const Cluster& cluster) {
 }
 
 void check_case(const std::string& name, LabelDialect dialect, Pace pace = Pace::each_event,
-                sim::TransportFaults faults = {}) {
+                sim::TransportFaults faults = {}, Encoding encoding = Encoding::protobuf) {
     const CorpusCase c = read_case(name);
-    Cluster cluster(c, c.states.front(), dialect, faults);
+    Cluster cluster(c, c.states.front(), dialect, faults, encoding);
     std::size_t compared = check_state(cluster, c.states.front(), dialect);
     check_requests(cluster);
     for (std::size_t i = 1; i < c.states.size(); ++i) {
@@ -95,11 +95,12 @@ void check_case(const std::string& name, LabelDialect dialect, Pace pace = Pace:
         check_like_new(cluster, Cluster(c, c.states[i], dialect));
     }
     CHECK(compared == count_answers(name, dialect));
+    CHECK(cluster.fallbacks() == 0);
 }
 
-void check_all_cases(LabelDialect dialect) {
+void check_all_cases(LabelDialect dialect, Encoding encoding = Encoding::protobuf) {
     for (const std::string& name : corpus_cases()) {
-        DYNAMIC_SECTION(name) { check_case(name, dialect); }
+        DYNAMIC_SECTION(name) { check_case(name, dialect, Pace::each_event, {}, encoding); }
     }
 }
 
@@ -127,6 +128,14 @@ TEST_CASE("Conformance: every job has the targets that Prometheus finds") {
 
 TEST_CASE("Conformance: every job has the targets that vmagent finds") {
     check_all_cases(LabelDialect::victoriametrics);
+}
+
+TEST_CASE("Conformance: in JSON every job has the targets that Prometheus finds") {
+    check_all_cases(LabelDialect::prometheus, Encoding::json);
+}
+
+TEST_CASE("Conformance: in JSON every job has the targets that vmagent finds") {
+    check_all_cases(LabelDialect::victoriametrics, Encoding::json);
 }
 
 TEST_CASE("Conformance: targets do not depend on how bytes are cut into reads") {

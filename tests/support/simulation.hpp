@@ -20,6 +20,13 @@
 
 namespace k8s_sd::test {
 
+/// A server that answers in JSON: for tests that write themselves what its watches bring.
+inline sim::ApiServerOptions json_server() {
+    sim::ApiServerOptions options;
+    options.protobuf = false;
+    return options;
+}
+
 /// A simulated server, a context whose environment leads to it, and time that the test moves.
 /// Nothing happens but in settle() and advance(). For one thread.
 class Simulation {

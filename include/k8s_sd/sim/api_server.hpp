@@ -24,6 +24,12 @@ struct ApiServerOptions {
     bool bookmarks = true;  ///< false: never send any, as some aggregated servers
     /// false: answer 422 to sendInitialEvents, as servers without the WatchList feature do.
     bool initial_events = true;
+    /// false: protobuf is not known (406, or what else a client accepts), as aggregated servers and
+    /// custom resources have it.
+    bool protobuf = true;
+    /// false: partial objects (as=PartialObjectMetadata) are not known (406, or what else a client
+    /// accepts), as before Kubernetes 1.15.
+    bool metadata_only = true;
     std::size_t history = 10'000;  ///< events kept of each resource; older versions answer 410
     /// A watch whose client has left so many events unread is ended.
     std::size_t max_unread_events = 10'000;
@@ -42,7 +48,7 @@ struct ApiServerOptions {
 /// there are no controllers and no writes by HTTP.
 ///
 /// Made for tests of programs that use k8s_sd, and for demonstrations. It listens on 127.0.0.1
-/// only, or is reached in memory through connector(). It speaks JSON without compression.
+/// only, or is reached in memory through connector(). It speaks JSON and Kubernetes' protobuf.
 ///
 /// All members are thread-safe. The server works on the executor's context, which must outlive
 /// it; the destructor ends every connection (as soon as the context runs) and does not wait.

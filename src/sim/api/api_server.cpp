@@ -90,11 +90,13 @@ void ApiServer::replay(std::string_view resource, std::string_view event_json) {
     std::string line(event_json);
     if (!line.ends_with('\n')) line += '\n';
     if (name == "ERROR") {
-        send_to_watches(type.plural, std::move(line), After::end);
+        impl_->for_each_connection([&type, line = std::move(line)](Connection& connection) {
+            connection.end_watch_with(type, line);
+        });
         return;
     }
     if (name == "BOOKMARK") {
-        impl_->store().append_raw(type, version_or_zero(value->get_object()), std::move(line));
+        impl_->store().append_recorded(type, version_or_zero(value->get_object()), std::move(line));
     } else if (name == "ADDED" || name == "MODIFIED" || name == "DELETED") {
         impl_->store().replay(type, value->get_object(), name == "DELETED");
     } else {
@@ -111,7 +113,7 @@ std::optional<json::object> ApiServer::get(std::string_view resource, std::strin
     const ResourceType& type = type_of_name(resource);
     const ObjectPtr object = impl_->store().get(type, key_of(type, ns, name));
     if (!object) return std::nullopt;
-    return parse_object(render_object(*object, Form::object));
+    return parse_object(render_object(*object, Encoding{}));
 }
 
 std::size_t ApiServer::count(std::string_view resource) const {

@@ -30,7 +30,7 @@ Response plain_text(unsigned status, std::string body) {
     return response;
 }
 
-Response json_body(std::string body) {
+Response long_body(std::string body) {
     constexpr std::size_t chunk_threshold = 64 * 1024;
     Response response;
     if (body.size() > chunk_threshold) response.framing = Response::Framing::chunked;
@@ -128,7 +128,8 @@ void ApiServer::Impl::serve(Connection& connection, Request request) {
         check_credentials(request);
         answer_truly(connection, request);
     } catch (const StatusError& error) {
-        answer(connection, std::move(request), to_response(error));
+        const Response response = to_response(error, status_in_protobuf(request, options_));
+        answer(connection, std::move(request), response);
     }
 }
 
@@ -186,7 +187,7 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
 Response ApiServer::Impl::document(const std::string& path) const {
     if (path == "/healthz" || path == "/livez" || path == "/readyz") return plain_text(200, "ok");
     const auto versions = [this](const ResourceType& type) { return served(type); };
-    if (auto text = discovery_document(path, versions)) return json_body(std::move(*text));
+    if (auto text = discovery_document(path, versions)) return long_body(std::move(*text));
     if (path.starts_with("/api/") || path.starts_with("/apis/")) {
         fail(404, "NotFound", "the server could not find the requested resource");
     }
@@ -194,19 +195,26 @@ Response ApiServer::Impl::document(const std::string& path) const {
 }
 
 Response ApiServer::Impl::resource(const Request& request, const Route& route) const {
-    const Form form = negotiate(request);
-    if (route.name.empty()) {
-        return json_body(
-            in_version(list(store_, route, parse_list_options(request, *route.type), form),
-                       *route.type, route.version));
+    const bool whole_list = route.name.empty();
+    Encoding encoding =
+        negotiate(request, whole_list ? Endpoint::list : Endpoint::object, options_);
+    encoding.version = route.version;
+    Response response;
+    if (whole_list) {
+        response =
+            long_body(list(store_, route, parse_list_options(request, *route.type), encoding));
+    } else {
+        const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
+        if (!object) throw not_found(*route.type, route.name);
+        response = long_body(render_object(*object, encoding) + (encoding.protobuf ? "" : "\n"));
     }
-    const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
-    if (!object) throw not_found(*route.type, route.name);
-    return json_body(in_version(render_object(*object, form), *route.type, route.version) + "\n");
+    response.content_type = encoding.content_type(false);
+    return response;
 }
 
 void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
-    const Form form = negotiate(request);
+    Encoding encoding = negotiate(request, Endpoint::watch, options_);
+    encoding.version = route.version;
     ListOptions options = parse_list_options(request, *route.type);
     if (options.initial_events && !options_.initial_events) {
         fail_option("sendInitialEvents",
@@ -217,7 +225,7 @@ void ApiServer::Impl::watch(Connection& connection, Request request, const Route
     ++open_watches_;
     record(std::move(request), 200);
     connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,
-                                                   std::move(options), form, route.version));
+                                                   std::move(options), std::move(encoding)));
 }
 
 void ApiServer::Impl::check_credentials(const Request& request) const {

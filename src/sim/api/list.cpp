@@ -57,7 +57,8 @@ Source source(const Store& store, const Route& route, const ListOptions& options
 
 }  // namespace
 
-std::string list(const Store& store, const Route& route, const ListOptions& options, Form form) {
+std::string list(const Store& store, const Route& route, const ListOptions& options,
+                 const Encoding& encoding) {
     const Source from = source(store, route, options);
     const std::vector<ObjectPtr>& all = from.snapshot.objects;
     const std::uint64_t limit = from.paged && options.limit != 0 ? options.limit : all.size() + 1;
@@ -76,7 +77,7 @@ std::string list(const Store& store, const Route& route, const ListOptions& opti
             metadata.remaining = static_cast<std::uint64_t>(all.end() - i);
         }
     }
-    return render_list(*route.type, metadata, page, form);
+    return render_list(*route.type, metadata, page, encoding);
 }
 
 }  // namespace k8s_sd::inline v0::sim

@@ -10,6 +10,6 @@
 namespace k8s_sd::inline v0::sim {
 
 /// The body of the answer to a LIST. \throws StatusError
-std::string list(const Store&, const Route&, const ListOptions&, Form);
+std::string list(const Store&, const Route&, const ListOptions&, const Encoding&);
 
 }  // namespace k8s_sd::inline v0::sim

@@ -1,158 +1,59 @@
 #include "sim/api/render.hpp"
 
-#include "k8s_sd/detail/base/text.hpp"
-#include "sim/api/status.hpp"
-#include "sim/api/table.hpp"
+#include "sim/api/json_version.hpp"
+#include "sim/api/render_json.hpp"
+#include "sim/api/render_protobuf.hpp"
 
 #include <boost/json/serialize.hpp>
-#include <algorithm>
 
 namespace k8s_sd::inline v0::sim {
-namespace json = boost::json;
-namespace {
-
-constexpr std::string_view meta_version = "meta.k8s.io/v1";
-
-std::string type_meta(std::string_view kind, std::string_view api_version) {
-    return "{\"kind\":\"" + std::string(kind) + "\",\"apiVersion\":\"" + std::string(api_version) +
-           "\",";
-}
-
-std::string version_text(std::uint64_t version) {
-    return "\"resourceVersion\":\"" + std::to_string(version) + "\"";
-}
-
-std::string table(std::uint64_t version, const std::string& columns, const std::string& rows) {
-    return type_meta("Table", meta_version) + "\"metadata\":{" + version_text(version) +
-           "},\"columnDefinitions\":" + columns + ",\"rows\":[" + rows + "]}";
-}
-
-/// One media range of an Accept header; nullopt if the server cannot produce it.
-std::optional<Form> form_of(std::string_view range) {
-    const std::string_view type = detail::trim(range.substr(0, range.find(';')));
-    if (type != "application/json" && type != "application/*" && type != "*/*") return std::nullopt;
-    Form form = Form::object;
-    while (range.find(';') != range.npos) {
-        range.remove_prefix(range.find(';') + 1);
-        const std::string_view parameter = detail::trim(range.substr(0, range.find(';')));
-        if (!parameter.starts_with("as=")) continue;
-        if (parameter == "as=Table") {
-            form = Form::table;
-        } else if (parameter.starts_with("as=PartialObjectMetadata")) {
-            form = Form::metadata;
-        } else {
-            return std::nullopt;
-        }
-    }
-    return form;
-}
-
-std::string item(const Object& object, Form form) {
-    if (form == Form::table) return table_row(object);
-    return form == Form::metadata ? partial_object(object) : object.text();
-}
-
-std::string list_metadata(const ListMetadata& m) {
-    std::string text = "\"metadata\":{" + version_text(m.version);
-    if (!m.continue_token.empty()) text += ",\"continue\":\"" + m.continue_token + "\"";
-    if (m.remaining) text += ",\"remainingItemCount\":" + std::to_string(*m.remaining);
-    return text + "}";
-}
-
-}  // namespace
-
-Form negotiate(const Request& request) {
-    std::string_view rest = detail::trim(request.header("Accept").value_or(""));
-    if (rest.empty()) return Form::object;
-    while (!rest.empty()) {
-        const std::string_view range = rest.substr(0, rest.find(','));
-        if (const auto form = form_of(detail::trim(range))) return *form;
-        rest.remove_prefix(std::min(rest.size(), range.size() + 1));
-    }
-    fail(406, "NotAcceptable", "only the following media types are accepted: application/json");
-}
 
 std::string render_list(const ResourceType& type, const ListMetadata& metadata,
-                        std::span<const ObjectPtr> objects, Form form) {
-    std::string out;
-    std::size_t size = 256;
-    if (form == Form::object) {
-        for (const ObjectPtr& object : objects) size += object->text().size() + 1;
-    }
-    out.reserve(size);
-    if (form == Form::table) {
-        out = type_meta("Table", meta_version) + list_metadata(metadata) +
-              ",\"columnDefinitions\":" + table_columns(type) + ",\"rows\":[";
-    } else {
-        const std::string kind =
-            form == Form::metadata ? "PartialObjectMetadataList" : std::string(type.kind) + "List";
-        out += type_meta(kind,
-                         form == Form::metadata ? std::string(meta_version) : type.api_version());
-        out += list_metadata(metadata) + ",\"items\":[";
-    }
-    bool first = true;
-    for (const ObjectPtr& object : objects) {
-        if (!first) out += ',';
-        first = false;
-        out += form == Form::object ? object->text() : item(*object, form);
-    }
-    return out += "]}\n";
+                        std::span<const ObjectPtr> objects, const Encoding& encoding) {
+    if (encoding.protobuf) return as_protobuf::render_list(type, metadata, objects, encoding);
+    return in_version(as_json::render_list(type, metadata, objects, encoding.form), type,
+                      encoding.version);
 }
 
-std::string render_object(const Object& object, Form form) {
-    if (form == Form::metadata) return partial_object(object);
-    if (form == Form::table) {
-        return table(object.version(), table_columns(object.type()), table_row(object));
-    }
-    return type_meta(object.type().kind, object.type().api_version()) + object.text().substr(1);
+std::string render_object(const Object& object, const Encoding& encoding) {
+    if (encoding.protobuf) return as_protobuf::render_object(object, encoding);
+    return in_version(as_json::render_object(object, encoding.form), object.type(),
+                      encoding.version);
 }
 
-std::string in_version(std::string json, const ResourceType& type, std::string_view version) {
-    if (version == type.version) return json;
-    const auto replace = [&json](std::string_view from, const std::string& to) {
-        for (std::size_t at = 0; (at = json.find(from, at)) != json.npos; at += to.size())
-            json.replace(at, from.size(), to);
-    };
-    const std::string api = "\"apiVersion\":\"" + std::string(type.group) + "/";
-    replace(api + std::string(type.version) + "\"", api + std::string(version) + "\"");
-    replace("\"deprecatedTopology\":", "\"topology\":");
-    return json;
+std::string render_status(const boost::json::object& status, bool protobuf) {
+    return protobuf ? as_protobuf::render_status(status) : boost::json::serialize(status) + "\n";
 }
 
-void append_event(std::string& out, std::string_view type, const Object& object, Form form,
-                  bool first) {
-    ((out += "{\"type\":\"") += type) += "\",\"object\":";
-    if (form == Form::table && !first) {
-        out += table(object.version(), "null", table_row(object));
-    } else if (form == Form::object) {
-        out += type_meta(object.type().kind, object.type().api_version());
-        out.append(object.text(), 1);
-    } else {
-        out += render_object(object, form);
+void append_event(std::string& out, std::string_view type, const Object& object,
+                  const Encoding& encoding, bool first) {
+    if (encoding.protobuf) return as_protobuf::append_event(out, type, object, encoding);
+    if (object.type().is_own(encoding.version)) {
+        return as_json::append_event(out, type, object, encoding.form, first);
     }
-    out += "}\n";
+    std::string event;
+    as_json::append_event(event, type, object, encoding.form, first);
+    out += in_version(std::move(event), object.type(), encoding.version);
 }
 
 void append_bookmark(std::string& out, const ResourceType& type, std::uint64_t version,
-                     bool initial_end, Form form) {
-    out += "{\"type\":\"BOOKMARK\",\"object\":";
-    if (form == Form::table) {
-        out += table(version, "null", "");
-    } else {
-        const bool partial = form == Form::metadata;
-        out += type_meta(partial ? "PartialObjectMetadata" : type.kind,
-                         partial ? std::string(meta_version) : type.api_version());
-        out += "\"metadata\":{" + version_text(version);
-        if (initial_end) out += R"(,"annotations":{"k8s.io/initial-events-end":"true"})";
-        out += '}';
-        if (!partial) out += type.zero_value;
-        out += '}';
+                     bool initial_end, const Encoding& encoding) {
+    if (encoding.protobuf) {
+        return as_protobuf::append_bookmark(out, type, version, initial_end, encoding);
     }
-    out += "}\n";
+    std::string event;
+    as_json::append_bookmark(event, type, version, initial_end, encoding.form);
+    out += in_version(std::move(event), type, encoding.version);
 }
 
-void append_error(std::string& out, const json::object& status) {
-    ((out += "{\"type\":\"ERROR\",\"object\":") += json::serialize(status)) += "}\n";
+void append_error(std::string& out, const boost::json::object& status, const Encoding& encoding) {
+    encoding.protobuf ? as_protobuf::append_error(out, status) : as_json::append_error(out, status);
+}
+
+void append_recorded(std::string& out, std::string_view line, const ResourceType& type,
+                     const Encoding& encoding) {
+    if (encoding.protobuf) return as_protobuf::append_recorded(out, line, type, encoding);
+    out += in_version(std::string(line), type, encoding.version);
 }
 
 }  // namespace k8s_sd::inline v0::sim

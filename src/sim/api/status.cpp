@@ -1,5 +1,7 @@
 #include "sim/api/status.hpp"
 
+#include "sim/api/render.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -29,10 +31,11 @@ void fail_option(std::string_view field, std::string_view problem) {
                          {"reason", "FieldValueForbidden"}, {"message", text}, {"field", name}}}}});
 }
 
-Response to_response(const StatusError& error) {
+Response to_response(const StatusError& error, bool protobuf) {
     Response response;
     response.status = error.code;
-    response.body = json::serialize(error.status) + "\n";
+    response.content_type = Encoding{.protobuf = protobuf}.content_type(false);
+    response.body = render_status(error.status, protobuf);
     const json::value* details = error.status.if_contains("details");
     if (details && details->is_object()) {
         if (const json::value* after = details->get_object().if_contains("retryAfterSeconds")) {

@@ -26,7 +26,7 @@ struct StatusError {
 /// 422 for contradicting list options.
 [[noreturn]] void fail_option(std::string_view field, std::string_view problem);
 
-Response to_response(const StatusError&);
+Response to_response(const StatusError&, bool protobuf = false);
 
 StatusError version_too_large(std::uint64_t version, std::uint64_t current);
 StatusError not_found(const ResourceType&, std::string_view name);

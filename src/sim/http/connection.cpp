@@ -96,7 +96,7 @@ void Connection::start_watch(std::unique_ptr<Watch> watch) {
     deadline_ = now + watch_->options().timeout.value_or(default_watch_time);
     schedule_bookmark(now);
     arm_timer();
-    write(watch_header());
+    write(watch_header(watch_->encoding().content_type(true)));
 }
 
 void Connection::wake(const ResourceType& type) {
@@ -111,6 +111,13 @@ void Connection::inject(const ResourceType& type, const std::string& bytes,
     injected_ += bytes;
     after_ = after;
     pump();
+}
+
+void Connection::end_watch_with(const ResourceType& type, std::string_view event) {
+    if (!watch_ || &watch_->type() != &type) return;
+    std::string bytes;
+    append_recorded(bytes, event, type, watch_->encoding());
+    inject(type, bytes, ApiServer::After::end);
 }
 
 void Connection::end_watch() {

@@ -38,6 +38,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     /// Sends what a running watch of this resource has to say.
     void wake(const ResourceType&);
     void inject(const ResourceType&, const std::string& bytes, ApiServer::After);
+    /// Ends a running watch of this resource with a recorded event.
+    void end_watch_with(const ResourceType&, std::string_view event);
     void end_watch();
 
  private:

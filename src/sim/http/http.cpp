@@ -120,9 +120,9 @@ std::string serialize(const Response& response, bool close) {
     return out;
 }
 
-std::string watch_header() {
-    return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-           "Cache-Control: no-cache, private\r\nTransfer-Encoding: chunked\r\n\r\n";
+std::string watch_header(std::string_view content_type) {
+    return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(content_type) +
+           "\r\nCache-Control: no-cache, private\r\nTransfer-Encoding: chunked\r\n\r\n";
 }
 
 }  // namespace k8s_sd::inline v0::sim

@@ -1,5 +1,6 @@
 #include "sim/store/object.hpp"
 
+#include "sim/protobuf/encode.hpp"
 #include "sim/store/json_access.hpp"
 
 #include <boost/json/parse.hpp>
@@ -89,6 +90,13 @@ std::string_view Object::ns() const {
 }
 
 std::string_view Object::name() const { return std::string_view(key_).substr(name_begin_); }
+
+const std::string& Object::protobuf() const {
+    std::call_once(protobuf_made_, [this] {
+        protobuf_ = encode_protobuf(find_message(type_->version, type_->kind), value());
+    });
+    return protobuf_;
+}
 
 json::object Object::value() const { return json::parse(text_).as_object(); }
 

@@ -6,13 +6,14 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::sim {
 
-/// One version of an object: its serialised text, kept once for the store, the history and every
+/// One version of an object: its serialised forms, kept once for the store, the history and every
 /// answer, and what selectors look at.
 class Object {
  public:
@@ -27,6 +28,8 @@ class Object {
     std::uint64_t version() const { return version_; }
     /// Compact JSON without kind and apiVersion, as in the items of a list.
     const std::string& text() const { return text_; }
+    /// The same as a protobuf message of the type's own version; made when it is first asked for.
+    const std::string& protobuf() const;
     boost::json::object value() const;
 
     bool matches(const LabelSelector&, const FieldSelector&) const;
@@ -40,6 +43,8 @@ class Object {
     std::size_t name_begin_ = 0;
     std::uint64_t version_;
     std::string text_;
+    mutable std::once_flag protobuf_made_;
+    mutable std::string protobuf_;
     std::vector<std::pair<std::string, std::string>> labels_;
     std::vector<std::string> fields_;  ///< values of type().fields, in their order
 };

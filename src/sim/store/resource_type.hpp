@@ -21,10 +21,14 @@ struct ResourceType {
     /// marked omitempty.
     std::string_view zero_value;
 
-    std::string api_version() const {
-        return group.empty() ? std::string(version)
-                             : std::string(group) + "/" + std::string(version);
+    /// "apps/v1"; "v1" in the core group.
+    std::string api_version() const { return api_version(version); }
+    /// The same with another version of the group; empty: the type's own.
+    std::string api_version(std::string_view other) const {
+        if (other.empty()) other = version;
+        return group.empty() ? std::string(other) : std::string(group) + "/" + std::string(other);
     }
+    bool is_own(std::string_view other) const { return other.empty() || other == version; }
     /// As messages of the server name it: "pods", "replicasets.apps".
     std::string qualified() const {
         return group.empty() ? std::string(plural) : std::string(plural) + "." + std::string(group);

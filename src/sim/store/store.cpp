@@ -99,9 +99,9 @@ void Store::replay(const ResourceType& type, json::object value, bool deleted) {
     }
 }
 
-void Store::append_raw(const ResourceType& type, std::uint64_t version, std::string raw) {
+void Store::append_recorded(const ResourceType& type, std::uint64_t version, std::string event) {
     const std::lock_guard lock(mutex_);
-    append(of(type), {version, nullptr, nullptr, nullptr, std::move(raw)});
+    append(of(type), {version, nullptr, nullptr, nullptr, std::move(event)});
 }
 
 void Store::load(const ResourceType& type, std::uint64_t version, const json::array& items) {

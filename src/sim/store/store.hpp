@@ -20,7 +20,8 @@ struct Change {
     ObjectPtr object;    ///< null: deleted
     ObjectPtr previous;  ///< null: created
     ObjectPtr deleted;   ///< of a deletion: the last state with the version of the deletion
-    std::string raw;     ///< not a change but bytes for running watches that allow bookmarks
+    /// Not a change but an event as JSON, for running watches that allow bookmarks.
+    std::string recorded;
 };
 
 /// Objects of one resource at one version.
@@ -41,8 +42,8 @@ class Store {
     bool remove(const ResourceType&, std::string_view key);
     /// Like apply or remove with the version that the recorded object carries.
     void replay(const ResourceType&, boost::json::object, bool deleted);
-    /// Puts bytes into the stream of changes; `version` moves the counter.
-    void append_raw(const ResourceType&, std::uint64_t version, std::string raw);
+    /// Puts an event into the stream of changes; `version` moves the counter.
+    void append_recorded(const ResourceType&, std::uint64_t version, std::string event);
     void load(const ResourceType&, std::uint64_t version, const boost::json::array& items);
     void compact();
 

@@ -5,13 +5,12 @@
 namespace k8s_sd::inline v0::sim {
 
 Watch::Watch(const Store& store, const ResourceType& type, std::string ns, ListOptions options,
-             Form form, std::string version)
+             Encoding encoding)
     : store_(store),
       type_(type),
       ns_(std::move(ns)),
       options_(std::move(options)),
-      form_(form),
-      version_(std::move(version)) {
+      encoding_(std::move(encoding)) {
     begin();
 }
 
@@ -54,16 +53,9 @@ void Watch::fail_expired(std::uint64_t version) {
 }
 
 void Watch::produce(std::string& out, std::size_t limit) {
-    if (version_ == type_.version) return produce_events(out, limit);
-    std::string events;
-    produce_events(events, limit);
-    out += in_version(std::move(events), type_, version_);
-}
-
-void Watch::produce_events(std::string& out, std::size_t limit) {
     if (!ending_ && error_.empty() && produce_initial(out, limit)) produce_changes(out, limit);
     if (!error_.empty()) {
-        append_error(out, error_);
+        append_error(out, error_, encoding_);
         ending_ = true;
     }
     if (end_at_ && initial_.empty() && position_.next >= *end_at_) ending_ = true;
@@ -78,7 +70,7 @@ bool Watch::produce_initial(std::string& out, std::size_t limit) {
     }
     std::vector<ObjectPtr>().swap(initial_);
     initial_sent_ = 0;
-    if (initial_bookmark_) append_bookmark(out, type_, initial_version_, true, form_);
+    if (initial_bookmark_) append_bookmark(out, type_, initial_version_, true, encoding_);
     initial_bookmark_ = false;
     return true;
 }
@@ -96,13 +88,14 @@ void Watch::produce_changes(std::string& out, std::size_t limit) {
         case Store::ReadResult::replaced: fail_expired(skip_until_); return;
         case Store::ReadResult::end: break;
     }
-    if (bookmark_wanted_) append_bookmark(out, type_, std::max(version, skip_until_), false, form_);
+    if (bookmark_wanted_)
+        append_bookmark(out, type_, std::max(version, skip_until_), false, encoding_);
     bookmark_wanted_ = false;
 }
 
 void Watch::append_change(std::string& out, const Change& change) {
-    if (!change.raw.empty()) {
-        if (options_.bookmarks) out += change.raw;
+    if (!change.recorded.empty()) {
+        if (options_.bookmarks) append_recorded(out, change.recorded, type_, encoding_);
         return;
     }
     if (change.version <= skip_until_) return;
@@ -117,7 +110,7 @@ void Watch::append_change(std::string& out, const Change& change) {
 }
 
 void Watch::append(std::string& out, std::string_view event, const Object& object) {
-    append_event(out, event, object, form_, first_event_);
+    append_event(out, event, object, encoding_, first_event_);
     first_event_ = false;
 }
 

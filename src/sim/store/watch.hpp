@@ -14,14 +14,13 @@ namespace k8s_sd::inline v0::sim {
 /// What a watch sends, without the sending: initial events, changes, bookmarks, errors.
 class Watch {
  public:
-    /// \param version  of the API group, in which objects are shown
-    Watch(const Store&, const ResourceType&, std::string ns, ListOptions, Form,
-          std::string version);
+    Watch(const Store&, const ResourceType&, std::string ns, ListOptions, Encoding);
 
     const ResourceType& type() const { return type_; }
     const ListOptions& options() const { return options_; }
+    const Encoding& encoding() const { return encoding_; }
 
-    /// Appends event lines to `out` until it holds `limit` bytes or nothing is left to say.
+    /// Appends events to `out` until it holds `limit` bytes or nothing is left to say.
     void produce(std::string& out, std::size_t limit);
     bool ended() const { return ended_; }
     /// Ends after what has happened so far was sent.
@@ -35,7 +34,6 @@ class Watch {
 
  private:
     void begin();
-    void produce_events(std::string& out, std::size_t limit);
     void begin_with_state();
     void begin_after(std::uint64_t version);
     bool produce_initial(std::string& out, std::size_t limit);
@@ -49,8 +47,7 @@ class Watch {
     const ResourceType& type_;
     std::string ns_;
     ListOptions options_;
-    Form form_;
-    std::string version_;
+    Encoding encoding_;
 
     std::vector<ObjectPtr> initial_;
     std::size_t initial_sent_ = 0;

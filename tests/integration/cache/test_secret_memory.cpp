@@ -8,6 +8,7 @@
 #include "support/failing_allocations.hpp"
 #include "support/manual_clock.hpp"
 #include "support/plain_lists.hpp"
+#include "support/protobuf_documents.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -143,8 +144,9 @@ struct Silent final : WatchObserver {
     ObjectPtr known;
 };
 
-std::string response(const std::string& body, bool ends) {
-    std::string text = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+std::string response(const std::string& body, bool ends,
+                     const std::string& type = "application/json") {
+    std::string text = "HTTP/1.1 200 OK\r\nContent-Type: " + type + "\r\n";
     if (ends) return text + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     char size[20];
     std::snprintf(size, sizeof size, "%zx\r\n", body.size());
@@ -187,6 +189,26 @@ struct SearchedWatch {
     std::optional<URLWatcher> watcher;
 };
 
+/// Of a list with one Secret, and an event that changes it.
+void check_nothing_stays(const std::string& list, const std::string& watch) {
+    for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
+        CAPTURE(chunk);
+        SearchedWatch searched({list, watch}, chunk);
+        const ObjectPtr& known = searched.observer.known;
+        const bool complete = known && as_data_object(known)->size() == 2;
+        const long with_object = search.in_live();
+        const bool freed_before = search.in_freed;
+        searched.forget_object();
+        const long without_object = search.in_live();
+        searched.end();
+        CHECK(complete);
+        CHECK(with_object == 1);
+        CHECK_FALSE(freed_before);
+        CHECK(without_object == 0);
+        CHECK_FALSE(search.in_freed);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
@@ -209,22 +231,21 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
     // A part is enough, and everything of the secret is made of such parts.
     search.wanted = {std::string_view(token).substr(0, 24),
                      std::string_view(encoded).substr(0, 32)};
-    for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
-        CAPTURE(chunk);
-        SearchedWatch searched({list, watch}, chunk);
-        const ObjectPtr& known = searched.observer.known;
-        const bool complete = known && as_data_object(known)->size() == 2;
-        const long with_object = search.in_live();
-        const bool freed_before = search.in_freed;
-        searched.forget_object();
-        const long without_object = search.in_live();
-        searched.end();
-        CHECK(complete);
-        CHECK(with_object == 1);
-        CHECK_FALSE(freed_before);
-        CHECK(without_object == 0);
-        CHECK_FALSE(search.in_freed);
-    }
+    check_nothing_stays(list, watch);
+}
+
+TEST_CASE("Secrets in protobuf leave nothing behind in memory, but in the object itself") {
+    using namespace protobuf_documents;
+    const std::string token =
+        "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
+    const Message meta = metadata("db", "shop").pair(12, "last-applied", token);
+    // What is not UTF-8 is mended, in a copy.
+    const Message secret = object(meta).pair(2, "token", token).text(3, token + "\xFF");
+    const Message changed = object(meta).pair(2, "token", token).pair(2, "more", "");
+    const std::string type = "application/vnd.kubernetes.protobuf";
+    search.wanted = {std::string_view(token).substr(0, 24), std::string_view(token).substr(0, 24)};
+    check_nothing_stays(response(document("SecretList", list({secret})), true, type),
+                        response(event("MODIFIED", document("Secret", changed)), false, type));
 }
 
 TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {

@@ -91,7 +91,7 @@ class CuttingConnector final : public Connector {
 
 struct CutWatch : Simulation {
     explicit CutWatch(Duration pause = {})
-        : Simulation({}, {}, {}, [](std::shared_ptr<Connector> inner) {
+        : Simulation(json_server(), {}, {}, [](std::shared_ptr<Connector> inner) {
               return std::make_shared<CuttingConnector>(std::move(inner));
           }) {
         DiscoveryConfig config{.watch = plain_lists()};

@@ -22,7 +22,7 @@ namespace {
 
 /// Three namespaces of interest and one that is not, with a pod in each.
 struct Namespaces : Simulation {
-    Namespaces() {
+    Namespaces() : Simulation(json_server()) {
         for (const char* ns : {"a", "b", "c", "other"}) server.apply(web(ns));
     }
     static boost::json::object web(const std::string& ns, const std::string& ip = "10.0.0.1") {

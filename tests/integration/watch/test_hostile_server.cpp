@@ -43,7 +43,7 @@ TEST_CASE("URLWatcher: a watch that is answered with a list backs off and says s
 }
 
 TEST_CASE("URLWatcher: an object is deleted even if its last form cannot be used") {
-    Simulation sim;
+    Simulation sim(json_server());
     sim.server.apply(pod({.name = "a"}));
     WatchProbe probe(sim);
     probe.start();
@@ -79,7 +79,7 @@ TEST_CASE("URLWatcher: a list without items is not an empty list") {
 }
 
 TEST_CASE("URLWatcher: the text of an ERROR event is made printable and short") {
-    Simulation sim;
+    Simulation sim(json_server());
     WatchProbe probe(sim);
     probe.start();
     sim.server.send_to_watches(

@@ -52,7 +52,7 @@ struct FrozenServer : Simulation {
         take_requests();
     }
     static sim::ApiServerOptions server_options(bool bookmarks, std::shared_ptr<ManualClock> own) {
-        sim::ApiServerOptions options;
+        sim::ApiServerOptions options = json_server();
         options.bookmarks = bookmarks;
         options.clock = std::move(own);
         return options;

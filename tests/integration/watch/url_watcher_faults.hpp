@@ -22,7 +22,7 @@ using Names = std::set<std::string>;
 struct Faults : Simulation {
     explicit Faults(WatchOptions options = plain_lists(), const ApiServerConfig& api_server = {},
                     sim::TransportFaults faults = {})
-        : Simulation({}, faults), probe(*this, {}, options, api_server) {
+        : Simulation(json_server(), faults), probe(*this, {}, options, api_server) {
         for (const char* name : {"a", "b"}) version = server.apply(pod({.name = name}));
     }
     void start() {

@@ -41,10 +41,12 @@ WHERE_IS = {
     "Why does a pod change an EndpointSlice's group?":
         {"detail/groups/dependency_graph.hpp": "void set_dependencies("},
     "Which fields of a kind are read? How do I add a kind?":
-        {"detail/kinds/<kind>.hpp": '{"phase", text<&P::phase>()}'},
+        {"detail/kinds/<kind>.hpp": '{"phase", 1, text<&P::phase>()}'},
     "How do I add a role?":
         {"detail/roles/<role>.hpp": "static void generate(const PodObject& pod"},
-    "How do I add an encoding, such as protobuf?":
+    "Which encoding is asked for, and when is it JSON?":
+        {"detail/watch/encoding_choice.hpp": "longest_pause = "},
+    "How do I add an encoding?":
         {"detail/codec/decoder.hpp": "class Decoder {"},
     "Which address of a name is connected to?":
         {"detail/net/address_race.ipp": "attempt_delay = "},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what headers bring with them, directly or not, by asking the compiler.
 
-1. Public headers bring no Beast, OpenSSL, yaml-cpp or RE2, and of detail/ only what they need:
+1. Public headers bring no Beast, OpenSSL, yaml-cpp, RE2 or protozero, and of detail/ only what they need:
    hosts compile them in every file.
 2. What decides or computes does no I/O: it brings no Asio (see PURE).
 
@@ -15,14 +15,14 @@ import subprocess
 import sys
 
 DENIED_TO_HOSTS = re.compile(
-    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash)(?=[/.])"
+    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
     r"|k8s_sd/detail/(?!base/|labels/)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
 # Pure storeys, and the pure files of others.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
-    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience|failure"
-    r"|watch_report|resource_version)\."
+    r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience|encoding_choice"
+    r"|failure|watch_report|resource_version)\."
     r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 
@@ -33,7 +33,7 @@ def dependencies(command, include, header):
         [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
         check=True, capture_output=True, text=True).stdout
     paths = make.replace("\\\n", " ").split()[2:]
-    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|yaml-cpp|re2)/|xxhash\.h)", "", path) for path in paths]
+    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|yaml-cpp|re2|protozero)/|xxhash\.h)", "", path) for path in paths]
 
 
 def denied_to(header):

@@ -11,10 +11,11 @@ template <>
 struct KindTraits<Kind::widget> {
     using Model = model::Widget;
 
-    static Members json_members() {
+    static Members members() {
         using namespace project;
         return object_members<Model>({
-            {"spec", object({{"host", text<&Model::host>()}, {"port", number<&Model::port>()}})},
+            {"spec", 2,
+             object({{"host", 1, text<&Model::host>()}, {"port", 2, number<&Model::port>()}})},
         });
     }
     static ObjectPtr make(const Model& widget, const RoleOptions&, LabelFactory& factory) {

@@ -359,7 +359,8 @@ TEST_CASE("ListWatchReader: the decoder is chosen by content type when the head 
     CHECK(made.size() == 2);
 }
 
-TEST_CASE("make_decoder: JSON is decoded, and a body without a type is tried as JSON") {
+TEST_CASE(
+    "make_decoder: JSON and protobuf are decoded, and a body without a type is tried as JSON") {
     struct Sink final : DocumentSink {
         error_code on_item(std::string_view, const ObjectProblem&) override { return {}; }
         error_code on_event(std::string_view, const ObjectProblem&) override { return {}; }
@@ -370,10 +371,10 @@ TEST_CASE("make_decoder: JSON is decoded, and a body without a type is tried as 
         return make_decoder(type, schema, *scratch, 1000, sink) != nullptr;
     };
     CHECK(made_for("application/json"));
+    CHECK(made_for("application/vnd.kubernetes.protobuf"));
     CHECK(made_for(""));
-    for (const char* type :
-         {"text/html", "text/plain", "application/yaml", "application/vnd.kubernetes.protobuf",
-          "application/json;charset=utf-8", "json"}) {
+    for (const char* type : {"text/html", "text/plain", "application/yaml", "application/protobuf",
+                             "application/json;charset=utf-8", "json"}) {
         CAPTURE(type);
         CHECK_FALSE(made_for(type));
     }

@@ -20,10 +20,11 @@ bool can_read(std::string_view content_type) {
     return make_decoder(content_type, schema, *scratch, 1024, sink) != nullptr;
 }
 
-TEST_CASE("make_decoder: JSON is read, and a body without a type is tried as JSON") {
+TEST_CASE("make_decoder: JSON and protobuf are read, and a body without a type is tried as JSON") {
     CHECK(can_read("application/json"));
     CHECK(can_read(""));
-    CHECK_FALSE(can_read("application/vnd.kubernetes.protobuf"));
+    CHECK(can_read("application/vnd.kubernetes.protobuf"));
+    CHECK_FALSE(can_read("application/protobuf"));
     CHECK_FALSE(can_read("text/html"));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/json_schema.hpp"
+#include "k8s_sd/detail/codec/protobuf_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/kind.hpp"
 
@@ -14,8 +15,11 @@ struct KindSchema {
     Kind kind;
     std::unique_ptr<Scratch> (*make_scratch)();
     JsonSchema json;
+    ProtobufSchema protobuf;
     /// In which old servers have the kind, with the same list and object kinds; empty: in none.
     std::string_view older_version;
+    /// Nothing but the metadata is read.
+    bool metadata_only = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -53,6 +53,8 @@ class ListWatchReader final : private DocumentSink {
     error_code check_list();
     error_code fail_without_kind();
     error_code check_kind(std::string_view list_kind);
+    bool is_list_kind(std::string_view) const noexcept;
+    bool is_object_kind(std::string_view) const noexcept;
     error_code fail(error_code what, std::string why);
 
     const KindSchema& schema_;

@@ -11,6 +11,9 @@ constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
 // Both go into the path of the next request. Real ones are much shorter.
 constexpr std::size_t longest_version = 1024;
 constexpr std::size_t longest_token = 32 * 1024;
+/// What comes where nothing but the metadata was asked for, whatever the kind.
+constexpr std::string_view metadata_kind = "PartialObjectMetadata";
+constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
 
 bool ends_list(const model::ObjectMeta& bookmark) noexcept {
     for (const auto& [key, value] : bookmark.annotations) {
@@ -66,7 +69,7 @@ error_code ListWatchReader::finish() {
 
 error_code ListWatchReader::check_list() {
     if (const error_code ec = check_kind(list_.kind)) return ec;
-    if (kind_is_owed_ && list_.kind != list_kind_) return fail_without_kind();
+    if (kind_is_owed_ && !is_list_kind(list_.kind)) return fail_without_kind();
     if (!list_.has_items) return fail(errc::malformed_response, "the list has no items");
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
@@ -80,9 +83,18 @@ error_code ListWatchReader::check_list() {
     return {};
 }
 
+bool ListWatchReader::is_list_kind(std::string_view kind) const noexcept {
+    return kind == list_kind_ || (schema_.metadata_only && kind == metadata_list_kind);
+}
+
+bool ListWatchReader::is_object_kind(std::string_view kind) const noexcept {
+    return kind == resource_of(schema_.kind).kind ||
+           (schema_.metadata_only && kind == metadata_kind);
+}
+
 error_code ListWatchReader::check_kind(std::string_view list_kind) {
     // "List" is what kubectl calls a list of anything.
-    if (list_kind.empty() || list_kind == list_kind_ || list_kind == "List") return {};
+    if (list_kind.empty() || is_list_kind(list_kind) || list_kind == "List") return {};
     return fail(errc::malformed_response, "the server answered with the kind " +
                                               std::string(list_kind.substr(0, longest_kind)) +
                                               " instead of " + list_kind_ +
@@ -92,7 +104,7 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
 // Typed lists say their kind first. In others it follows their items, which say it themselves.
 error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
     if (const error_code ec = check_kind(list_kind)) return ec;
-    kind_is_certain_ = list_kind == list_kind_ || !scratch_->meta().kind.empty();
+    kind_is_certain_ = is_list_kind(list_kind) || !scratch_->meta().kind.empty();
     if (!kind_is_certain_ && problem.text.empty()) {
         // A list that was sorted by a proxy says its kind behind the items.
         if (!list_kind.empty()) return fail_without_kind();
@@ -148,7 +160,7 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
 std::string ListWatchReader::problem_of_version() const {
     const model::ObjectMeta& meta = scratch_->meta();
     const std::string_view kind = resource_of(schema_.kind).kind;
-    if (!meta.kind.empty() && meta.kind != kind) {
+    if (!meta.kind.empty() && !is_object_kind(meta.kind)) {
         return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
                " and not " + std::string(kind);
     }

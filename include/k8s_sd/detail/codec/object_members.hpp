@@ -9,7 +9,9 @@
 #include <system_error>
 #include <utility>
 
-/// What every object has in common in JSON. The tables read like the Kubernetes API reference.
+/// What every object has in common. The tables read like the Kubernetes API reference: the name of
+/// a member in JSON, the number of its field in protobuf (generated.proto of the API group), and
+/// where it goes.
 namespace k8s_sd::inline v0::detail {
 
 // The tables are laid out by hand: one field a line, as deep as the document.
@@ -39,21 +41,22 @@ inline Members metadata_members(MetadataFields fields) {
     using O = model::OwnerReference;
     using namespace project;
     Members members{
-        {"name", text<&M::name>()},
-        {"namespace", text<&M::ns>()},
-        {"uid", text<&M::uid>()},
-        {"resourceVersion", text<&M::resource_version>()},
+        {"name", 1, text<&M::name>()},
+        {"namespace", 3, text<&M::ns>()},
+        {"uid", 5, text<&M::uid>()},
+        {"resourceVersion", 6, text<&M::resource_version>()},
     };
-    if (fields != MetadataFields::all) members.emplace_back("annotations", bookmark_annotation());
+    if (fields != MetadataFields::all)
+        members.emplace_back("annotations", 12, bookmark_annotation());
     if (fields == MetadataFields::identity) return members;
-    members.emplace_back("ownerReferences", array<&M::owner_references>({
-        {"kind", text<&O::kind>()},
-        {"name", text<&O::name>()},
-        {"controller", boolean<&O::controller>()},
+    members.emplace_back("ownerReferences", 13, array<&M::owner_references>({
+        {"kind", 1, text<&O::kind>()},
+        {"name", 3, text<&O::name>()},
+        {"controller", 6, boolean<&O::controller>()},
     }));
     if (fields == MetadataFields::owners) return members;
-    members.emplace_back("labels", map<&M::labels>());
-    members.emplace_back("annotations", map<&M::annotations>());
+    members.emplace_back("labels", 11, map<&M::labels>());
+    members.emplace_back("annotations", 12, map<&M::annotations>());
     return members;
 }
 
@@ -65,7 +68,6 @@ inline std::int64_t status_code(std::string_view text) noexcept {
     return ec == std::errc() && rest == end ? code : 0;
 }
 
-/// The Status that may come in place of an object has its fields where the object has its own.
 template <class Model, auto Pointer>
 Projection status_text() {
     Projection node{.type = Projection::Type::text};
@@ -75,16 +77,11 @@ Projection status_text() {
     return node;
 }
 
-/// Adds what every object has, and the fields of a Status. Of metadata only what reaches a label is
-/// read.
+/// The Status that may come in place of an object.
 template <class Model>
-Members object_members(Members members, MetadataFields fields = MetadataFields::all) {
+Members status_members() {
     using S = model::Status;
     using namespace project;
-    Projection kind{.type = Projection::Type::text};
-    kind.set_text = [](void* around, std::string_view value) {
-        static_cast<Model*>(around)->meta.kind = value;
-    };
     Projection code{.type = Projection::Type::number};
     code.set_number = [](void* around, std::int64_t value) {
         static_cast<Model*>(around)->meta.status.code = value;
@@ -94,19 +91,42 @@ Members object_members(Members members, MetadataFields fields = MetadataFields::
         static_cast<Model*>(around)->meta.status.code = status_code(value);
     };
     Projection details = object({
-        {"retryAfterSeconds", number<&S::retry_after_seconds>()},
-        {"causes", array<&S::causes>({
-            {"reason", text<&S::Cause::reason>()},
-            {"message", text<&S::Cause::message>()},
+        {"causes", 4, array<&S::causes>({
+            {"reason", 1, text<&S::Cause::reason>()},
+            {"message", 2, text<&S::Cause::message>()},
         })},
+        {"retryAfterSeconds", 5, number<&S::retry_after_seconds>()},
     });
     details.begin = [](void* around) -> void* { return &static_cast<Model*>(around)->meta.status; };
-    members.emplace_back("metadata", object<&Model::meta>(metadata_members(fields)));
-    members.emplace_back("kind", std::move(kind));
-    members.emplace_back("code", std::move(code));
-    members.emplace_back("message", status_text<Model, &S::message>());
-    members.emplace_back("reason", status_text<Model, &S::reason>());
-    members.emplace_back("details", std::move(details));
+    return {
+        {"message", 3, status_text<Model, &S::message>()},
+        {"reason", 4, status_text<Model, &S::reason>()},
+        {"details", 5, std::move(details)},
+        {"code", 6, std::move(code)},
+    };
+}
+
+/// Where the kind goes that an object says it has: JSON has it among the members, protobuf around
+/// them.
+template <class Model>
+Projection object_kind() {
+    Projection kind{.type = Projection::Type::text};
+    kind.set_text = [](void* around, std::string_view value) {
+        static_cast<Model*>(around)->meta.kind = value;
+    };
+    return kind;
+}
+
+/// Adds what every object has, and the members of a Status: JSON does not say before which of the
+/// two it is. Of metadata only what reaches a label is read.
+template <class Model>
+Members object_members(Members members, MetadataFields fields = MetadataFields::all) {
+    members.emplace_back("metadata", 1, project::object<&Model::meta>(metadata_members(fields)));
+    members.emplace_back("kind", object_kind<Model>());
+    for (Member& member : status_members<Model>()) {
+        member.node.field = {};
+        members.push_back(std::move(member));
+    }
     return members;
 }
 

@@ -12,6 +12,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// Where protobuf has a member: the number of its field in the message around it.
+struct FieldNumber {
+    constexpr FieldNumber() = default;
+    constexpr FieldNumber(std::uint32_t n, std::uint32_t in = 0) : number(n), inside(in) {}
+
+    std::uint32_t number = 0;  ///< 0: protobuf does not have it
+    /// JSON writes the members of some messages as if they were those of the message around: then
+    /// `number` is the message's, and this the field's in it.
+    std::uint32_t inside = 0;
+};
+
 /// What a decoder takes from a document: a tree with a node for every wanted value. Everything
 /// without a node is skipped while parsing. Nodes write to the field of the aggregate around
 /// them, which is passed as `void*` so that one parser serves all kinds.
@@ -31,15 +42,40 @@ struct Projection {
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
     std::vector<Projection> element{};                               // of an array: exactly one
 
+    FieldNumber field{};                 // of this node, in the object around it
+    std::vector<std::uint8_t> fields{};  // of an object: number -> index of the member + 1
+
     const Projection* member(std::string_view key) const noexcept {
         for (const auto& [name, node] : members) {
             if (name == key) return &node;
         }
         return nullptr;
     }
+    const Projection* member_in(std::uint32_t number) const noexcept {
+        if (number >= fields.size() || fields[number] == 0) return nullptr;
+        return &members[fields[number] - 1U].second;
+    }
+    void add_member(std::string_view key, Projection node) {
+        members.emplace_back(key, std::move(node));
+        const std::uint32_t number = members.back().second.field.number;
+        if (number == 0) return;
+        if (number >= fields.size()) fields.resize(number + 1);
+        fields[number] = static_cast<std::uint8_t>(members.size());
+    }
 };
 
-using Members = std::vector<std::pair<std::string_view, Projection>>;
+/// A row of a table: the member of an object, and what becomes of it.
+struct Member {
+    /// A member that only JSON has.
+    Member(std::string_view k, Projection n) : key(k), node(std::move(n)) {}
+    Member(std::string_view k, FieldNumber field, Projection n) : key(k), node(std::move(n)) {
+        node.field = field;
+    }
+
+    std::string_view key;
+    Projection node;
+};
+using Members = std::vector<Member>;
 
 namespace project {
 
@@ -97,30 +133,32 @@ Projection byte_map() {
     node.base64 = true;
     return node;
 }
+inline Projection object_of(Members members) {
+    Projection node{.type = Projection::Type::object};
+    for (Member& member : members) node.add_member(member.key, std::move(member.node));
+    return node;
+}
 /// An object whose members belong to the aggregate around it.
 inline Projection object(Members members) {
-    Projection node{.type = Projection::Type::object};
+    Projection node = object_of(std::move(members));
     node.begin = [](void* around) { return around; };
-    node.members = std::move(members);
     return node;
 }
 /// An object with an aggregate of its own.
 template <auto Pointer>
 Projection object(Members members) {
-    Projection node{.type = Projection::Type::object};
+    Projection node = object_of(std::move(members));
     node.begin = [](void* around) -> void* { return &field<Pointer>(around); };
-    node.members = std::move(members);
     return node;
 }
 /// An object whose mere presence is wanted.
 template <auto Pointer>
 Projection presence(Members members = {}) {
-    Projection node{.type = Projection::Type::object};
+    Projection node = object_of(std::move(members));
     node.begin = [](void* around) -> void* {
         field<Pointer>(around) = true;
         return around;
     };
-    node.members = std::move(members);
     return node;
 }
 /// An array of objects into a vector of aggregates.

@@ -13,13 +13,13 @@ struct KindTraits<Kind::configmap> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using D = Model;
         using namespace project;
         return object_members<D>({
-            {"immutable", boolean<&D::immutable>()},
-            {"data", map<&D::data>()},
-            {"binaryData", byte_map<&D::data>()},
+            {"immutable", 4, boolean<&D::immutable>()},
+            {"data", 2, map<&D::data>()},
+            {"binaryData", 3, byte_map<&D::data>()},
         }, MetadataFields::identity);
     }
     // clang-format on

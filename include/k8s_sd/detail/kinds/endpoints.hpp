@@ -14,25 +14,25 @@ struct KindTraits<Kind::endpoints> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using S = model::EndpointSubset;
         using A = model::EndpointAddress;
         using P = model::EndpointPort;
         using namespace project;
         const Members address{
-            {"ip", text<&A::ip>()},
-            {"hostname", text<&A::hostname>()},
-            {"nodeName", text<&A::node_name>()},
-            {"targetRef", target_reference<&A::target>()},
+            {"ip", 1, text<&A::ip>()},
+            {"hostname", 3, text<&A::hostname>()},
+            {"nodeName", 4, text<&A::node_name>()},
+            {"targetRef", 2, target_reference<&A::target>()},
         };
         return object_members<model::Endpoints>({
-            {"subsets", array<&model::Endpoints::subsets>({
-                {"addresses", array<&S::addresses>(address)},
-                {"notReadyAddresses", array<&S::not_ready_addresses>(address)},
-                {"ports", array<&S::ports>({
-                    {"name", text<&P::name>()},
-                    {"port", number<&P::number>()},
-                    {"protocol", text<&P::protocol>()},
+            {"subsets", 2, array<&model::Endpoints::subsets>({
+                {"addresses", 1, array<&S::addresses>(address)},
+                {"notReadyAddresses", 2, array<&S::not_ready_addresses>(address)},
+                {"ports", 3, array<&S::ports>({
+                    {"name", 1, text<&P::name>()},
+                    {"port", 2, number<&P::number>()},
+                    {"protocol", 3, text<&P::protocol>()},
                 })},
             })},
         });

@@ -15,33 +15,33 @@ struct KindTraits<Kind::endpointslice> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using S = model::EndpointSlice;
         using E = model::Endpoint;
         using C = model::EndpointConditions;
         using P = model::SlicePort;
         using namespace project;
         return object_members<S>({
-            {"addressType", text<&S::address_type>()},
-            {"endpoints", array<&S::endpoints>({
-                {"addresses", texts<&E::addresses>()},
-                {"conditions", object<&E::conditions>({
-                    {"ready", boolean<&C::ready>()},
-                    {"serving", boolean<&C::serving>()},
-                    {"terminating", boolean<&C::terminating>()},
+            {"addressType", 4, text<&S::address_type>()},
+            {"endpoints", 2, array<&S::endpoints>({
+                {"addresses", 1, texts<&E::addresses>()},
+                {"conditions", 2, object<&E::conditions>({
+                    {"ready", 1, boolean<&C::ready>()},
+                    {"serving", 2, boolean<&C::serving>()},
+                    {"terminating", 3, boolean<&C::terminating>()},
                 })},
-                {"hostname", text<&E::hostname>()},
-                {"nodeName", text<&E::node_name>()},
-                {"zone", text<&E::zone>()},
-                {"deprecatedTopology", map<&E::deprecated_topology>()},
-                {"topology", map<&E::topology>()},
-                {"targetRef", target_reference<&E::target>()},
+                {"hostname", 3, text<&E::hostname>()},
+                {"nodeName", 6, text<&E::node_name>()},
+                {"zone", 7, text<&E::zone>()},
+                {"deprecatedTopology", 5, map<&E::deprecated_topology>()},
+                {"topology", map<&E::topology>()},  // v1beta1
+                {"targetRef", 4, target_reference<&E::target>()},
             })},
-            {"ports", array<&S::ports>({
-                {"name", text<&P::name>()},
-                {"protocol", text<&P::protocol>()},
-                {"port", number<&P::number>()},
-                {"appProtocol", text<&P::app_protocol>()},
+            {"ports", 3, array<&S::ports>({
+                {"name", 1, text<&P::name>()},
+                {"protocol", 2, text<&P::protocol>()},
+                {"port", 3, number<&P::number>()},
+                {"appProtocol", 4, text<&P::app_protocol>()},
             })},
         });
     }

@@ -14,20 +14,20 @@ struct KindTraits<Kind::ingress> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using I = model::Ingress;
         using R = model::IngressRule;
         using namespace project;
         return object_members<I>({
-            {"spec", object({
-                {"ingressClassName", text<&I::class_name>()},
-                {"rules", array<&I::rules>({
-                    {"host", text<&R::host>()},
-                    {"http", presence<&R::has_http>({
-                        {"paths", array<&R::paths>({{"path", text<&model::IngressPath::path>()}})},
+            {"spec", 2, object({
+                {"ingressClassName", 4, text<&I::class_name>()},
+                {"rules", 3, array<&I::rules>({
+                    {"host", 1, text<&R::host>()},
+                    {"http", {2, 1}, presence<&R::has_http>({
+                        {"paths", 1, array<&R::paths>({{"path", 1, text<&model::IngressPath::path>()}})},
                     })},
                 })},
-                {"tls", array<&I::tls>({{"hosts", texts<&model::IngressTls::hosts>()}})},
+                {"tls", 2, array<&I::tls>({{"hosts", 1, texts<&model::IngressTls::hosts>()}})},
             })},
         });
     }

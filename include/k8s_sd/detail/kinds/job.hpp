@@ -10,8 +10,9 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::job> {
     using Model = model::MetadataOnly;
+    static constexpr bool metadata_only = true;
 
-    static Members json_members() { return object_members<Model>({}, MetadataFields::owners); }
+    static Members members() { return object_members<Model>({}, MetadataFields::owners); }
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
         return new WorkloadLink(Kind::job, object.meta);
     }

@@ -9,7 +9,9 @@ namespace k8s_sd::inline v0::detail {
 /// own, kinds/<enumerator>.hpp, which kinds/all.hpp finds through K8S_SD_KINDS:
 ///
 /// - `Model`: the aggregate that decoders fill; it has a `meta`
-/// - `static Members json_members()`: which fields of the JSON go where
+/// - `static Members members()`: which members of the JSON, and fields of the protobuf, go where
+/// - optional, `static constexpr bool metadata_only = true`: where no member but the metadata is
+///   read, the server is asked for nothing else (PartialObjectMetadata)
 /// - optional, `static constexpr std::string_view older_version`: of its API group, "v1beta1", in
 ///   which old servers have it
 /// - `static ObjectPtr make(const Model&, const RoleOptions&, LabelFactory&)`: the object to keep

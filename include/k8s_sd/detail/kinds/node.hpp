@@ -13,19 +13,19 @@ struct KindTraits<Kind::node> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using N = model::Node;
         using A = model::NodeAddress;
         using namespace project;
         return object_members<N>({
-            {"spec", object({{"providerID", text<&N::provider_id>()}})},
-            {"status", object({
-                {"addresses", array<&N::addresses>({
-                    {"type", text<&A::type>()},
-                    {"address", text<&A::address>()},
+            {"spec", 2, object({{"providerID", 3, text<&N::provider_id>()}})},
+            {"status", 3, object({
+                {"addresses", 5, array<&N::addresses>({
+                    {"type", 1, text<&A::type>()},
+                    {"address", 2, text<&A::address>()},
                 })},
-                {"daemonEndpoints", object({
-                    {"kubeletEndpoint", object({{"Port", number<&N::kubelet_port>()}})},
+                {"daemonEndpoints", 6, object({
+                    {"kubeletEndpoint", 1, object({{"Port", 1, number<&N::kubelet_port>()}})},
                 })},
             })},
         });

@@ -13,42 +13,42 @@ struct KindTraits<Kind::pod> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using P = model::Pod;
         using C = model::Container;
         using S = model::ContainerStatus;
         using namespace project;
         const Members container{
-            {"name", text<&C::name>()},
-            {"image", text<&C::image>()},
-            {"restartPolicy", text<&C::restart_policy>()},
-            {"ports", array<&C::ports>({
-                {"name", text<&model::ContainerPort::name>()},
-                {"containerPort", number<&model::ContainerPort::number>()},
-                {"protocol", text<&model::ContainerPort::protocol>()},
+            {"name", 1, text<&C::name>()},
+            {"image", 2, text<&C::image>()},
+            {"restartPolicy", 24, text<&C::restart_policy>()},
+            {"ports", 6, array<&C::ports>({
+                {"name", 1, text<&model::ContainerPort::name>()},
+                {"containerPort", 3, number<&model::ContainerPort::number>()},
+                {"protocol", 4, text<&model::ContainerPort::protocol>()},
             })},
         };
         const Members status{
-            {"name", text<&S::name>()},
-            {"containerID", text<&S::id>()},
-            {"state", object({{"terminated", presence<&S::terminated>()}})},
+            {"name", 1, text<&S::name>()},
+            {"containerID", 8, text<&S::id>()},
+            {"state", 2, object({{"terminated", 3, presence<&S::terminated>()}})},
         };
         return object_members<P>({
-            {"spec", object({
-                {"nodeName", text<&P::node_name>()},
-                {"containers", array<&P::containers>(container)},
-                {"initContainers", array<&P::init_containers>(container)},
+            {"spec", 2, object({
+                {"nodeName", 10, text<&P::node_name>()},
+                {"containers", 2, array<&P::containers>(container)},
+                {"initContainers", 20, array<&P::init_containers>(container)},
             })},
-            {"status", object({
-                {"phase", text<&P::phase>()},
-                {"podIP", text<&P::pod_ip>()},
-                {"hostIP", text<&P::host_ip>()},
-                {"conditions", array<&P::conditions>({
-                    {"type", text<&model::PodCondition::type>()},
-                    {"status", text<&model::PodCondition::status>()},
+            {"status", 3, object({
+                {"phase", 1, text<&P::phase>()},
+                {"podIP", 6, text<&P::pod_ip>()},
+                {"hostIP", 5, text<&P::host_ip>()},
+                {"conditions", 2, array<&P::conditions>({
+                    {"type", 1, text<&model::PodCondition::type>()},
+                    {"status", 2, text<&model::PodCondition::status>()},
                 })},
-                {"containerStatuses", array<&P::container_statuses>(status)},
-                {"initContainerStatuses", array<&P::init_container_statuses>(status)},
+                {"containerStatuses", 8, array<&P::container_statuses>(status)},
+                {"initContainerStatuses", 10, array<&P::init_container_statuses>(status)},
             })},
         });
     }

@@ -18,11 +18,22 @@ constexpr std::string_view older_version_of() {
     return {};
 }
 
+template <class Traits>
+constexpr bool is_metadata_only() {
+    if constexpr (requires { Traits::metadata_only; }) return Traits::metadata_only;
+    return false;
+}
+
 template <Kind kind>
 const KindSchema& static_schema(KindTraits<kind> traits) {
-    static const KindSchema schema{kind, make_scratch<typename KindTraits<kind>::Model>,
-                                   JsonSchema(traits.json_members()),
-                                   older_version_of<KindTraits<kind>>()};
+    using Traits = KindTraits<kind>;
+    using Model = typename Traits::Model;
+    static const KindSchema schema{kind,
+                                   make_scratch<Model>,
+                                   JsonSchema(traits.members()),
+                                   ProtobufSchema(traits.members(), status_members<Model>()),
+                                   older_version_of<Traits>(),
+                                   is_metadata_only<Traits>()};
     return schema;
 }
 

@@ -13,14 +13,14 @@ struct KindTraits<Kind::secret> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using D = Model;
         using namespace project;
         // Not the annotations: one may hold a copy of the data (last-applied-configuration).
         return object_members<D>({
-            {"type", text<&D::type>()},
-            {"immutable", boolean<&D::immutable>()},
-            {"data", byte_map<&D::data>()},
+            {"type", 3, text<&D::type>()},
+            {"immutable", 5, boolean<&D::immutable>()},
+            {"data", 2, byte_map<&D::data>()},
         }, MetadataFields::identity);
     }
     // clang-format on

@@ -13,20 +13,20 @@ struct KindTraits<Kind::service> {
 
     // Laid out by hand: one field a line, as deep as the document.
     // clang-format off
-    static Members json_members() {
+    static Members members() {
         using S = model::Service;
         using P = model::ServicePort;
         using namespace project;
         return object_members<S>({
-            {"spec", object({
-                {"type", text<&S::type>()},
-                {"clusterIP", text<&S::cluster_ip>()},
-                {"externalName", text<&S::external_name>()},
-                {"loadBalancerIP", text<&S::load_balancer_ip>()},
-                {"ports", array<&S::ports>({
-                    {"name", text<&P::name>()},
-                    {"protocol", text<&P::protocol>()},
-                    {"port", number<&P::number>()},
+            {"spec", 2, object({
+                {"type", 4, text<&S::type>()},
+                {"clusterIP", 3, text<&S::cluster_ip>()},
+                {"externalName", 10, text<&S::external_name>()},
+                {"loadBalancerIP", 8, text<&S::load_balancer_ip>()},
+                {"ports", 1, array<&S::ports>({
+                    {"name", 1, text<&P::name>()},
+                    {"protocol", 2, text<&P::protocol>()},
+                    {"port", 3, number<&P::number>()},
                 })},
             })},
         });

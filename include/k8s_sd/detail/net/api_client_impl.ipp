@@ -47,9 +47,9 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     url_ = url_of(server);
     base_ = to_string(url_);
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
-              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: application/json\r\n";
+              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: ";
     compresses_ = !server.disable_compression;
-    configured_lines_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
+    header_rest_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (is_secret_header(header.value)) add_secret(header.value);
     }
@@ -114,17 +114,18 @@ void ApiClientImpl::on_unreachable() noexcept {
 }
 
 HttpRequest ApiClientImpl::make_request(std::string_view path, const RequestCredentials& present,
-                                        bool gzip) const {
+                                        std::string_view accept, bool gzip) const {
     // An API server knows the first one in this spelling only, without a weight.
     const std::string_view encoding =
-        gzip ? "Accept-Encoding: gzip\r\n" : "Accept-Encoding: identity\r\n";
+        gzip ? "\r\nAccept-Encoding: gzip\r\n" : "\r\nAccept-Encoding: identity\r\n";
     HttpRequest request;
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
-    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + encoding.size() +
-                 configured_lines_.size() + present.value.size() + present.headers.size());
+    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + accept.size() +
+                 encoding.size() + header_rest_.size() + present.value.size() +
+                 present.headers.size());
     (((text += "GET ") += url_.prefix) += path) += header_;
-    (text += encoding) += configured_lines_;
+    ((text += accept) += encoding) += header_rest_;
     if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
     text += view(present.headers);
     text += "\r\n";

@@ -1,6 +1,8 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/codec/json_status.hpp"
+#include "k8s_sd/detail/codec/media_types.hpp"
+#include "k8s_sd/detail/codec/protobuf_status.hpp"
 #include "k8s_sd/detail/net/unreachable.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 
@@ -25,9 +27,14 @@ bool is_markup(std::string_view body) noexcept { return trim(body).starts_with('
 /// counts.
 ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     std::optional<ServerStatus> status;
-    if (head.content_type == "application/json") status = read_json_status(body);
-    if (!status)
-        status.emplace().message = is_markup(body) ? "the answer is a web page (HTML)" : body;
+    const bool is_protobuf = head.content_type == protobuf_media_type;
+    if (head.content_type == json_media_type) status = read_json_status(body);
+    if (is_protobuf) status = read_protobuf_status(body);
+    if (!status) {
+        status.emplace().message = is_markup(body) ? "the answer is a web page (HTML)"
+                                   : is_protobuf   ? "the answer is no Status in protobuf"
+                                                   : body;
+    }
     if (!head.content_encoding.empty())
         status->message = "(compressed with " + head.content_encoding + ")";
     status->code = head.status;

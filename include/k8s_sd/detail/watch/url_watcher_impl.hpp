@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/net/inflate.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/bookmark_patience.hpp"
+#include "k8s_sd/detail/watch/encoding_choice.hpp"
 #include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/random.hpp"
@@ -88,6 +89,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void ask_for_versions(bool lost, std::function<void(bool served, bool moved)> then);
     void move_to(std::string_view api_version);
     void decide(ExchangeEnd);
+    bool encoding_is_of_no_use(const ExchangeEnd&) const;
+    bool fall_back(const Verdict&);
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
     bool has_just_retried() const;
@@ -119,6 +122,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     ObjectStore store_;
     ListWatchReader reader_;
     WatchMachine machine_;
+    EncodingChoice encoding_;
     Random random_;
     BookmarkPatience patience_;
     InitialEventsPatience initial_events_;

@@ -48,6 +48,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       maker_(std::move(maker)),
       reader_(schema_of(query_.kind), options.max_object_bytes, *this),
       machine_(options, api_.next_seed()),
+      encoding_(options.protobuf, schema_of(query_.kind).metadata_only),
       random_(api_.next_seed()),
       patience_(traffic_->bookmarks),
       initial_events_(options),
@@ -131,6 +132,7 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     if (wanted.continue_token.empty()) {
         store_.begin_list();
         report_.begin_list(wanted.reason, now());
+        encoding_.begin_list(now());
     }
     if (wanted.streamed) return list_with_watch(wanted);
     reader_.expect(Document::list);
@@ -254,6 +256,8 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.streams = machine_.streams();
     exchange_.streamed = request.streamed;
     exchange_.gzip = request.gzip;
+    request.accept =
+        encoding_.accept(purpose == Purpose::watch || request.streamed, api_version_.empty());
     head_at_.reset();
     watching_since_.reset();
     inflater_.reset();
@@ -278,7 +282,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
     wait(waiting);
-    HttpRequest http = api_.make_request(request.target, credentials, request.gzip);
+    HttpRequest http = api_.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
@@ -325,6 +329,7 @@ void URLWatcherImpl::go_to_other_server() {
     watch_place_.reset();
     reader_.release();
     held_.clear();
+    encoding_.forget();
     take_server();
     perform(machine_.next(WatchMachine::OtherServer{}, now()));
     if (!stopped_) observer_.on_status();
@@ -581,8 +586,26 @@ void URLWatcherImpl::move_to(std::string_view api_version) {
 }
 
 void URLWatcherImpl::decide(ExchangeEnd end) {
+    const bool of_no_use = encoding_is_of_no_use(end);
     const Verdict verdict = judge(exchange_, std::move(end));
+    if (of_no_use && fall_back(verdict)) return;
     verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
+}
+
+bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
+    const ResponseHead& head = exchange_.head;
+    if (head.status == 406 || head.status == 415) return true;
+    return exchange_.readable && head.content_encoding.empty() &&
+           head.content_type == protobuf_media_type && end.failure.ec == errc::malformed_response;
+}
+
+/// Asks for the same at once, in plain JSON. False: that was what has failed.
+bool URLWatcherImpl::fall_back(const Verdict& verdict) {
+    if (!encoding_.fall_back(now())) return false;
+    report_.on_other_encoding(verdict.failure);
+    perform(machine_.next(WatchMachine::OtherEncoding{}, now()));
+    if (!stopped_) observer_.on_status();
+    return true;
 }
 
 ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
@@ -670,6 +693,7 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
     if (machine_.stream_failed()) traffic_->streamed_lists.on_failure(query_.kind, now());
+    encoding_.on_list();
     gzip_failed_ = false;
     if (report_.on_list(now(), exchange_.streamed)) observer_.on_status();
     if (!stopped_ && report_.on_synced()) {

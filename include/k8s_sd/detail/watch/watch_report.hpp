@@ -57,6 +57,8 @@ class WatchReport {
     void on_version_regression(std::string_view version, std::string_view known);
     /// Of the list that is under way.
     ListReason list_reason() const noexcept { return list_reason_; }
+    /// Plain JSON is asked for from now on, because of the failure.
+    void on_other_encoding(const Failure&);
     /// A list is complete that needs confirmation.
     void on_shrunken_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch stays until a watch works.

@@ -90,6 +90,13 @@ void WatchReport::on_version_regression(std::string_view version, std::string_vi
                                "now counts");
 }
 
+void WatchReport::on_other_encoding(const Failure& failure) {
+    add(metrics_.json_fallbacks);
+    log(LogLevel::warning,
+        "is not served in the encoding that was asked for; plain JSON has to do: " +
+            failure.message);
+}
+
 void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
     add(metrics_.shrunken_lists);
     log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +

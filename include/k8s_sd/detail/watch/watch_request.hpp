@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/watch/encoding_choice.hpp"
 #include "k8s_sd/detail/watch/random.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/error.hpp"
@@ -15,6 +16,7 @@ namespace k8s_sd::inline v0::detail {
 /// What to send for a step of the WatchMachine, and how long to wait for an answer.
 struct WatchRequest {
     std::string target;                        ///< path and query, without the server's prefix
+    std::string_view accept = accepted::json;  ///< the header, see EncodingChoice
     bool has_position = false;                 ///< with a version or a continue token
     bool streamed = false;                     ///< a list as the first events of a watch
     bool gzip = false;                         ///< the answer may be compressed

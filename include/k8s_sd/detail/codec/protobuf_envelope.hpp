@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+/// What Kubernetes puts around an object in protobuf.
+namespace k8s_sd::inline v0::detail {
+
+/// What begins every document, and every object in an event.
+inline constexpr std::string_view protobuf_magic("k8s\0", 4);
+
+/// A runtime.Unknown: an object with its kind. The views live as long as what was read.
+struct ProtobufEnvelope {
+    std::string_view kind;
+    std::string_view object;
+};
+
+/// A meta.v1.WatchEvent.
+struct ProtobufEvent {
+    std::string_view type;
+    ProtobufEnvelope envelope;
+    /// What stands around the object is as it should be.
+    bool well_formed = false;
+};
+
+/// The fields that all documents have.
+enum class EnvelopeField : std::uint32_t { type_meta = 1, object = 2 };
+enum class ListField : std::uint32_t { metadata = 1, item = 2 };
+
+/// A list's metadata.
+struct ProtobufListMeta {
+    std::string_view resource_version, continue_token;
+};
+
+/// The name of the kind in a runtime.TypeMeta; nothing if it is not well-formed.
+std::optional<std::string_view> read_kind(std::string_view type_meta);
+/// Nothing if it is not well-formed.
+std::optional<ProtobufListMeta> read_list_meta(std::string_view message);
+/// A document: magic and envelope. Nothing if it is not well-formed.
+std::optional<ProtobufEnvelope> read_envelope(std::string_view document);
+/// \param cut  only the start of the event is there; so is that of its object, then
+ProtobufEvent read_event(std::string_view message, bool cut);
+
+}  // namespace k8s_sd::inline v0::detail

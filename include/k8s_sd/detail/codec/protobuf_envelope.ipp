@@ -1,0 +1,121 @@
+#include "k8s_sd/detail/codec/protobuf_envelope.hpp"
+
+#include <protozero/exception.hpp>
+#include <protozero/types.hpp>
+#include <protozero/varint.hpp>
+#include <algorithm>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// A message of few fields, of which one is large and may be cut.
+class SmallMessage {
+ public:
+    explicit SmallMessage(std::string_view message, bool cut = false) : rest_(message), cut_(cut) {}
+
+    /// The bytes of the next field that has some; its number is number() then. Throws a
+    /// protozero::exception for what is no message.
+    std::optional<std::string_view> next() {
+        while (!rest_.empty()) {
+            const std::uint64_t tag = varint();
+            number_ = tag >> 3U;
+            switch (static_cast<protozero::pbf_wire_type>(tag & 7U)) {
+                case protozero::pbf_wire_type::varint: varint(); break;
+                case protozero::pbf_wire_type::fixed64: bytes(8); break;
+                case protozero::pbf_wire_type::fixed32: bytes(4); break;
+                case protozero::pbf_wire_type::length_delimited: return bytes(varint());
+                default: throw protozero::unknown_pbf_wire_type_exception();
+            }
+        }
+        return std::nullopt;
+    }
+    std::uint64_t number() const noexcept { return number_; }
+
+ private:
+    std::uint64_t varint() {
+        const char* at = rest_.data();
+        const std::uint64_t value = protozero::decode_varint(&at, rest_.data() + rest_.size());
+        rest_.remove_prefix(static_cast<std::size_t>(at - rest_.data()));
+        return value;
+    }
+    std::string_view bytes(std::uint64_t size) {
+        if (size > rest_.size() && !cut_) throw protozero::end_of_buffer_exception();
+        const auto there = static_cast<std::size_t>(std::min<std::uint64_t>(size, rest_.size()));
+        const std::string_view value = rest_.substr(0, there);
+        rest_.remove_prefix(there);
+        return value;
+    }
+
+    std::string_view rest_;
+    bool cut_;
+    std::uint64_t number_ = 0;
+};
+
+/// Calls `take(number, bytes)` for each field that has bytes. \returns false if it is no message
+template <class Take>
+bool read_fields(std::string_view bytes, bool cut, const Take& take) {
+    SmallMessage message(bytes, cut);
+    try {
+        while (const auto value = message.next()) take(message.number(), *value);
+    } catch (const protozero::exception&) {
+        return cut;
+    }
+    return true;
+}
+
+bool read_into(ProtobufEnvelope& envelope, std::string_view document, bool cut) {
+    if (!document.starts_with(protobuf_magic)) return false;
+    bool kind_is_good = true;
+    const auto take = [&](std::uint64_t number, std::string_view bytes) {
+        if (number == static_cast<std::uint64_t>(EnvelopeField::object)) envelope.object = bytes;
+        if (number != static_cast<std::uint64_t>(EnvelopeField::type_meta)) return;
+        const auto kind = read_kind(bytes);
+        kind_is_good = kind.has_value();
+        if (kind) envelope.kind = *kind;
+    };
+    return read_fields(document.substr(protobuf_magic.size()), cut, take) && kind_is_good;
+}
+
+}  // namespace
+
+std::optional<std::string_view> read_kind(std::string_view type_meta) {
+    std::string_view kind;
+    const auto take = [&](std::uint64_t number, std::string_view bytes) {
+        if (number == 2) kind = bytes;
+    };
+    if (!read_fields(type_meta, false, take)) return std::nullopt;
+    return kind;
+}
+
+std::optional<ProtobufListMeta> read_list_meta(std::string_view message) {
+    ProtobufListMeta meta;
+    const auto take = [&](std::uint64_t number, std::string_view bytes) {
+        if (number == 2) meta.resource_version = bytes;
+        if (number == 3) meta.continue_token = bytes;
+    };
+    if (!read_fields(message, false, take)) return std::nullopt;
+    return meta;
+}
+
+std::optional<ProtobufEnvelope> read_envelope(std::string_view document) {
+    ProtobufEnvelope envelope;
+    if (!read_into(envelope, document, false)) return std::nullopt;
+    return envelope;
+}
+
+ProtobufEvent read_event(std::string_view message, bool cut) {
+    ProtobufEvent event;
+    bool object_is_good = false;
+    const auto take_raw = [&](std::uint64_t number, std::string_view document) {
+        if (number == 1) object_is_good = read_into(event.envelope, document, cut);
+    };
+    const auto take = [&](std::uint64_t number, std::string_view bytes) {
+        if (number == 1) event.type = bytes;
+        if (number == 2) object_is_good = read_fields(bytes, cut, take_raw) && object_is_good;
+    };
+    event.well_formed = read_fields(message, cut, take) && object_is_good;
+    return event;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/projection.hpp"
+#include "k8s_sd/detail/codec/text_arena.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Fills an aggregate with what a Projection wants of a message in protobuf; everything else is
+/// stepped over. Goes only as deep as the Projection does, whatever the message holds.
+///
+/// What is not as it should be does not end the message: it is noted and skipped, as far as the
+/// length of the message around it is known.
+class ProtobufProjector {
+ public:
+    /// \param max_record_bytes  of texts and elements that are kept of one message
+    ProtobufProjector(TextArena& arena, std::size_t max_record_bytes)
+        : arena_(arena), max_record_bytes_(max_record_bytes) {}
+
+    /// The texts of the aggregate are views of the message, and live as long; those that are not
+    /// UTF-8 are mended, and in the arena.
+    void read(const Projection& root, void* aggregate, std::string_view message);
+
+    /// What is wrong with the message that was read last; empty: nothing.
+    const std::string& problem() const noexcept { return problem_; }
+    bool too_large() const noexcept { return too_large_; }
+
+ private:
+    class Reader;
+    /// A message that is being read: what leads to it, for words about what is wrong.
+    struct Frame {
+        const Projection& node;
+        const Frame* around = nullptr;
+        const Projection* via = nullptr;  ///< the member of the message around; null: none
+    };
+
+    void read_message(const Frame&, void* context, std::string_view message);
+    void read_member(const Frame&, const Projection& member, void* context, Reader&);
+    void read_inlined(const Frame&, const Projection& member, void* context, Reader&);
+    void read_value(const Frame&, const Projection& member, void* context, Reader&);
+    void read_element(const Frame&, const Projection& member, void* context, std::string_view);
+    void read_pair(const Frame&, const Projection& member, void* context, std::string_view);
+    void read_number(const Frame&, const Projection& member, void* context, std::int64_t);
+
+    std::string_view keep(std::string_view text);
+    std::string_view keep_bytes(std::string_view bytes);
+    bool count_element(const Projection&);
+    bool within_limit(std::size_t more);
+    void note_problem(const Frame&, const Projection* member, std::string text);
+    static std::string path(const Frame&, const Projection* member);
+
+    TextArena& arena_;
+    const std::size_t max_record_bytes_;
+    std::size_t kept_ = 0;
+    std::string problem_;
+    bool too_large_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

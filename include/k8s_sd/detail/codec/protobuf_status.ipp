@@ -1,0 +1,22 @@
+#include "k8s_sd/detail/codec/object_members.hpp"
+#include "k8s_sd/detail/codec/protobuf_envelope.hpp"
+#include "k8s_sd/detail/codec/protobuf_projector.hpp"
+#include "k8s_sd/detail/codec/protobuf_status.hpp"
+#include "k8s_sd/detail/codec/text_arena.hpp"
+
+#include <limits>
+
+namespace k8s_sd::inline v0::detail {
+
+std::optional<ServerStatus> read_protobuf_status(std::string_view body) {
+    static const Projection projection = project::object(status_members<model::MetadataOnly>());
+    const auto envelope = read_envelope(body);
+    if (!envelope || envelope->kind != "Status") return std::nullopt;
+    TextArena arena;
+    model::MetadataOnly document;
+    ProtobufProjector projector(arena, std::numeric_limits<std::size_t>::max());
+    projector.read(projection, &document, envelope->object);
+    return to_server_status(document.meta.status);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/media_types.hpp"
+#include "k8s_sd/time.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What a request accepts, best first: the values of `Accept` that client-go sends.
+namespace accepted {
+
+inline constexpr std::string_view json = json_media_type;
+inline constexpr std::string_view protobuf =
+    "application/vnd.kubernetes.protobuf,application/json;q=0.9";
+// Nothing but the metadata, and all of it from a server that does not know that.
+inline constexpr std::string_view json_metadata_list =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+inline constexpr std::string_view json_metadata_watch =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+inline constexpr std::string_view protobuf_metadata_list =
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+inline constexpr std::string_view protobuf_metadata_watch =
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
+}  // namespace accepted
+
+/// Which encoding a watcher asks its server for. When the server refuses it, or sends bytes that
+/// cannot be decoded, that is plain JSON, and the first choice again with a list after an hour.
+/// That time doubles up to a day as long as it fails. What comes is read by its content type,
+/// whatever was asked for.
+class EncodingChoice {
+ public:
+    /// \param metadata_only  of the objects nothing else is wanted
+    EncodingChoice(bool protobuf, bool metadata_only)
+        : protobuf_(protobuf), metadata_only_(metadata_only) {}
+
+    /// \param present_version  of the API; fields of older ones have other numbers
+    std::string_view accept(bool watching, bool present_version) const noexcept {
+        if (plain_until_) return accepted::json;
+        const bool protobuf = protobuf_ && present_version;
+        if (!metadata_only_) return protobuf ? accepted::protobuf : accepted::json;
+        if (watching)
+            return protobuf ? accepted::protobuf_metadata_watch : accepted::json_metadata_watch;
+        return protobuf ? accepted::protobuf_metadata_list : accepted::json_metadata_list;
+    }
+    /// Before the first page of a list.
+    void begin_list(TimePoint now) noexcept {
+        if (plain_until_ && now >= *plain_until_) plain_until_.reset();
+    }
+    /// What was asked for is not served. \returns false if there is nothing simpler to ask for
+    bool fall_back(TimePoint now) noexcept {
+        if (plain_until_ || (!protobuf_ && !metadata_only_)) return false;
+        plain_until_ = now + pause_;
+        pause_ = std::min(2 * pause_, longest_pause);
+        return true;
+    }
+    /// A list was read.
+    void on_list() noexcept {
+        if (!plain_until_) pause_ = shortest_pause;
+    }
+    /// The server is another one.
+    void forget() noexcept {
+        plain_until_.reset();
+        pause_ = shortest_pause;
+    }
+
+ private:
+    static constexpr Duration shortest_pause = std::chrono::hours(1);
+    static constexpr Duration longest_pause = std::chrono::hours(24);
+
+    bool protobuf_;
+    bool metadata_only_;
+    std::optional<TimePoint> plain_until_;  ///< none: the first choice is asked for
+    Duration pause_ = shortest_pause;
+};
+
+}  // namespace k8s_sd::inline v0::detail
