@@ -57,41 +57,6 @@ TEST_CASE("ApiServer: a watch without a version begins with what exists") {
     CHECK(f.server.open_watches() == 0);
 }
 
-TEST_CASE("ApiServer: initial events end with an annotated bookmark") {
-    Fixture f;
-    const std::string a = f.pod("a", R"({"v":"1"})");
-    const std::string b = f.pod("b");
-    auto client = f.client();
-    const std::string query =
-        "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
-    client.get(query + "&allowWatchBookmarks=true&labelSelector=v%3D1");
-    CHECK(client.events() == Strings{"ADDED a " + a, "BOOKMARK - " + b + " initial-events-end"});
-    const std::string c = f.pod("c", R"({"v":"1"})");
-    CHECK(client.events().back() == "ADDED c " + c);
-
-    auto quiet = f.client();
-    quiet.get(query);
-    CHECK(quiet.events().size() == 3);
-
-    auto future = f.client();
-    future.get(query + "&resourceVersion=999");
-    CHECK(future.events() == Strings{"ERROR 504"});
-    CHECK(future.ended());
-
-    auto only_changes = f.client();
-    only_changes.get(
-        "/api/v1/pods?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
-    CHECK(only_changes.events().empty());
-}
-
-TEST_CASE("ApiServer: sendInitialEvents can be unknown to the server") {
-    Fixture f(ApiServerOptions{.initial_events = false});
-    auto client = f.client();
-    client.get("/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
-    CHECK(client.status() == 422);
-    CHECK(client.body().find("sendInitialEvents") != std::string::npos);
-}
-
 TEST_CASE("ApiServer: objects enter and leave a watch with a selector") {
     Fixture f;
     auto client = f.client();

@@ -22,14 +22,22 @@ struct ApiServerOptions {
     /// Time between two bookmarks of a watch. A last one is sent two seconds before the end.
     Duration bookmark_interval = std::chrono::seconds(60);
     bool bookmarks = true;  ///< false: never send any, as some aggregated servers
-    /// false: answer 422 to sendInitialEvents, as servers without the WatchList feature do.
-    bool initial_events = true;
+    /// A watch may begin with all objects and a bookmark that marks their end (sendInitialEvents).
+    /// false: 422, as from servers without the WatchList feature (Kubernetes before 1.34).
+    bool watch_list = true;
+    /// true: sendInitialEvents, and resourceVersionMatch of a watch, are ignored, as by servers
+    /// much older than Kubernetes 1.27 and by some aggregated ones.
+    bool ignore_initial_events = false;
+    bool initial_events_end = true;  ///< false: their end is never marked; other bookmarks are sent
     /// false: protobuf is not known (406, or what else a client accepts), as aggregated servers and
     /// custom resources have it.
     bool protobuf = true;
     /// false: partial objects (as=PartialObjectMetadata) are not known (406, or what else a client
     /// accepts), as before Kubernetes 1.15.
     bool metadata_only = true;
+    /// false: Accept-Encoding is ignored, as before Kubernetes 1.16. Watches are never compressed.
+    bool gzip = true;
+    std::size_t gzip_threshold = 128 * 1024;  ///< bodies of so many bytes are not yet compressed
     std::size_t history = 10'000;  ///< events kept of each resource; older versions answer 410
     /// A watch whose client has left so many events unread is ended.
     std::size_t max_unread_events = 10'000;
@@ -48,7 +56,8 @@ struct ApiServerOptions {
 /// there are no controllers and no writes by HTTP.
 ///
 /// Made for tests of programs that use k8s_sd, and for demonstrations. It listens on 127.0.0.1
-/// only, or is reached in memory through connector(). It speaks JSON and Kubernetes' protobuf.
+/// only, or is reached in memory through connector(). It speaks JSON and Kubernetes' protobuf,
+/// and compresses long answers with gzip.
 ///
 /// All members are thread-safe. The server works on the executor's context, which must outlive
 /// it; the destructor ends every connection (as soon as the context runs) and does not wait.
@@ -115,6 +124,17 @@ class K8S_SD_EXPORT ApiServer {
     /// discovery documents say it, too. Running watches of the resource end; its objects stay.
     /// \throws std::invalid_argument for an unknown resource
     void set_served(std::string_view plural, std::vector<std::string> versions);
+    /// How lists and objects, and watches as far as it concerns them, are encoded against what was
+    /// agreed on.
+    enum class EncodingFault {
+        none,
+        refuse_protobuf,         ///< 406 where protobuf was agreed on, though JSON would do, too
+        unsupported_media_type,  ///< 415 where protobuf was agreed on
+        json_for_protobuf,       ///< JSON where protobuf was agreed on; the Content-Type says so
+        cut_gzip,                ///< compressed bodies lack their second half; the length is right
+        gzip_members,            ///< compressed bodies are three gzip members
+    };
+    void set_encoding_fault(EncodingFault);  ///< for requests from now on
     void set_token(std::string);  ///< see ApiServerOptions::token; for requests from now on
 
     /// What happens to a watch after send_to_watches().

@@ -130,6 +130,7 @@ void ApiServer::set_served(std::string_view plural, std::vector<std::string> ver
     impl_->set_served(type_of_name(plural), std::move(versions));
     send_to_watches(plural, {}, After::end);
 }
+void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
 
 void ApiServer::send_to_watches(std::string_view plural, std::string bytes, After after) {

@@ -3,6 +3,7 @@
 #include "sim/api/discovery_documents.hpp"
 #include "sim/api/list.hpp"
 #include "sim/api/status.hpp"
+#include "sim/http/gzip.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
@@ -30,12 +31,10 @@ Response plain_text(unsigned status, std::string body) {
     return response;
 }
 
-Response long_body(std::string body) {
+/// Long bodies are sent in chunks.
+void frame(Response& response) {
     constexpr std::size_t chunk_threshold = 64 * 1024;
-    Response response;
-    if (body.size() > chunk_threshold) response.framing = Response::Framing::chunked;
-    response.body = std::move(body);
-    return response;
+    if (response.body.size() > chunk_threshold) response.framing = Response::Framing::chunked;
 }
 
 }  // namespace
@@ -128,7 +127,7 @@ void ApiServer::Impl::serve(Connection& connection, Request request) {
         check_credentials(request);
         answer_truly(connection, request);
     } catch (const StatusError& error) {
-        const Response response = to_response(error, status_in_protobuf(request, options_));
+        const Response response = failed(request, error);
         answer(connection, std::move(request), response);
     }
 }
@@ -187,41 +186,82 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
 Response ApiServer::Impl::document(const std::string& path) const {
     if (path == "/healthz" || path == "/livez" || path == "/readyz") return plain_text(200, "ok");
     const auto versions = [this](const ResourceType& type) { return served(type); };
-    if (auto text = discovery_document(path, versions)) return long_body(std::move(*text));
+    if (auto text = discovery_document(path, versions)) {
+        Response response;
+        response.body = std::move(*text);
+        return response;
+    }
     if (path.starts_with("/api/") || path.starts_with("/apis/")) {
         fail(404, "NotFound", "the server could not find the requested resource");
     }
     return plain_text(404, "404 page not found\n");
 }
 
+Encoding ApiServer::Impl::negotiated(const Request& request, Endpoint endpoint,
+                                     const Route& route) const {
+    Encoding encoding = negotiate(request, endpoint, options_);
+    encoding.version = route.version;
+    if (!encoding.protobuf) return encoding;
+    switch (encoding_fault_) {
+        case EncodingFault::refuse_protobuf:
+            fail(406, "NotAcceptable",
+                 "only the following media types are accepted: application/json");
+        case EncodingFault::unsupported_media_type:
+            fail(415, "UnsupportedMediaType",
+                 "the body of the request was in an unknown format - accepted media types include: "
+                 "application/json");
+        case EncodingFault::json_for_protobuf: encoding.protobuf = false; break;
+        default: break;
+    }
+    return encoding;
+}
+
+Response ApiServer::Impl::failed(const Request& request, const StatusError& error) const {
+    const EncodingFault fault = encoding_fault_;
+    const bool knows_protobuf = fault != EncodingFault::refuse_protobuf &&
+                                fault != EncodingFault::unsupported_media_type &&
+                                fault != EncodingFault::json_for_protobuf;
+    return to_response(error, knows_protobuf && status_in_protobuf(request, options_));
+}
+
 Response ApiServer::Impl::resource(const Request& request, const Route& route) const {
     const bool whole_list = route.name.empty();
-    Encoding encoding =
-        negotiate(request, whole_list ? Endpoint::list : Endpoint::object, options_);
-    encoding.version = route.version;
+    const Encoding encoding =
+        negotiated(request, whole_list ? Endpoint::list : Endpoint::object, route);
     Response response;
     if (whole_list) {
-        response =
-            long_body(list(store_, route, parse_list_options(request, *route.type), encoding));
+        const ListOptions options = parse_list_options(request, *route.type, options_);
+        response.body = list(store_, route, options, encoding);
     } else {
         const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
         if (!object) throw not_found(*route.type, route.name);
-        response = long_body(render_object(*object, encoding) + (encoding.protobuf ? "" : "\n"));
+        response.body = render_object(*object, encoding) + (encoding.protobuf ? "" : "\n");
     }
     response.content_type = encoding.content_type(false);
+    compress(request, response);
+    frame(response);
     return response;
 }
 
-void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
-    Encoding encoding = negotiate(request, Endpoint::watch, options_);
-    encoding.version = route.version;
-    ListOptions options = parse_list_options(request, *route.type);
-    if (options.initial_events && !options_.initial_events) {
-        fail_option("sendInitialEvents",
-                    "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
-                    "is enabled");
+void ApiServer::Impl::compress(const Request& request, Response& response) const {
+    const std::string_view body = response.body;
+    if (!options_.gzip || body.size() <= options_.gzip_threshold) return;
+    if (!accepts_gzip(request.header("Accept-Encoding").value_or(""))) return;
+    response.headers.emplace_back("Content-Encoding", "gzip");
+    response.headers.emplace_back("Vary", "Accept-Encoding");
+    if (encoding_fault_ == EncodingFault::gzip_members) {
+        const std::size_t third = body.size() / 3;
+        response.body = gzip(body.substr(0, third)) + gzip(body.substr(third, third)) +
+                        gzip(body.substr(2 * third));
+        return;
     }
-    options.bookmarks = options.bookmarks && options_.bookmarks;
+    response.body = gzip(body);
+    if (encoding_fault_ == EncodingFault::cut_gzip) response.body.resize(response.body.size() / 2);
+}
+
+void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
+    Encoding encoding = negotiated(request, Endpoint::watch, route);
+    ListOptions options = parse_list_options(request, *route.type, options_);
     ++open_watches_;
     record(std::move(request), 200);
     connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "k8s_sd/sim/api_server.hpp"
+#include "sim/api/negotiation.hpp"
 #include "sim/api/route.hpp"
+#include "sim/api/status.hpp"
 #include "sim/http/connection.hpp"
 #include "sim/http/listener.hpp"
 #include "sim/store/store.hpp"
@@ -43,6 +45,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void fail_next(Response, unsigned times, std::string path);
     void set_denied(std::string_view plural, bool denied);
     void set_served(const ResourceType&, std::vector<std::string> versions);
+    void set_encoding_fault(EncodingFault fault) { encoding_fault_ = fault; }
     void set_token(std::string);
 
     std::vector<RequestRecord> requests() const;
@@ -68,6 +71,9 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void answer_truly(Connection&, Request);
     Response document(const std::string& path) const;
     Response resource(const Request&, const Route&) const;
+    Encoding negotiated(const Request&, Endpoint, const Route&) const;
+    Response failed(const Request&, const StatusError&) const;
+    void compress(const Request&, Response&) const;
     void watch(Connection&, Request, const Route&);
     std::vector<std::string> served(const ResourceType&) const;
     void check_credentials(const Request&) const;
@@ -84,6 +90,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     std::atomic<std::size_t> open_connections_{0};
     std::atomic<std::size_t> open_watches_{0};
     std::atomic<bool> accepting_{true};
+    std::atomic<EncodingFault> encoding_fault_{EncodingFault::none};
     std::vector<std::atomic<bool>> wake_pending_;
 
     mutable std::mutex mutex_;

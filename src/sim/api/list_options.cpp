@@ -28,12 +28,10 @@ std::optional<Number> number_param(const Request& request, const char* name) {
     return number;
 }
 
-ListOptions::Match match_param(const Request& request) {
-    const std::string_view text = request.param("resourceVersionMatch");
-    if (text.empty()) return ListOptions::Match::none;
+ListOptions::Match match_of(std::string_view text) {
     if (text == "NotOlderThan") return ListOptions::Match::not_older_than;
     if (text == "Exact") return ListOptions::Match::exact;
-    fail_option("resourceVersionMatch", "supported values: \"Exact\", \"NotOlderThan\"");
+    return ListOptions::Match::none;
 }
 
 void check_fields(const FieldSelector& selector, const ResourceType& type, const Request& request) {
@@ -50,42 +48,78 @@ void check_fields(const FieldSelector& selector, const ResourceType& type, const
     }
 }
 
-void check_watch(const ListOptions& o) {
-    if (o.initial_events && o.match == ListOptions::Match::none) {
-        fail_option("resourceVersionMatch",
-                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+constexpr std::string_view match_field = "resourceVersionMatch";
+constexpr std::string_view initial_field = "sendInitialEvents";
+
+// The problems in the order and the words of the real server.
+
+OptionProblems watch_problems(const ListOptions& o, const Request& request, bool watch_list) {
+    OptionProblems problems;
+    const std::string_view match = request.param(match_field);
+    const bool not_older_than = o.match == ListOptions::Match::not_older_than;
+    if (o.initial_events && !not_older_than) {
+        problems.forbid(match_field,
+                        "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     }
-    if (o.initial_events && o.match != ListOptions::Match::not_older_than) {
-        fail_option("resourceVersionMatch", "sendInitialEvents supports only NotOlderThan");
+    if (o.initial_events && !watch_list) {
+        problems.forbid(initial_field,
+                        "sendInitialEvents is forbidden for watch unless the WatchList feature "
+                        "gate is enabled");
     }
-    if (!o.initial_events && o.match != ListOptions::Match::none) {
-        fail_option("resourceVersionMatch",
-                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
-                    "provided");
+    if (match.empty()) return problems;
+    if (!o.initial_events) {
+        problems.forbid(match_field,
+                        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+                        "provided");
+    }
+    if (!not_older_than) problems.unsupported(match_field, match, "\"NotOlderThan\"");
+    if (!o.continue_token.empty()) {
+        problems.forbid(match_field, "resourceVersionMatch is forbidden when continue is provided");
+    }
+    return problems;
+}
+
+OptionProblems list_problems(const ListOptions& o, const Request& request) {
+    OptionProblems problems;
+    const std::string_view match = request.param(match_field);
+    if (!match.empty()) {
+        if (!o.version) {
+            problems.forbid(match_field,
+                            "resourceVersionMatch is forbidden unless resourceVersion is provided");
+        }
+        if (!o.continue_token.empty()) {
+            problems.forbid(match_field,
+                            "resourceVersionMatch is forbidden when continue is provided");
+        }
+        if (o.match == ListOptions::Match::none) {
+            problems.unsupported(match_field, match, "\"Exact\", \"NotOlderThan\", \"\"");
+        }
+        if (o.match == ListOptions::Match::exact && o.version == 0U) {
+            problems.forbid(
+                match_field,
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+        }
+    }
+    if (o.initial_events) {
+        problems.forbid(initial_field, "sendInitialEvents is forbidden for list");
+    }
+    return problems;
+}
+
+void read_initial_events(ListOptions& o, const Request& request, const ApiServerOptions& server) {
+    const bool known = !server.ignore_initial_events;
+    o.initial_end = known && server.watch_list && server.initial_events_end;
+    if (known && request.query.contains(std::string(initial_field))) {
+        o.initial_events = request.flag(initial_field);
     }
 }
 
-void check_list(const ListOptions& o) {
-    if (o.initial_events) {
-        fail_option("sendInitialEvents", "sendInitialEvents is forbidden for list");
-    }
-    if (o.match == ListOptions::Match::none) {
-        if (!o.continue_token.empty() && o.version.value_or(0) != 0) {
-            bad_request("specifying resource version is not allowed when using continue");
-        }
-        return;
-    }
-    if (!o.version) {
-        fail_option("resourceVersionMatch",
-                    "resourceVersionMatch is forbidden unless resourceVersion is provided");
-    }
-    if (!o.continue_token.empty()) {
-        fail_option("resourceVersionMatch",
-                    "resourceVersionMatch is forbidden when continue is provided");
-    }
-    if (o.match == ListOptions::Match::exact && *o.version == 0) {
-        fail_option("resourceVersionMatch",
-                    "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"");
+void check(const ListOptions& o, const Request& request, bool watch_list) {
+    const OptionProblems problems =
+        o.watch ? watch_problems(o, request, watch_list) : list_problems(o, request);
+    problems.fail_if_any();
+    if (!o.watch && !o.continue_token.empty() && o.version.value_or(0) != 0) {
+        bad_request("specifying resource version is not allowed when using continue");
     }
 }
 
@@ -126,7 +160,8 @@ constexpr std::string_view token_version = "meta.k8s.io/v1";
 
 }  // namespace
 
-ListOptions parse_list_options(const Request& request, const ResourceType& type) {
+ListOptions parse_list_options(const Request& request, const ResourceType& type,
+                               const ApiServerOptions& server) {
     ListOptions o;
     try {
         o.labels = LabelSelector::parse(request.param("labelSelector"));
@@ -138,15 +173,13 @@ ListOptions parse_list_options(const Request& request, const ResourceType& type)
     o.limit = number_param<std::uint64_t>(request, "limit").value_or(0);
     o.continue_token = request.param("continue");
     o.version = number_param<std::uint64_t>(request, "resourceVersion");
-    o.match = match_param(request);
+    o.match = match_of(request.param(match_field));
     o.watch = request.is_watch();
-    o.bookmarks = request.flag("allowWatchBookmarks");
-    if (request.query.contains("sendInitialEvents")) {
-        o.initial_events = request.flag("sendInitialEvents");
-    }
+    o.bookmarks = request.flag("allowWatchBookmarks") && server.bookmarks;
     const auto timeout = number_param<std::uint32_t>(request, "timeoutSeconds");
     if (timeout.value_or(0) != 0) o.timeout = std::chrono::seconds(*timeout);
-    o.watch ? check_watch(o) : check_list(o);
+    read_initial_events(o, request, server);
+    if (!o.watch || !server.ignore_initial_events) check(o, request, server.watch_list);
     return o;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/selector.hpp"
+#include "k8s_sd/sim/api_server.hpp"
 #include "k8s_sd/sim/message.hpp"
 #include "sim/store/resource_type.hpp"
 
@@ -25,12 +26,13 @@ struct ListOptions {
     bool watch = false;
     bool bookmarks = false;
     std::optional<bool> initial_events;
+    bool initial_end = true;  ///< a bookmark marks the end of the initial events
     std::optional<std::chrono::seconds> timeout;
 };
 
 /// \throws StatusError 400 for values that cannot be parsed, 422 for combinations that are not
 /// allowed
-ListOptions parse_list_options(const Request&, const ResourceType&);
+ListOptions parse_list_options(const Request&, const ResourceType&, const ApiServerOptions&);
 
 /// What a continue token says: go on at `start`, in the state of `version`; without a version, in
 /// the newest state.

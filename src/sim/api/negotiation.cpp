@@ -95,7 +95,7 @@ std::optional<Form> form_of(const MediaRange& range, bool protobuf,
     const std::string_view group = range.parameter("g");
     const std::string_view version = range.parameter("v");
     if (as.empty() && group.empty() && version.empty()) return Form::object;
-    if (group != "meta.k8s.io" || (version != "v1" && version != "v1beta1")) return std::nullopt;
+    if (group != "meta.k8s.io" || version != "v1") return std::nullopt;
     if (as == "Table" && !protobuf) return Form::table;
     const bool partial = as == "PartialObjectMetadata" || as == "PartialObjectMetadataList";
     if (partial && options.metadata_only) return Form::metadata;

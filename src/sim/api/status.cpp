@@ -21,14 +21,34 @@ void fail(unsigned code, std::string_view reason, std::string_view message, json
     throw StatusError{code, status_object(code, reason, message, std::move(details))};
 }
 
-void fail_option(std::string_view field, std::string_view problem) {
-    const std::string name(field);
-    const std::string text = "Forbidden: " + std::string(problem);
-    fail(422, "Invalid", R"(ListOptions.meta.k8s.io "" is invalid: )" + name + ": " + text,
-         {{"group", "meta.k8s.io"},
-          {"kind", "ListOptions"},
-          {"causes", json::array{json::object{
-                         {"reason", "FieldValueForbidden"}, {"message", text}, {"field", name}}}}});
+void OptionProblems::forbid(std::string_view field, std::string_view why) {
+    add(field, "FieldValueForbidden", "Forbidden: " + std::string(why));
+}
+
+void OptionProblems::unsupported(std::string_view field, std::string_view value,
+                                 std::string_view supported) {
+    add(field, "FieldValueNotSupported",
+        "Unsupported value: \"" + std::string(value) +
+            "\": supported values: " + std::string(supported));
+}
+
+void OptionProblems::add(std::string_view field, std::string_view reason, std::string text) {
+    causes_.push_back(
+        json::object{{"reason", reason}, {"message", std::move(text)}, {"field", field}});
+}
+
+void OptionProblems::fail_if_any() const {
+    if (causes_.empty()) return;
+    std::string all;
+    for (const json::value& cause : causes_) {
+        if (!all.empty()) all += ", ";
+        all += cause.at("field").as_string();
+        all += ": ";
+        all += cause.at("message").as_string();
+    }
+    if (causes_.size() > 1) all = "[" + all + "]";
+    fail(422, "Invalid", R"(ListOptions.meta.k8s.io "" is invalid: )" + all,
+         {{"group", "meta.k8s.io"}, {"kind", "ListOptions"}, {"causes", causes_}});
 }
 
 Response to_response(const StatusError& error, bool protobuf) {

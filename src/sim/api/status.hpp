@@ -3,6 +3,7 @@
 #include "k8s_sd/sim/message.hpp"
 #include "sim/store/resource_type.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <string>
@@ -23,8 +24,20 @@ struct StatusError {
 [[noreturn]] void fail(unsigned code, std::string_view reason, std::string_view message,
                        boost::json::object details = {});
 
-/// 422 for contradicting list options.
-[[noreturn]] void fail_option(std::string_view field, std::string_view problem);
+/// What is wrong with list options that contradict each other.
+class OptionProblems {
+ public:
+    void forbid(std::string_view field, std::string_view why);
+    /// \param supported  the values that would do, quoted
+    void unsupported(std::string_view field, std::string_view value, std::string_view supported);
+    /// \throws StatusError 422
+    void fail_if_any() const;
+
+ private:
+    void add(std::string_view field, std::string_view reason, std::string text);
+
+    boost::json::array causes_;
+};
 
 Response to_response(const StatusError&, bool protobuf = false);
 

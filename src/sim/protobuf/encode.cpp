@@ -23,8 +23,8 @@ void add_text(pbf_writer& out, std::uint32_t number, std::string_view text) {
     out.add_string(number, text.data(), text.size());
 }
 
-/// Writes a message with `fill(writer)`, also if it stays empty: protozero's own nested writer leaves
-/// that out.
+/// Writes a message with `fill(writer)`, also if it stays empty: protozero's own nested writer
+/// leaves that out.
 template <class Fill>
 void add_message(pbf_writer& out, std::uint32_t number, Fill fill) {
     std::string bytes;
@@ -113,10 +113,10 @@ void add_list(pbf_writer& out, const Field& field, const json::value& value) {
 void add_map(pbf_writer& out, const Field& field, const json::value& value) {
     std::map<std::string_view, const json::value*> sorted;
     for (const auto& [key, element] : object_of(value)) sorted.emplace(key, &element);
-    for (const auto& [key, element] : sorted) {
-        add_message(out, field.number, [&, key = key, value = element](pbf_writer& entry) {
-            add_text(entry, 1, key);
-            add_value(entry, 2, field, *value);
+    for (const auto& entry : sorted) {
+        add_message(out, field.number, [&](pbf_writer& pair) {
+            add_text(pair, 1, entry.first);
+            add_value(pair, 2, field, *entry.second);
         });
     }
 }

@@ -692,7 +692,7 @@ constexpr std::array namespace_status{
     text(1, "phase"),
     many(2, "conditions", namespace_condition),
 };
-constexpr std::array namespace_{
+constexpr std::array cluster_namespace{
     one(1, "metadata", object_meta),
     one(2, "spec", namespace_spec),
     one(3, "status", namespace_status),
@@ -1020,7 +1020,7 @@ constexpr NamedMessage messages[] = {
     {"Endpoints", endpoints},
     {"Ingress", ingress},
     {"Job", job},
-    {"Namespace", namespace_},
+    {"Namespace", cluster_namespace},
     {"NetworkPolicy", network_policy},
     {"Node", node},
     {"Pod", pod},

@@ -33,7 +33,7 @@ void Watch::begin_with_state() {
     position_ = {state.next, state.epoch};
     initial_version_ = state.version;
     skip_until_ = state.version;
-    initial_bookmark_ = options_.bookmarks;
+    initial_bookmark_ = options_.bookmarks && options_.initial_end;
     initial_ = std::move(state.objects);
 }
 
