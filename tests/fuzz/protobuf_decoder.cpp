@@ -41,7 +41,7 @@ class Sink final : public detail::EventSink {
             require(detail::is_utf8(key) && detail::is_utf8(value));
         (void)maker_.make(object)->labels();
     }
-    void on_bookmark(std::string_view version) override {
+    void on_bookmark(std::string_view version, bool) override {
         ++bookmarks_;
         require(version.size() <= 1024);
     }

@@ -56,7 +56,7 @@ struct ModelReading final : private detail::EventSink {
         static constexpr const char* names[] = {"added ", "modified ", "deleted "};
         add(names[static_cast<int>(type)] + ModelText::of(object.kind, object.model));
     }
-    void on_bookmark(std::string_view version) override { add("bookmark @" + text(version)); }
+    void on_bookmark(std::string_view version, bool) override { add("bookmark @" + text(version)); }
     void on_error_event(const detail::ServerStatus& s) override {
         add("error " + std::to_string(s.code) + " " + s.reason + ": " + s.message + " after " +
             std::to_string(s.retry_after_seconds) + (s.version_too_large ? " too large" : ""));

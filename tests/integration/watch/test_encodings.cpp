@@ -42,7 +42,7 @@ bool wants_protobuf(const Request& request) {
 
 /// A server that answers in JSON what is not prescribed, and a watch.
 struct Encodings : Simulation {
-    explicit Encodings(Kind kind = Kind::pod, WatchOptions options = {})
+    explicit Encodings(Kind kind = Kind::pod, WatchOptions options = plain_lists())
         : probe(*this, {kind, {}, {}, {}}, options) {
         for (const char* name : {"a", "b"}) server.apply(pod({.name = name}));
     }
@@ -125,7 +125,7 @@ TEST_CASE("Encodings: a list and its events come in protobuf") {
 }
 
 TEST_CASE("Encodings: without protobuf plain JSON is asked for") {
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     options.protobuf = false;
     Encodings f(Kind::pod, options);
     f.probe.start();
@@ -134,7 +134,7 @@ TEST_CASE("Encodings: without protobuf plain JSON is asked for") {
 
 TEST_CASE("Encodings: of kinds whose metadata is enough nothing else is asked for") {
     const Kind kind = GENERATE(Kind::namespace_, Kind::replicaset, Kind::job);
-    WatchOptions options;
+    WatchOptions options = plain_lists();
     SECTION("in protobuf") {
         Encodings f(kind, options);
         f.probe.start();

@@ -46,7 +46,8 @@ inline Members metadata_members(MetadataFields fields) {
         {"uid", 5, text<&M::uid>()},
         {"resourceVersion", 6, text<&M::resource_version>()},
     };
-    if (fields != MetadataFields::all) members.emplace_back("annotations", bookmark_annotation());
+    if (fields != MetadataFields::all)
+        members.emplace_back("annotations", 12, bookmark_annotation());
     if (fields == MetadataFields::identity) return members;
     members.emplace_back("ownerReferences", 13, array<&M::owner_references>({
         {"kind", 1, text<&O::kind>()},

@@ -58,8 +58,7 @@ class ApiClientImpl {
     /// \param accept  the value of the header
     /// \param gzip    whether the answer may be compressed
     HttpRequest make_request(std::string_view path, const RequestCredentials&,
-                             std::string_view accept = "application/json",
-                             bool gzip = false) const;
+                             std::string_view accept = "application/json", bool gzip = false) const;
     /// Whether the server is on this machine, by the name that it has.
     bool is_local() const;
     /// Whether the server may be asked for compressed answers.
@@ -94,8 +93,9 @@ class ApiClientImpl {
     const Traffic traffic_kind_;
     ServerUrl url_;
     std::string base_;
-    std::string header_;            ///< the part that is the same in every request
-    std::string configured_lines_;  ///< so is this one, behind what is accepted
+    /// What is the same in every request, before what it accepts and behind that.
+    std::string header_;
+    std::string header_rest_;
     bool compresses_ = true;
     HttpConnection::Target target_;         ///< as the configuration says
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`

@@ -49,7 +49,7 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
               "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: ";
     compresses_ = !server.disable_compression;
-    configured_lines_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
+    header_rest_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (is_secret_header(header.value)) add_secret(header.value);
     }
@@ -122,10 +122,10 @@ HttpRequest ApiClientImpl::make_request(std::string_view path, const RequestCred
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
     text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + accept.size() +
-                 encoding.size() + configured_lines_.size() + present.value.size() +
+                 encoding.size() + header_rest_.size() + present.value.size() +
                  present.headers.size());
     (((text += "GET ") += url_.prefix) += path) += header_;
-    ((text += accept) += encoding) += configured_lines_;
+    ((text += accept) += encoding) += header_rest_;
     if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
     text += view(present.headers);
     text += "\r\n";

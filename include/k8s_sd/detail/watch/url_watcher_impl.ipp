@@ -254,10 +254,10 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.purpose = purpose;
     exchange_.has_position = request.has_position;
     exchange_.streams = machine_.streams();
-    request.accept =
-        encoding_.accept(purpose == Purpose::watch || request.streamed, api_version_.empty());
     exchange_.streamed = request.streamed;
     exchange_.gzip = request.gzip;
+    request.accept =
+        encoding_.accept(purpose == Purpose::watch || request.streamed, api_version_.empty());
     head_at_.reset();
     watching_since_.reset();
     inflater_.reset();
@@ -282,8 +282,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
     wait(waiting);
-    HttpRequest http =
-        api_.make_request(request.target, credentials, request.accept, request.gzip);
+    HttpRequest http = api_.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
@@ -607,8 +606,8 @@ void URLWatcherImpl::decide(ExchangeEnd end) {
 bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
     const ResponseHead& head = exchange_.head;
     if (head.status == 406 || head.status == 415) return true;
-    return exchange_.readable && head.content_type == protobuf_media_type &&
-           end.failure.ec == errc::malformed_response;
+    return exchange_.readable && head.content_encoding.empty() &&
+           head.content_type == protobuf_media_type && end.failure.ec == errc::malformed_response;
 }
 
 /// Asks for the same at once, in plain JSON. False: that was what has failed.
@@ -705,8 +704,8 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
     if (machine_.stream_failed()) traffic_->streamed_lists.on_failure(query_.kind, now());
-    gzip_failed_ = false;
     encoding_.on_list();
+    gzip_failed_ = false;
     if (report_.on_list(now(), exchange_.streamed)) observer_.on_status();
     if (!stopped_ && report_.on_synced()) {
         observer_.on_status();

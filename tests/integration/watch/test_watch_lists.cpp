@@ -1,0 +1,174 @@
+#include "support/objects.hpp"
+#include "support/watch_probe.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+using sim::Response;
+
+// Lists that come as the first events of a watch, and compressed lists, of the simulated server.
+
+namespace {
+
+using Texts = std::vector<std::string>;
+using Names = std::set<std::string>;
+
+const std::string streamed = "WATCH /api/v1/pods from ";
+
+/// A server with the pods a, b and c, and a watcher with the default options.
+struct Watched : Simulation {
+    explicit Watched(sim::ApiServerOptions server_options = {}, WatchOptions options = {})
+        : Simulation(std::move(server_options)) {
+        for (const char* name : {"a", "b", "c"}) version = server.apply(pod({.name = name}));
+        probe.emplace(*this, WatchQuery{}, options);
+        probe->start();
+    }
+    /// The watch ends, its version has expired, and b is gone.
+    void expire() {
+        server.end_watches();
+        settle();
+        server.remove("pods", "default", "b");
+        server.fail_next(Response::failure(410, "Expired", "too old resource version"));
+        advance(1s);
+    }
+    std::string version;
+    std::optional<WatchProbe> probe;
+};
+
+}  // namespace
+
+TEST_CASE("Watch-lists: one request lists, and then watches") {
+    Watched w;
+    CHECK(w.take_requests() == Texts{streamed});
+    CHECK(w.probe->names() == Names{"a", "b", "c"});
+    CHECK(w.probe->synced == 1);
+    CHECK(w.probe->at_sync == 3);
+    CHECK(w.probe->status().streamed_lists == 1);
+    CHECK(w.probe->status().waiting == Waiting::events);
+    CHECK(w.metrics->of(Kind::pod).lists == 1);
+    CHECK(w.metrics->of(Kind::pod).streamed_lists == 1);
+    CHECK(w.metrics->of(Kind::pod).watches == 1);
+    w.probe->take_changes();
+    w.server.apply(pod({.name = "d"}));
+    w.settle();
+    CHECK(w.probe->take_changes() == "+d");
+    CHECK(w.take_requests().empty());
+    CHECK(w.take_log().empty());
+}
+
+TEST_CASE("Watch-lists: the watch that follows begins where the stream ended") {
+    Watched w;
+    const std::string version = w.server.apply(pod({.name = "d"}));
+    w.settle();
+    w.take_requests();
+    w.server.end_watches();
+    w.advance(1s);
+    const auto requests = w.server.requests();
+    REQUIRE(requests.size() == 1);
+    CHECK(requests[0].request.param("resourceVersion") == version);
+    CHECK(requests[0].request.param("sendInitialEvents").empty());
+}
+
+TEST_CASE("Watch-lists: a list after an expired version brings the differences only") {
+    Watched w;
+    w.advance(1min);
+    w.probe->take_changes();
+    w.take_requests();
+    w.expire();
+    CHECK(w.probe->take_changes() == "-b");
+    CHECK(w.probe->status().lists[static_cast<std::size_t>(ListReason::expired)] == 1);
+    CHECK(w.probe->status().streamed_lists == 2);
+}
+
+TEST_CASE("Watch-lists: a server that refuses is sent a LIST at once, and not asked again") {
+    sim::ApiServerOptions options;
+    options.watch_list = false;
+    Watched w(options);
+    const Texts requests = w.take_requests();
+    REQUIRE(requests.size() == 3);
+    CHECK(requests[0] == streamed);
+    CHECK(requests[1] == "LIST /api/v1/pods?limit=500");
+    CHECK(requests[2] == "WATCH /api/v1/pods from " + w.version);
+    CHECK(w.probe->names() == Names{"a", "b", "c"});
+    CHECK(w.probe->status().streamed_lists == 0);
+    CHECK(w.take_log().empty());
+    w.advance(1min);
+    w.take_requests();
+    w.expire();
+    for (const std::string& request : w.take_requests()) CHECK(request != streamed);
+    CHECK(w.probe->names() == Names{"a", "c"});
+}
+
+TEST_CASE("Watch-lists: a server that never marks the end of the list is sent a LIST in time") {
+    sim::ApiServerOptions options;
+    options.initial_events_end = false;
+    Watched w(options);
+    CHECK(w.probe->names() == Names{"a", "b", "c"});
+    CHECK(w.probe->synced == 0);
+    w.advance(31s);
+    CHECK(w.probe->synced == 1);
+    CHECK(w.probe->status().streamed_lists == 0);
+    CHECK_FALSE(w.probe->status().error);
+}
+
+TEST_CASE("Watch-lists: a server that ignores the parameter is sent a LIST in time") {
+    sim::ApiServerOptions options;
+    options.ignore_initial_events = true;
+    Watched w(options);
+    CHECK(w.probe->synced == 0);
+    w.advance(31s);
+    CHECK(w.probe->synced == 1);
+    CHECK(w.probe->names() == Names{"a", "b", "c"});
+}
+
+TEST_CASE("Watch-lists: of every kind, in both encodings") {
+    for (std::size_t i = 0; i < kind_count; ++i) {
+        for (const bool protobuf : {true, false}) {
+            CAPTURE(i, protobuf);
+            Simulation sim;
+            WatchOptions options;
+            options.protobuf = protobuf;
+            WatchProbe probe(sim, {static_cast<Kind>(i), {}, {}, {}}, options);
+            probe.start();
+            CHECK(probe.synced == 1);
+            CHECK(probe.status().streamed_lists == 1);
+            CHECK(sim.server.requests().size() == 1);
+        }
+    }
+}
+
+TEST_CASE("Compressed lists: asked for as LIST, and read") {
+    sim::ApiServerOptions server_options;
+    server_options.gzip_threshold = 0;
+    WatchOptions options;
+    options.gzip = Compression::always;
+    Watched w(server_options, options);
+    const auto requests = w.server.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0].request.header("accept-encoding") == "gzip");
+    CHECK(requests[1].request.header("accept-encoding") == "identity");
+    CHECK(w.probe->names() == Names{"a", "b", "c"});
+    CHECK(w.probe->status().streamed_lists == 0);
+}
+
+TEST_CASE("Compressed lists: one that is cut is asked for again as it is") {
+    sim::ApiServerOptions server_options;
+    server_options.gzip_threshold = 0;
+    WatchOptions options;
+    options.gzip = Compression::always;
+    Simulation sim(server_options);
+    sim.server.apply(pod({.name = "a"}));
+    sim.server.set_encoding_fault(sim::ApiServer::EncodingFault::cut_gzip);
+    WatchProbe probe(sim, {}, options);
+    probe.start();
+    CHECK(probe.synced == 0);
+    CHECK(probe.status().error == errc::truncated_response);
+    sim.advance(5s);
+    CHECK(probe.synced == 1);
+    CHECK(probe.names() == Names{"a"});
+}
