@@ -159,7 +159,8 @@ struct GroupView {
 };
 
 /// A configuration without the role and the update interval, with the server found: what two
-/// discoverers must have in common to share watches and target groups.
+/// discoverers must have in common to share target groups. To share watches, the same server and
+/// WatchOptions will do.
 struct ResolvedConfig {
     WatchScope scope{};  ///< what is watched
     GroupView view{};    ///< how it is seen

@@ -16,8 +16,9 @@ class GroupRegistry;
 class GroupWatcherImpl;
 }  // namespace detail
 
-/// The URLWatchers of a scope (server, credentials, namespaces, selectors), and the target groups
-/// of a view of it (dialect, metadata options). Generates each target group once for all
+/// What is watched of a scope (server, credentials, namespaces, selectors), and the target groups
+/// of a view of it (dialect, metadata options). Watchers of one server with equal WatchOptions
+/// share URLWatchers, see WatchOptions::share_selectors. Generates each target group once for all
 /// observers, and again when an object that reaches its labels has changed: at once, and no other
 /// group. A URL is watched as long as an observer's role needs it.
 ///
@@ -66,8 +67,8 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
     };
 
     /// The watcher of that scope and view on the executor's context, a new one if there is none. It
-    /// works on a strand of its own; where `executor` is a strand itself, on the executor
-    /// underneath.
+    /// works on a strand that it has in common with those it shares URLWatchers with; where
+    /// `executor` is a strand itself, on the executor underneath.
     /// \throws ConfigError for an empty executor, and for a server or namespace that cannot be one
     static std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&,
                                                  const ResolvedConfig&);

@@ -123,7 +123,7 @@ TEST_CASE("DiscoveryManager: groups of one source from two clusters are kept apa
     DiscoveryConfig other = j.pods();
     other.api_server.url = "http://other.invalid";
     j.settle_with({{"a", {j.pods(), other}}});
-    CHECK(j.host.take_diffs() == "a(full): 1(full)[~p1 ~p2] 2(full)[~p1 ~p2]");
+    CHECK(j.host.take_diffs() == "a(full): 1(full)[~p1 ~p2]; a: 2(full)[~p1 ~p2]");
     CHECK(j.status("a").groups == 4);
     j.server.remove("pods", "default", "p1");
     j.settle();

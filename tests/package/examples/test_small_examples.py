@@ -49,7 +49,7 @@ class SmallExamples(unittest.TestCase):
         steps = re.split(r"(?m)^step \d+: ", result.stdout)[1:]
         self.assertEqual(len(steps), 7)
         lists = [int(re.search(r"\((\d+) new lists", step)[1]) for step in steps]
-        self.assertEqual(lists, [4, 0, 0, 1, 0, 0, 0])
+        self.assertEqual(lists, [4, 0, 0, 1, 0, 0, 1])
         self.assertRegex(steps[0], r"(?m)^  shop, first diff: \d+ groups added or changed, 0 removed")
         renamed = steps[1]
         self.assertLess(renamed.index("webshop, first diff"), renamed.index("shop, last diff"))
