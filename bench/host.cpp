@@ -70,7 +70,11 @@ k8s_sd::DiscoveryConfig make_config(const Options& options, std::size_t job) {
         if (k8s_sd::to_string(each) == role) config.role = each;
     }
     // Watches of their own, in which nothing ever happens.
-    if (options.number("quiet", 0) != 0) config.namespaces = {"quiet-" + std::to_string(job)};
+    if (options.number("quiet", 0) != 0) {
+        config.namespaces = {"quiet-" + std::to_string(job)};
+        config.watch.share_selectors = false;
+    }
+    if (options.number("gzip", 0) != 0) config.watch.gzip = k8s_sd::Compression::always;
     config.attach_metadata.node = options.number("attach_node", 0) != 0;
     // Twenty applications; what follows makes each selector another one and selects nothing less.
     if (options.number("different", 0) != 0) {

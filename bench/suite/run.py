@@ -107,8 +107,8 @@ class Bench:
         for name, server_options, host_options in (
                 ("plain JSON", {}, {}),
                 ("JSON over TLS", {"tls": self.tls}, {}),
-                ("JSON, gzip", {"gzip": True}, {"gzip": "on"}),
-                ("JSON, gzip over TLS", {"gzip": True, "tls": self.tls}, {"gzip": "on"}),
+                ("JSON, gzip", {"gzip": True}, {"gzip": 1}),
+                ("JSON, gzip over TLS", {"gzip": True, "tls": self.tls}, {"gzip": 1}),
                 ("JSON, watch-list", {"watch_list": True}, {}),
                 ("protobuf", {"protobuf": True}, {}),
                 ("protobuf over TLS", {"protobuf": True, "tls": self.tls}, {}),
