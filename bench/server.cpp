@@ -59,6 +59,15 @@ void send_events(tcp::socket& socket, const Cluster& cluster, std::size_t events
     socket.read_some(asio::buffer(&go, 1), ec);
 }
 
+/// As a server does that knows no watch-lists.
+void refuse(tcp::socket& socket) {
+    constexpr std::string_view answer =
+        "HTTP/1.1 422 Unprocessable Entity\r\nContent-Type: application/json\r\n"
+        "Content-Length: 79\r\n\r\n"
+        R"({"kind":"Status","apiVersion":"v1","metadata":{},"reason":"Invalid","code":422})";
+    asio::write(socket, asio::buffer(answer));
+}
+
 void answer(tcp::socket socket, const Cluster& cluster, std::size_t events, int start) {
     boost::system::error_code ec;
     asio::streambuf buffer;
@@ -69,7 +78,9 @@ void answer(tcp::socket socket, const Cluster& cluster, std::size_t events, int 
                                   asio::buffers_begin(buffer.data()) +
                                       static_cast<std::ptrdiff_t>(n));
         buffer.consume(n);
-        if (request.find("watch=1") == std::string::npos) {
+        if (request.find("sendInitialEvents") != std::string::npos) {
+            refuse(socket);
+        } else if (request.find("watch=1") == std::string::npos) {
             send_list(socket, cluster);
         } else {
             send_events(socket, cluster, events, start);
