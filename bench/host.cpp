@@ -72,7 +72,7 @@ k8s_sd::DiscoveryConfig make_config(const Options& options, std::size_t job) {
     // Watches of their own, in which nothing ever happens.
     if (options.number("quiet", 0) != 0) {
         config.namespaces = {"quiet-" + std::to_string(job)};
-        config.watch.share_selectors = false;
+        config.watch.share_selectors = k8s_sd::SelectorSharing::never;
     }
     if (options.number("gzip", 0) != 0) config.watch.gzip = k8s_sd::Compression::always;
     config.attach_metadata.node = options.number("attach_node", 0) != 0;

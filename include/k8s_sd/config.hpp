@@ -48,6 +48,14 @@ enum class Compression : std::uint8_t {
     never,
 };
 
+/// Whether configurations of one server that differ in selectors or namespaces share watches of
+/// more than each of them wants. Selectors are evaluated here then.
+enum class SelectorSharing : std::uint8_t {
+    automatic,  ///< where at least two selections of a resource are wanted, unless they are narrow
+    always,     ///< wherever they can be evaluated here: one selection is enough, or a narrow one
+    never,      ///< each has watches with its own selectors and namespaces
+};
+
 /// How to list and watch. Zero disables a timeout.
 struct WatchOptions {
     unsigned page_size = 500;  ///< objects a page of the first LIST; 0: one page
@@ -85,10 +93,8 @@ struct WatchOptions {
     /// An Endpoints object has a target for each pair of address and port, so a small object can
     /// ask for very many. An object that exceeds this keeps the targets it had.
     std::size_t max_targets_per_object = 100'000;
-    /// Configurations of one server and with equal options that differ in selectors or namespaces
-    /// share one watch of each resource, which lists and watches what all of them want; selectors
-    /// are evaluated here then. False: each has watches with its own selectors and namespaces.
-    bool share_selectors = true;
+    /// Configurations of one server and with equal options share watches in this way.
+    SelectorSharing share_selectors = SelectorSharing::automatic;
     std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
     std::size_t max_objects = 1'000'000;                   ///< that one URL may have
     auto operator<=>(const WatchOptions&) const = default;

@@ -3,6 +3,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -32,7 +33,7 @@ struct Jobs : Simulation {
     }
     DiscoveryConfig config(const std::string& label = {}, const Texts& namespaces = {},
                            Role role = Role::pod) {
-        DiscoveryConfig config;
+        DiscoveryConfig config{.watch = plain_lists()};
         config.role = role;
         config.api_server.url = server.url();
         config.namespaces = namespaces;
@@ -269,11 +270,26 @@ TEST_CASE("Shared watches: a host can have it otherwise") {
     Jobs j;
     DiscoveryConfig x = j.config("app=x");
     DiscoveryConfig y = j.config("app=y");
-    x.watch.share_selectors = y.watch.share_selectors = false;
+    x.watch.share_selectors = y.watch.share_selectors = SelectorSharing::never;
     const auto first = j.start(x);
     const auto second = j.host(y);
     CHECK(j.requests() == Texts{"LIST /api/v1/pods app=x", "LIST /api/v1/pods app=y",
                                 "WATCH /api/v1/pods app=x", "WATCH /api/v1/pods app=y"});
+}
+
+TEST_CASE("Shared watches: narrow selections share where the host says so") {
+    Jobs j;
+    DiscoveryConfig x = j.config();
+    x.selectors = {{Role::pod, "", "metadata.name=x"}};
+    x.watch.share_selectors = SelectorSharing::always;
+    DiscoveryConfig y = x;
+    y.selectors = {{Role::pod, "", "metadata.name=y"}};
+    const auto first = j.start(x);
+    const auto second = j.host(y);
+    CHECK(j.requests() == all_pods);
+    CHECK(first->groups.size() == 2);
+    CHECK(second->groups.size() == 2);
+    CHECK(j.kept() == 4);
 }
 
 TEST_CASE("Shared watches: a larger watch that is refused is given up, without an error") {

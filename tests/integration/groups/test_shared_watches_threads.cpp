@@ -109,7 +109,7 @@ TEST_CASE("Shared watches: jobs come and go on several threads while pods change
     }
     for (unsigned draw = 0; draw < selectors.size() * 3; ++draw) {
         DiscoveryConfig alone = config(draw);
-        alone.watch.share_selectors = false;
+        alone.watch.share_selectors = SelectorSharing::never;
         Job job(context, alone);
         jobs.push_back(std::make_unique<Job>(context, config(draw)));
         const Job& shared = *jobs.back();

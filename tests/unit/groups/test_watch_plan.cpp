@@ -13,7 +13,7 @@ namespace {
 struct Plan {
     Kind kind = Kind::pod;
     std::vector<WantedObjects> views;
-    bool share = true;
+    SelectorSharing sharing = SelectorSharing::automatic;
     std::size_t cluster_wide_from = 20;
     RefusedWatches refused;
 
@@ -21,7 +21,7 @@ struct Plan {
     std::string text() const {
         std::string text;
         for (const auto& queries :
-             detail::plan_watches(kind, views, share, cluster_wide_from, refused)) {
+             detail::plan_watches(kind, views, sharing, cluster_wide_from, refused)) {
             if (!text.empty()) text += " |";
             for (const WatchQuery& query : queries) {
                 CHECK(query.kind == kind);
@@ -98,11 +98,20 @@ TEST_CASE("Watch plan: what is not selected here keeps its own watch") {
 
 TEST_CASE("Watch plan: nothing is shared where the host says so") {
     Plan plan;
-    plan.share = false;
+    plan.sharing = SelectorSharing::never;
     CHECK(plan.view({}, "app=x").view({}, "").view({"a"}, "").text() == "*[app=x;] | * | a");
     plan.cluster_wide_from = 1;
     CHECK(plan.text() == "*[app=x;] | * | *");
     CHECK(plan.refuse("").text() == "*[app=x;] | * | a");
+}
+
+TEST_CASE("Watch plan: one selection is enough where the host says so") {
+    Plan plan;
+    plan.sharing = SelectorSharing::always;
+    CHECK(plan.view({}, "app=x").text() == "*");
+    CHECK(plan.view({"a"}, "app=y").text() == "* | *");
+    CHECK(plan.refuse("").text() == "*[app=x;] | a");
+    CHECK(plan.refuse("a").text() == "*[app=x;] | a[app=y;]");
 }
 
 TEST_CASE("Watch plan: what was refused is not asked for again") {

@@ -44,6 +44,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
 
     void plan_soon();
     void plan(const SharedWatch* failing);
+    bool is_selected_here(const Selection&) const;
     SharedWatchPtr find_watch(const WatchQuery&, const std::vector<KindView*>& views) const;
     SharedWatchPtr make_watch(const WatchQuery&, const std::vector<KindView*>& views,
                               const SharedWatch* failing);

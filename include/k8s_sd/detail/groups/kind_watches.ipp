@@ -70,14 +70,19 @@ void KindWatches::plan_soon() {
     });
 }
 
+/// The server has little to send of a narrow selection.
+bool KindWatches::is_selected_here(const Selection& selection) const {
+    const bool wide = common_->options.share_selectors == SelectorSharing::always;
+    return selection.known_here() && (wide || !selection.narrow());
+}
+
 /// \param failing  a watch that shall not go on, or null
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
     std::vector<WantedObjects> wanted;
     for (const KindView* view : views_) {
         wanted.push_back(view->wanted_);
-        const bool here = !view->party_ || (view->party_->selection.known_here() &&
-                                            !view->party_->selection.narrow());
+        const bool here = !view->party_ || is_selected_here(view->party_->selection);
         wanted.back().selects_here = here && !too_many_audiences_;
     }
     const auto queries =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/watch_query.hpp"
 
@@ -31,10 +32,6 @@ class RefusedWatches {
     std::vector<WatchQuery> queries_;
 };
 
-/// From how many different selections of a kind in a namespace, or in all of them, one watch
-/// without a selector takes the place of theirs.
-inline constexpr std::size_t selections_that_share = 2;
-
 /// What to watch of a kind so that each view gets what it wants: the queries of each view. Views
 /// with an equal query share a watch. What comes out depends on nothing but the parameters.
 /// - A view of all namespaces without a selector serves every view of the kind.
@@ -42,11 +39,12 @@ inline constexpr std::size_t selections_that_share = 2;
 ///   the other views are served by one of all namespaces if there is one.
 /// - A selection that is narrow, or not known here, keeps watches of its own.
 /// - What was refused is not asked for; the exact need of a view always is.
-/// \param share  false: no query is larger than what a view wants, see WatchOptions
+/// \param sharing  see WatchOptions
 /// \param cluster_wide_from  see WatchOptions
 std::vector<std::vector<WatchQuery>> plan_watches(Kind kind,
                                                   const std::vector<WantedObjects>& views,
-                                                  bool share, std::size_t cluster_wide_from,
+                                                  SelectorSharing sharing,
+                                                  std::size_t cluster_wide_from,
                                                   const RefusedWatches& refused);
 
 }  // namespace k8s_sd::inline v0::detail

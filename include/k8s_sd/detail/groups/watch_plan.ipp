@@ -21,9 +21,9 @@ Selectors selectors_of(const WantedObjects& view) {
 /// Plans the watches of one kind.
 class Planner {
  public:
-    Planner(Kind kind, const std::vector<WantedObjects>& views, bool share,
+    Planner(Kind kind, const std::vector<WantedObjects>& views, SelectorSharing sharing,
             std::size_t cluster_wide_from, const RefusedWatches& refused)
-        : kind_(kind), share_(share), cluster_wide_from_(cluster_wide_from), refused_(refused) {
+        : kind_(kind), sharing_(sharing), cluster_wide_from_(cluster_wide_from), refused_(refused) {
         for (const WantedObjects& view : views) {
             if (!shares(view) || own_namespaces(view) != everywhere) continue;
             everywhere_.insert(selectors_of(view));
@@ -59,11 +59,15 @@ class Planner {
                       const WantedObjects& view) {
         for (const std::string& ns : namespaces) selections[ns].insert(selectors_of(view));
     }
-    static bool is_large(const std::set<Selectors>& selections) {
-        return selections.size() >= selections_that_share || selections.contains(Selectors());
+    /// Whether one watch without a selector takes the place of theirs.
+    bool is_large(const std::set<Selectors>& selections) const {
+        const std::size_t enough = sharing_ == SelectorSharing::always ? 1 : 2;
+        return selections.size() >= enough || selections.contains(Selectors());
     }
 
-    bool shares(const WantedObjects& view) const { return share_ && view.selects_here; }
+    bool shares(const WantedObjects& view) const {
+        return sharing_ != SelectorSharing::never && view.selects_here;
+    }
     bool is_limited(const WantedObjects& view) const {
         return !view.namespaces.empty() && resource_of(kind_).namespaced;
     }
@@ -100,7 +104,7 @@ class Planner {
     }
 
     const Kind kind_;
-    const bool share_;
+    const SelectorSharing sharing_;
     const std::size_t cluster_wide_from_;
     const RefusedWatches& refused_;
     std::set<Selectors> everywhere_;  // of views that watch all namespaces
@@ -121,9 +125,10 @@ bool RefusedWatches::all_namespaces() const {
 
 std::vector<std::vector<WatchQuery>> plan_watches(Kind kind,
                                                   const std::vector<WantedObjects>& views,
-                                                  bool share, std::size_t cluster_wide_from,
+                                                  SelectorSharing sharing,
+                                                  std::size_t cluster_wide_from,
                                                   const RefusedWatches& refused) {
-    const Planner planner(kind, views, share, cluster_wide_from, refused);
+    const Planner planner(kind, views, sharing, cluster_wide_from, refused);
     std::vector<Queries> plan;
     for (const WantedObjects& view : views) plan.push_back(planner.queries(view));
     return plan;

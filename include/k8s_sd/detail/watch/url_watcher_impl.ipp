@@ -425,8 +425,7 @@ std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
 /// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
 /// others in place of those that it lacks. An event that finds no room is not taken, nor is its
 /// version: it comes again.
-bool URLWatcherImpl::is_one_too_many(EventType type, bool kept,
-                                     const model::ObjectMeta& meta) {
+bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const model::ObjectMeta& meta) {
     if (too_many_) return true;
     // A change of what the list has brought may come before its end.
     const bool is_change = exchange_.streams_list() && type != EventType::added &&
