@@ -28,12 +28,12 @@ struct Region {
 };
 
 /// Takes objects as a watcher does, and makes of them what is kept, if told so.
-struct Sink : EventSink {
+struct Sink final : EventSink {
     void on_object(EventType, const DecodedObject& object) override {
         ++count;
         if (maker) objects.push_back(maker->make(object));
     }
-    void on_bookmark(std::string_view) override {}
+    void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const ServerStatus&) override {}
     void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
                        std::string_view) override {}

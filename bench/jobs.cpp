@@ -84,8 +84,8 @@ class Program {
     /// with five applications in each.
     static k8s_sd::Selector selector(std::size_t i) {
         const std::size_t ns = i / 5;
-        char label[24];
-        char field[32];
+        char label[32];
+        char field[48];
         std::snprintf(label, sizeof label, "app=app-%04zu", ns % 4 * 5 + i % 5);
         std::snprintf(field, sizeof field, "metadata.namespace=ns-%03zu", ns);
         return {k8s_sd::Role::pod, label, field};

@@ -23,7 +23,8 @@ inline std::string in_brackets(std::string_view host) {
 inline std::string join_host_port(std::string_view host, std::string_view port) {
     const bool brackets = is_ipv6(host);
     std::string joined;
-    joined.reserve(host.size() + port.size() + 3);
+    // Not more than that: most of them fit into the string itself.
+    joined.reserve(host.size() + port.size() + (brackets ? 3 : 1));
     if (brackets) joined += '[';
     joined += host;
     joined += brackets ? "]:" : ":";

@@ -167,7 +167,12 @@ Projection presence(Members members = {}) {
 template <auto Pointer>
 Projection array(Members members) {
     Projection node{.type = Projection::Type::array, .element_bytes = element_bytes<Pointer>};
-    node.begin = [](void* around) -> void* { return &field<Pointer>(around).emplace_back(); };
+    node.begin = [](void* around) -> void* {
+        auto& elements = field<Pointer>(around);
+        // Most have a few, and growing from one takes as many allocations.
+        if (elements.capacity() == 0) elements.reserve(4);
+        return &elements.emplace_back();
+    };
     node.element.push_back(object(std::move(members)));
     return node;
 }

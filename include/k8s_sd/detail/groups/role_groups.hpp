@@ -7,7 +7,6 @@
 #include "k8s_sd/environment.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,10 +32,7 @@ class RoleGroups final : private Lookup {
     /// Generates marked groups, at most `limit`. Returns what has changed.
     std::vector<GroupChange> update(std::size_t limit);
 
-    std::size_t group_count() const {
-        const auto has_group = [](const auto& entry) { return entry->group != nullptr; };
-        return static_cast<std::size_t>(std::count_if(entries_.begin(), entries_.end(), has_group));
-    }
+    std::size_t group_count() const noexcept { return group_count_; }
     /// Every group that has targets.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
@@ -104,6 +100,7 @@ class RoleGroups final : private Lookup {
     ObjectMaker& maker_;
     const Environment& environment_;
     boost::unordered_flat_set<Keyed<std::unique_ptr<Entry>>, KeyHash, KeyEqual> entries_;
+    std::size_t group_count_ = 0;
     std::vector<Entry*> dirty_;
     Graph graph_;
     Generation generation_;

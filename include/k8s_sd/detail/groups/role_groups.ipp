@@ -78,6 +78,8 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
         entry.current = entry.current && change.group->has_parts_of(*change.previous);
     } else {
         entry.group = change.group;
+        if (change.group) ++group_count_;
+        if (change.previous) --group_count_;
         if (change.group || change.previous) changes.push_back(std::move(change));
     }
     if (!entry.gone) return;
