@@ -49,6 +49,10 @@ inline DiscoveryConfig random_config(Random& random, const std::string& url) {
     }
     config.watch.page_size = random.below(4);
     config.watch.watch_list = random.one_in(2);
+    config.watch.protobuf = !random.one_in(3);
+    config.watch.gzip = random.pick<Compression>({Compression::automatic, Compression::always});
+    using enum SelectorSharing;
+    config.watch.share_selectors = random.pick<SelectorSharing>({automatic, always, never});
     if (random.one_in(2)) config.watch.cluster_wide_from = 1;
     if (random.one_in(3)) config.min_update_interval = std::chrono::seconds(2);
     return config;

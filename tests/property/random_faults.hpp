@@ -17,6 +17,12 @@ inline sim::ApiServerOptions random_server(Random& random) {
     options.bookmarks = !random.one_in(3);
     options.bookmark_interval = random.pick<Duration>({seconds(20), seconds(60)});
     if (random.one_in(3)) options.history = 5;
+    // Older servers lack one or the other.
+    options.protobuf = !random.one_in(4);
+    options.metadata_only = !random.one_in(4);
+    options.watch_list = !random.one_in(4);
+    options.ignore_initial_events = random.one_in(8);
+    options.gzip_threshold = random.below(2000);
     return options;
 }
 
@@ -39,13 +45,14 @@ class RandomFaults {
     /// Does something to the server, or changes one back.
     void disturb() {
         using After = sim::ApiServer::After;
-        switch (random_.below(7)) {
+        switch (random_.below(8)) {
             case 0: server_.disconnect_all(); break;
             case 1: server_.end_watches(); break;
             case 2: server_.compact(); break;
             case 3: server_.deny(kind()); break;
             case 4: server_.allow(kind()); break;
             case 5: server_.accept_connections(random_.one_in(2)); break;
+            case 6: server_.set_encoding_fault(encoding_fault()); break;
             default:
                 server_.send_to_watches(
                     kind(),
@@ -58,6 +65,7 @@ class RandomFaults {
     void end() {
         server_.set_intercept({});
         server_.accept_connections(true);
+        server_.set_encoding_fault(sim::ApiServer::EncodingFault::none);
         for (std::size_t kind = 0; kind < kind_count; ++kind) {
             server_.allow(to_string(static_cast<Kind>(kind)));
         }
@@ -81,6 +89,12 @@ class RandomFaults {
             default: break;
         }
         return response;
+    }
+    sim::ApiServer::EncodingFault encoding_fault() {
+        using enum sim::ApiServer::EncodingFault;
+        return random_.pick<sim::ApiServer::EncodingFault>(
+            {none, refuse_protobuf, unsupported_media_type, json_for_protobuf, cut_gzip,
+             gzip_members});
     }
     std::string kind() {
         return std::string(to_string(static_cast<Kind>(random_.below(kind_count))));
