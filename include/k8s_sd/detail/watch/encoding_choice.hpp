@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -42,7 +41,7 @@ class EncodingChoice {
 
     /// \param present_version  of the API; fields of older ones have other numbers
     std::string_view accept(bool watching, bool present_version) const noexcept {
-        if (plain_until_) return accepted::json;
+        if (plain_) return accepted::json;
         const bool protobuf = protobuf_ && present_version;
         if (!metadata_only_) return protobuf ? accepted::protobuf : accepted::json;
         if (watching)
@@ -51,22 +50,23 @@ class EncodingChoice {
     }
     /// Before the first page of a list.
     void begin_list(TimePoint now) noexcept {
-        if (plain_until_ && now >= *plain_until_) plain_until_.reset();
+        plain_ = plain_ && now < plain_until_;
     }
     /// What was asked for is not served. \returns false if there is nothing simpler to ask for
     bool fall_back(TimePoint now) noexcept {
-        if (plain_until_ || (!protobuf_ && !metadata_only_)) return false;
+        if (plain_ || (!protobuf_ && !metadata_only_)) return false;
+        plain_ = true;
         plain_until_ = now + pause_;
         pause_ = std::min(2 * pause_, longest_pause);
         return true;
     }
     /// A list was read.
     void on_list() noexcept {
-        if (!plain_until_) pause_ = shortest_pause;
+        if (!plain_) pause_ = shortest_pause;
     }
     /// The server is another one.
     void forget() noexcept {
-        plain_until_.reset();
+        plain_ = false;
         pause_ = shortest_pause;
     }
 
@@ -76,7 +76,8 @@ class EncodingChoice {
 
     bool protobuf_;
     bool metadata_only_;
-    std::optional<TimePoint> plain_until_;  ///< none: the first choice is asked for
+    bool plain_ = false;  ///< plain JSON is asked for, and not the first choice
+    TimePoint plain_until_{};
     Duration pause_ = shortest_pause;
 };
 
