@@ -20,7 +20,7 @@ sim::ApiServerOptions server_options(const std::shared_ptr<ManualClock>& clock, 
     sim::ApiServerOptions options;
     options.clock = clock;
     if (with_token) options.token = token;
-    options.protobuf = options.metadata_only = encoding == Encoding::protobuf;
+    options.protobuf = options.metadata_only = encoding != Encoding::json;
     return options;
 }
 
@@ -75,7 +75,11 @@ Cluster::Cluster(const CorpusCase& c, const std::filesystem::path& state, LabelD
     for (const CorpusJob& entry : c.jobs) {
         if (!read_answer(state, entry.name, dialect)) continue;
         auto job = std::make_unique<Job>(Job{entry.name, parse_sd_config(entry.yaml, dialect)});
-        job->config.watch.protobuf = encoding == Encoding::protobuf;
+        job->config.watch.protobuf = encoding != Encoding::json;
+        if (encoding != Encoding::streamed) {
+            job->config.watch.watch_list = false;
+            job->config.watch.share_selectors = SelectorSharing::never;
+        }
         if (entry.own_namespace.empty()) job->config.api_server.url = server_.url();
         job->discoverer.emplace(context_.get_executor(), job->config,
                                 [&ledger = job->ledger](const auto& diff) { ledger.apply(diff); });
@@ -124,11 +128,12 @@ RequestCounts Cluster::requests() const {
 }
 
 RequestCounts Cluster::expected_requests() const {
-    std::map<std::string, std::set<ResolvedConfig>> users;
+    // The same URL may be asked for with other credentials.
+    std::map<std::string, std::set<ApiServerConfig>> users;
     for (const auto& job : jobs_) {
         const ResolvedConfig resolved = resolve(job->config, {service_account_.path()});
         for (const std::string& url : urls_of(job->config.role, resolved)) {
-            users[url].insert(resolved);
+            users[url].insert(resolved.scope.api_server);
         }
     }
     RequestCounts counts;

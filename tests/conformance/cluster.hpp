@@ -7,7 +7,6 @@
 #include "support/config_fixtures.hpp"
 #include "support/group_ledger.hpp"
 #include "support/manual_clock.hpp"
-#include "support/plain_lists.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
@@ -35,6 +34,9 @@ enum class Pace { each_event, whole_step };
 enum class Encoding {
     protobuf,  ///< and nothing but the metadata of what is not needed in full
     json,      ///< and everything in full
+    /// As protobuf. Lists come as the first events of watches, and jobs with different selectors
+    /// and namespaces share these.
+    streamed,
 };
 
 /// The recorded cluster of a case, served by the simulated API server, and a discoverer for each
@@ -43,7 +45,7 @@ class Cluster {
  public:
     struct Job {
         std::string name;
-        DiscoveryConfig config{.watch = plain_lists()};
+        DiscoveryConfig config;
         DiscoveryLedger ledger{GroupLedger::Known::same};
         std::optional<Discoverer> discoverer{};
     };
@@ -64,7 +66,7 @@ class Cluster {
     std::uint64_t fallbacks() const;
     /// What clients have asked for so far.
     RequestCounts requests() const;
-    /// What they should have: one LIST and one WATCH of each URL for jobs that can share, and
+    /// What they should have, unless it is streamed: one LIST and one WATCH of each URL, and
     /// both again after an expired version.
     RequestCounts expected_requests() const;
 

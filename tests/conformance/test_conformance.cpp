@@ -82,16 +82,30 @@ void check_requests(const Cluster& cluster) {
     CHECK(found.size() == expected.size());
 }
 
+/// No LIST, and no more watches than without sharing.
+void check_streamed_requests(const Cluster& cluster) {
+    RequestCount expected;
+    RequestCount found;
+    for (const auto& [url, count] : cluster.expected_requests()) expected.watches += count.watches;
+    for (const auto& [url, count] : cluster.requests()) {
+        found.lists += count.lists;
+        found.watches += count.watches;
+    }
+    CHECK(found.lists == 0);
+    CHECK(found.watches <= expected.watches);
+}
+
 void check_case(const std::string& name, LabelDialect dialect, Pace pace = Pace::each_event,
                 sim::TransportFaults faults = {}, Encoding encoding = Encoding::protobuf) {
     const CorpusCase c = read_case(name);
     Cluster cluster(c, c.states.front(), dialect, faults, encoding);
     std::size_t compared = check_state(cluster, c.states.front(), dialect);
-    check_requests(cluster);
+    const auto check = encoding == Encoding::streamed ? check_streamed_requests : check_requests;
+    check(cluster);
     for (std::size_t i = 1; i < c.states.size(); ++i) {
         cluster.perform(c.states[i], pace);
         compared += check_state(cluster, c.states[i], dialect);
-        check_requests(cluster);
+        check(cluster);
         check_like_new(cluster, Cluster(c, c.states[i], dialect));
     }
     CHECK(compared == count_answers(name, dialect));
@@ -136,6 +150,14 @@ TEST_CASE("Conformance: in JSON every job has the targets that Prometheus finds"
 
 TEST_CASE("Conformance: in JSON every job has the targets that vmagent finds") {
     check_all_cases(LabelDialect::victoriametrics, Encoding::json);
+}
+
+TEST_CASE("Conformance: jobs that share streamed lists have the targets that Prometheus finds") {
+    check_all_cases(LabelDialect::prometheus, Encoding::streamed);
+}
+
+TEST_CASE("Conformance: jobs that share streamed lists have the targets that vmagent finds") {
+    check_all_cases(LabelDialect::victoriametrics, Encoding::streamed);
 }
 
 TEST_CASE("Conformance: targets do not depend on how bytes are cut into reads") {

@@ -29,7 +29,7 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
         for (const Kind kind : detail::needed_kinds(config.role, config.attach_metadata)) {
             for (const auto& [ns, name] : RandomCluster::names(kind)) {
                 const auto object = server.get(to_string(kind), ns, name);
-                if (object && is_selected(kind, ns, name, *object)) decode(kind, *object);
+                if (object && is_selected(kind, ns, *object)) decode(kind, *object);
             }
         }
     }
@@ -47,8 +47,7 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
     }
 
  private:
-    bool is_selected(Kind kind, const std::string& ns, const std::string& name,
-                     const boost::json::object& object) const {
+    bool is_selected(Kind kind, const std::string& ns, const boost::json::object& object) const {
         const auto& namespaces = config_.namespaces;
         if (resource_of(kind).namespaced && !namespaces.empty() &&
             std::find(namespaces.begin(), namespaces.end(), ns) == namespaces.end()) {

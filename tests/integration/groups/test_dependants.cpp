@@ -83,7 +83,7 @@ TEST_CASE("Dependants: a pod's change makes the targets of its own endpoint agai
     CHECK(before.begin()->second->size() == 100);  // the host has the old one, too
 
     SECTION("pods that change in one turn are one group") {
-        for (const std::size_t i : {3, 40, 99}) d.server.apply(d.pod(i, {{"v", "3"}}));
+        for (const std::size_t i : {3U, 40U, 99U}) d.server.apply(d.pod(i, {{"v", "3"}}));
         const Generated generated = d.take();
         CHECK(generated.parts == 3);
         CHECK(generated.groups <= 3);
@@ -171,9 +171,10 @@ TEST_CASE("Dependants: a namespace's labels make no targets again") {
 TEST_CASE("Dependants: a node behind an endpoint reaches the targets of that endpoint") {
     const Role role = GENERATE(Role::endpointslice, Role::endpoints);
     Dependants d;
-    for (int i = 0; i < 4; ++i) d.server.apply(node(name("n", i)));
+    for (std::size_t i = 0; i < 4; ++i) d.server.apply(node(name("n", i)));
     std::vector<Address> addresses;
-    for (int i = 0; i < 20; ++i) addresses.push_back({name("10.1.0.", i), "", name("n", i % 5)});
+    for (std::size_t i = 0; i < 20; ++i)
+        addresses.push_back({name("10.1.0.", i), "", name("n", i % 5)});
     d.server.apply(slice("web", "web", addresses));
     d.server.apply(endpoints("web", addresses));
     d.run(role, {.node = true});

@@ -77,12 +77,12 @@ TEST_CASE("Shared watches: jobs come and go on several threads while pods change
 
     const std::vector<std::string> selectors = {"", "app=x", "app!=x", "app in (x,y)", "!app"};
     const auto config = [&](unsigned draw) {
-        DiscoveryConfig config;
-        config.api_server.url = server.url();
+        DiscoveryConfig drawn;
+        drawn.api_server.url = server.url();
         const std::string& label = selectors[draw % selectors.size()];
-        if (!label.empty()) config.selectors = {{Role::pod, label, ""}};
-        if (draw % 3 == 0) config.namespaces = {"a"};
-        return config;
+        if (!label.empty()) drawn.selectors = {{Role::pod, label, ""}};
+        if (draw % 3 == 0) drawn.namespaces = {"a"};
+        return drawn;
     };
     const auto change = [&](unsigned draw) {
         const std::string name = "p" + std::to_string(draw % 7);

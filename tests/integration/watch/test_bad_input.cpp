@@ -4,6 +4,7 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
+#include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -36,8 +37,9 @@ DiscoveryConfig valid() {
 
 /// A host with two pods, and one thing that goes wrong.
 struct Trouble : Simulation {
-    explicit Trouble(ApiServerConfig api_server = {}) {
+    explicit Trouble(ApiServerConfig api_server = {}, const WatchOptions& watch = {}) {
         DiscoveryConfig config = valid();
+        config.watch = watch;
         config.api_server.auth = api_server.auth;
         for (const char* name : {"a", "b"}) server.apply(pod({.name = name}));
         host.emplace(context.get_executor(), config);
@@ -275,7 +277,7 @@ TEST_CASE("Bad input: a list that ends in the middle") {
 }
 
 TEST_CASE("Bad input: an object of the wrong shape among good ones") {
-    Trouble t;
+    Trouble t({}, plain_lists());
     const std::string bad =
         R"({"metadata":{"name":"bad","namespace":"default"},"status":"broken"})";
     t.server.set_intercept([&](const sim::Request& request) -> std::optional<Response> {

@@ -99,8 +99,9 @@ class JsonProjector {
         const Frame& frame = frames_.back();
         const std::string_view key = whole(rest);
         if (frame.node->type == Type::map) {
-            key_ = copy(key);
-            pending_ = &map_value();
+            const bool wanted = frame.node->wants(key);
+            if (wanted) key_ = copy(key);
+            pending_ = wanted ? &map_value() : nullptr;
         } else {
             pending_ = frame.node->member(key);
             has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);

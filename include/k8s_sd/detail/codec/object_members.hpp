@@ -29,10 +29,7 @@ inline constexpr std::string_view initial_events_end = "k8s.io/initial-events-en
 /// Of annotations that nobody wants, that of a bookmark.
 inline Projection bookmark_annotation() {
     Projection node = project::map<&model::ObjectMeta::annotations>();
-    node.add_pair = [](void* around, std::string_view key, std::string_view value) {
-        if (key == initial_events_end)
-            static_cast<model::ObjectMeta*>(around)->annotations.emplace_back(key, value);
-    };
+    node.only = initial_events_end;
     return node;
 }
 

@@ -39,12 +39,15 @@ struct Projection {
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
     std::size_t element_bytes = 0;  ///< array, map: what an element costs beside its texts
     bool base64 = false;            ///< map: the values are bytes, which JSON writes in base64
+    std::string_view only{};        ///< map: the one key that is wanted; empty: all are
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
     std::vector<Projection> element{};                               // of an array: exactly one
 
     FieldNumber field{};                 // of this node, in the object around it
     std::vector<std::uint8_t> fields{};  // of an object: number -> index of the member + 1
 
+    /// Of a map.
+    bool wants(std::string_view key) const noexcept { return only.empty() || key == only; }
     const Projection* member(std::string_view key) const noexcept {
         for (const auto& [name, node] : members) {
             // Most keys differ in one of these: comparing all of it is a call.

@@ -108,7 +108,7 @@ void ProtobufProjector::read_pair(const Frame& frame, const Projection& member, 
             reader.skip();
         }
     }
-    if (!count_element(member)) return;
+    if (!member.wants(key) || !count_element(member)) return;
     key = keep(key);
     member.add_pair(context, key, member.base64 ? keep_bytes(value) : keep(value));
 }
