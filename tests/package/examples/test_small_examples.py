@@ -69,7 +69,7 @@ class SmallExamples(unittest.TestCase):
 
     def test_object_cache_follows_rotation(self):
         self.ends_after_changes("object_cache",
-                                r"(?m)^read Secret shop/db-credentials: user \(4 bytes\), password ",
+                                r"(?m)^read Secret shop/db-credentials: password \(\d bytes\), user ",
                                 r"(?m)^Secret shop/db-credentials: ",
                                 r"(?m)^ConfigMap shop/settings: log-level \(\d bytes\)$",
                                 r"(?m)^Secret shop/db-credentials is present, 3 references$")

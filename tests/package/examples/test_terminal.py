@@ -235,13 +235,14 @@ class HostileText(unittest.TestCase):
 
     def test_no_text_of_the_cluster_reaches_the_terminal_as_an_escape(self):
         with hostile_cluster() as url:
-            with on_terminal("discover", "--api-server", url, width=60) as terminal:
+            with on_terminal("discover", "--no-watch-list", "--api-server", url,
+                             width=60) as terminal:
                 terminal.read_until(r"~ pod/[^\n]*\n")
                 terminal.process.send_signal(signal.SIGTERM)
                 text = terminal.read_all()
             self.check(text)
             self.assertLessEqual(max(map(width_of, lines_of(text))), 60)
-            self.check(run("discover", "--api-server", url, "--once").stdout)
+            self.check(run("discover", "--no-watch-list", "--api-server", url, "--once").stdout)
 
     def test_nor_does_any_text_of_a_kubeconfig(self):
         quoted = json.dumps("x\x1b]0;owned\x07\x1b[31m")
