@@ -62,7 +62,7 @@ REFUSALS = {
 def a_server_that_refuses_is_sent_lists(w, refusal):
     """Refused once, it lists at once in the usual way, and remembers that."""
     w.server.on("streamed", refusal)
-    start(w, within=5)
+    start(w, within=20)  # the start of a program with sanitizers counts
     for _ in range(3):
         w.change()
         w.settles(5)
