@@ -128,7 +128,7 @@ def changes_do_not_put_off_the_end_for_ever(w):
 def no_answer_at_all_gives_way_to_a_list(w):
     """Something holds back the heads of watches: a LIST tells the state after the timeout."""
     w.server.on("streamed", ignores_head_too)
-    start(w, within=100, synced=False)
+    start(w, within=180, synced=False)
     w.settles(100)
     w.at_most(1, "streamed")
 
