@@ -62,7 +62,7 @@ REFUSALS = {
 def a_server_that_refuses_is_sent_lists(w, refusal):
     """Refused once, it lists at once in the usual way, and remembers that."""
     w.server.on("streamed", refusal)
-    start(w, within=20)  # the start of a program with sanitizers counts
+    start(w, within=5)
     for _ in range(3):
         w.change()
         w.settles(5)
@@ -128,7 +128,7 @@ def changes_do_not_put_off_the_end_for_ever(w):
 def no_answer_at_all_gives_way_to_a_list(w):
     """Something holds back the heads of watches: a LIST tells the state after the timeout."""
     w.server.on("streamed", ignores_head_too)
-    start(w, within=180, synced=False)
+    start(w, within=100, synced=False)
     w.settles(100)
     w.at_most(1, "streamed")
 
