@@ -37,7 +37,9 @@ function(k8s_sd_library target)
         # Before 1.0 a minor version may change the interface.
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
         CXX_VISIBILITY_PRESET hidden
-        VISIBILITY_INLINES_HIDDEN ON)
+        VISIBILITY_INLINES_HIDDEN ON
+        # Each source is a whole storey already; CMAKE_UNITY_BUILD is for tests and examples.
+        UNITY_BUILD OFF)
     # Plugins link the static library, so its code is position-independent unless the host decides.
     if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
         set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
