@@ -199,7 +199,7 @@ def run(items, options):
 
     try:
         play_all(with_seeds(items, options), setup, options.jobs, on_first_result)
-        play_all(again, setup, min(options.jobs, 4), on_result)
+        play_all(again, setup, max(options.jobs // 4, 1), on_result)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""

@@ -4,8 +4,8 @@
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/data_object.hpp"
 #include "k8s_sd/url_watcher.hpp"
+#include "support/allocations.hpp"
 #include "support/data_objects.hpp"
-#include "support/failing_allocations.hpp"
 #include "support/manual_clock.hpp"
 #include "support/plain_lists.hpp"
 #include "support/protobuf_documents.hpp"
@@ -14,82 +14,15 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <malloc.h>
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
-
-namespace {
-
-/// While it is on, remembers what is allocated, and searches what is freed. For one thread.
-struct MemorySearch {
-    bool on = false;
-    bool in_freed = false;
-    std::array<std::string_view, 2> wanted;
-    std::array<void*, 4096> live{};
-
-    bool finds(const void* memory, std::size_t size) const {
-        const std::string_view bytes(static_cast<const char*>(memory), size);
-        return std::any_of(wanted.begin(), wanted.end(), [&](std::string_view text) {
-            return bytes.find(text) != std::string_view::npos;
-        });
-    }
-    void allocated(void* memory) {
-        if (!on) return;
-        const auto free = std::find(live.begin(), live.end(), nullptr);
-        if (free == live.end()) std::abort();
-        std::memset(memory, 0, malloc_usable_size(memory));  // what was there before is not ours
-        *free = memory;
-    }
-    void freed(void* memory) {
-        if (!on) return;
-        const auto known = std::find(live.begin(), live.end(), memory);
-        if (known == live.end()) return;
-        in_freed = in_freed || finds(memory, malloc_usable_size(memory));
-        *known = nullptr;
-    }
-    /// Blocks that hold some of it now.
-    long in_live() const {
-        return std::count_if(live.begin(), live.end(), [&](void* memory) {
-            return memory != nullptr && finds(memory, malloc_usable_size(memory));
-        });
-    }
-};
-MemorySearch search;
-
-}  // namespace
-
-// NOLINTBEGIN
-void* operator new(std::size_t size) {
-    const bool fails = allocations_fail || allocations_left == 0;
-    if (allocations_left > 0) --allocations_left;
-    void* const memory = fails ? nullptr : std::malloc(size);
-    if (memory == nullptr) throw std::bad_alloc();
-    search.allocated(memory);
-    return memory;
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    void* const memory = std::malloc(size);
-    if (memory != nullptr) search.allocated(memory);
-    return memory;
-}
-void operator delete(void* memory) noexcept {
-    if (memory == nullptr) return;
-    search.freed(memory);
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { ::operator delete(memory); }
-// NOLINTEND
 
 namespace {
 
@@ -165,9 +98,9 @@ struct SearchedWatch {
         WatchQuery query;
         query.kind = Kind::secret;
         query.ns = "shop";
-        search.on = true;
-        search.in_freed = false;
-        search.live.fill(nullptr);
+        memory_search.on = true;
+        memory_search.in_freed = false;
+        memory_search.live.fill(nullptr);
         client = std::make_shared<ApiClient>(context.get_executor(), server, environment);
         watcher.emplace(client, query, plain_lists(), static_cast<WatchObserver&>(observer));
         watcher->start();
@@ -180,7 +113,7 @@ struct SearchedWatch {
     void end() {
         watcher.reset();
         settle(context);
-        search.on = false;
+        memory_search.on = false;
     }
 
     asio::io_context context;
@@ -196,16 +129,16 @@ void check_nothing_stays(const std::string& list, const std::string& watch) {
         SearchedWatch searched({list, watch}, chunk);
         const ObjectPtr& known = searched.observer.known;
         const bool complete = known && as_data_object(known)->size() == 2;
-        const long with_object = search.in_live();
-        const bool freed_before = search.in_freed;
+        const long with_object = memory_search.in_live();
+        const bool freed_before = memory_search.in_freed;
         searched.forget_object();
-        const long without_object = search.in_live();
+        const long without_object = memory_search.in_live();
         searched.end();
         CHECK(complete);
         CHECK(with_object == 1);
         CHECK_FALSE(freed_before);
         CHECK(without_object == 0);
-        CHECK_FALSE(search.in_freed);
+        CHECK_FALSE(memory_search.in_freed);
     }
 }
 
@@ -229,7 +162,7 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
     const std::string watch = response(R"({"type":"MODIFIED","object":)" + changed + "}\n", false);
 
     // A part is enough, and everything of the secret is made of such parts.
-    search.wanted = {std::string_view(token).substr(0, 24),
+    memory_search.wanted = {std::string_view(token).substr(0, 24),
                      std::string_view(encoded).substr(0, 32)};
     check_nothing_stays(list, watch);
 }
@@ -243,7 +176,7 @@ TEST_CASE("Secrets in protobuf leave nothing behind in memory, but in the object
     const Message secret = object(meta).pair(2, "token", token).text(3, token + "\xFF");
     const Message changed = object(meta).pair(2, "token", token).pair(2, "more", "");
     const std::string type = "application/vnd.kubernetes.protobuf";
-    search.wanted = {std::string_view(token).substr(0, 24), std::string_view(token).substr(0, 24)};
+    memory_search.wanted = {std::string_view(token).substr(0, 24), std::string_view(token).substr(0, 24)};
     check_nothing_stays(response(document("SecretList", list({secret})), true, type),
                         response(event("MODIFIED", document("Secret", changed)), false, type));
 }
@@ -260,17 +193,17 @@ TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
     std::string other_type = response(body + R"("}}]})", true);
     const std::string json = "application/json";
     other_type.replace(other_type.find(json), json.size(), "text/plain");
-    search.wanted = {std::string_view(token).substr(0, 24),
+    memory_search.wanted = {std::string_view(token).substr(0, 24),
                      std::string_view(encoded).substr(0, 32)};
     for (const std::string& answer : {malformed, other_type}) {
         CAPTURE(answer.substr(0, 120));
         SearchedWatch searched({answer, answer}, 1000);
         const bool failed = static_cast<bool>(searched.watcher->status().error);
         searched.forget_object();
-        const long while_it_waits = search.in_live();
+        const long while_it_waits = memory_search.in_live();
         searched.end();
         CHECK(failed);
         CHECK(while_it_waits == 0);
-        CHECK_FALSE(search.in_freed);
+        CHECK_FALSE(memory_search.in_freed);
     }
 }

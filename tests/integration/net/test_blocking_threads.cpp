@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/net/blocking_threads.hpp"
-#include "support/failing_allocations.hpp"
+#include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <pthread.h>
