@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/detail/objects/model/document.hpp"
 #include "k8s_sd/kind.hpp"
 
 namespace k8s_sd::inline v0::detail {
@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 /// decoder and lives until the call that brought it returns.
 struct DecodedObject {
     Kind kind;
-    const model::ObjectMeta& meta;
+    const api::ObjectMeta& meta;
     const void* model;  ///< a KindTraits<kind>::Model, which has this `meta`
     /// False: it is of the kind if the rest of the list turns out to be good.
     bool kind_is_certain = true;

@@ -130,10 +130,9 @@ class JsonProjector {
     void on_integer(std::int64_t value) {
         if (skips()) return;
         if (pending_->type != Type::number) return mismatch("a number");
-        if (value < std::numeric_limits<std::int32_t>::min() ||
-            value > std::numeric_limits<std::int32_t>::max()) {
-            return mismatch("a number outside 32 bits");
-        }
+        const bool fits = value >= std::numeric_limits<std::int32_t>::min() &&
+                          value <= std::numeric_limits<std::int32_t>::max();
+        if (!fits && !pending_->wide) return mismatch("a number outside 32 bits");
         pending_->set_number(context(), value);
         after_value();
     }

@@ -15,11 +15,8 @@ constexpr std::size_t longest_token = 32 * 1024;
 constexpr std::string_view metadata_kind = "PartialObjectMetadata";
 constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
 
-bool ends_list(const model::ObjectMeta& bookmark) noexcept {
-    for (const auto& [key, value] : bookmark.annotations) {
-        if (key == initial_events_end) return value == "true";
-    }
-    return false;
+bool ends_list(const api::ObjectMeta& bookmark) noexcept {
+    return bookmark.annotations.find(initial_events_end) == "true";
 }
 
 }  // namespace
@@ -104,7 +101,7 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
 // Typed lists say their kind first. In others it follows their items, which say it themselves.
 error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
     if (const error_code ec = check_kind(list_kind)) return ec;
-    kind_is_certain_ = is_list_kind(list_kind) || !scratch_->meta().kind.empty();
+    kind_is_certain_ = is_list_kind(list_kind) || !scratch_->head().kind.empty();
     if (!kind_is_certain_ && problem.text.empty()) {
         // A list that was sorted by a proxy says its kind behind the items.
         if (!list_kind.empty()) return fail_without_kind();
@@ -130,7 +127,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     } else if (type == "BOOKMARK") {
         report_bookmark(problem);
     } else if (type == "ERROR") {
-        sink_.on_error_event(to_server_status(scratch_->meta().status));
+        sink_.on_error_event(to_server_status(scratch_->head().status));
     } else if (type.empty()) {
         return fail(errc::malformed_response, "the documents in the body are not events");
     } else {
@@ -158,11 +155,12 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
 
 // Why the version of the object is no place to go on from; empty: it is one.
 std::string ListWatchReader::problem_of_version() const {
-    const model::ObjectMeta& meta = scratch_->meta();
+    const api::ObjectMeta& meta = scratch_->meta();
     const std::string_view kind = resource_of(schema_.kind).kind;
-    if (!meta.kind.empty() && !is_object_kind(meta.kind)) {
-        return "an object of the kind " + std::string(meta.kind.substr(0, longest_kind)) +
-               " and not " + std::string(kind);
+    const std::string_view found = scratch_->head().kind;
+    if (!found.empty() && !is_object_kind(found)) {
+        return "an object of the kind " + std::string(found.substr(0, longest_kind)) + " and not " +
+               std::string(kind);
     }
     if (meta.resource_version.size() > longest_version) return "a resource version too long";
     return {};
@@ -171,20 +169,20 @@ std::string ListWatchReader::problem_of_version() const {
 std::string ListWatchReader::problem_of_object() const {
     std::string unusable = problem_of_version();
     if (!unusable.empty()) return unusable;
-    const model::ObjectMeta& meta = scratch_->meta();
+    const api::ObjectMeta& meta = scratch_->meta();
     const Resource& resource = resource_of(schema_.kind);
     if (meta.name.empty()) return "an object without a name";
-    if (meta.ns.empty() && resource.namespaced) return "an object without a namespace";
+    if (meta.namespace_.empty() && resource.namespaced) return "an object without a namespace";
     return {};
 }
 
 void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text) {
-    const model::ObjectMeta& meta = scratch_->meta();
+    const api::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
     // The version of another collection, for one, is no place to go on from.
     const std::string_view version =
         problem_of_version().empty() ? meta.resource_version : std::string_view();
-    sink_.on_bad_object(meta.ns, meta.name, version, what, text);
+    sink_.on_bad_object(meta.namespace_, meta.name, version, what, text);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/projection.hpp"
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/detail/codec/field_table.hpp"
+#include "k8s_sd/detail/objects/model/document.hpp"
 
 #include <charconv>
 #include <cstdint>
@@ -9,53 +9,57 @@
 #include <system_error>
 #include <utility>
 
-/// What every object has in common. The tables read like the Kubernetes API reference: the name of
-/// a member in JSON, the number of its field in protobuf (generated.proto of the API group), and
-/// where it goes.
+/// What every object has in common.
 namespace k8s_sd::inline v0::detail {
 
-// The tables are laid out by hand: one field a line, as deep as the document.
+// The tables are laid out by hand: one field a line.
 // clang-format off
 
-enum class MetadataFields : std::uint8_t {
-    all,
-    owners,    ///< neither labels nor annotations
-    identity,  ///< nor owners
+template <>
+struct Table<api::OwnerReference> {
+    using O = api::OwnerReference;
+    static constexpr std::tuple rows{
+        Row<&O::kind>{"kind", 1, Use::owners},
+        Row<&O::name>{"name", 3, Use::owners},
+        Row<&O::uid>{"uid", 4},
+        Row<&O::api_version>{"apiVersion", 5},
+        Row<&O::controller>{"controller", 6, Use::owners},
+    };
 };
+
+template <>
+struct Table<api::ObjectMeta> {
+    using M = api::ObjectMeta;
+    static constexpr std::tuple rows{
+        Row<&M::name>{"name", 1, Use::always},
+        Row<&M::generate_name>{"generateName", 2},
+        Row<&M::namespace_>{"namespace", 3, Use::always},
+        Row<&M::uid>{"uid", 5, Use::always},
+        Row<&M::resource_version>{"resourceVersion", 6, Use::always},
+        Row<&M::creation_timestamp>{"creationTimestamp", 8},
+        Row<&M::deletion_timestamp>{"deletionTimestamp", 9},
+        Row<&M::labels>{"labels", 11, Use::labels},
+        Row<&M::annotations>{"annotations", 12, Use::labels},
+        Row<&M::owner_references>{"ownerReferences", 13, Use::owners},
+        Row<&M::finalizers>{"finalizers", 14},
+    };
+};
+
+template <>
+struct Table<api::ObjectReference> {
+    using R = api::ObjectReference;
+    static constexpr std::tuple rows{
+        Row<&R::kind>{"kind", 1, Use::labels},
+        Row<&R::namespace_>{"namespace", 2, Use::labels},
+        Row<&R::name>{"name", 3, Use::labels},
+        Row<&R::uid>{"uid", 4},
+    };
+};
+
+// clang-format on
 
 /// The annotation of a bookmark that ends the list which a watch began with.
 inline constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
-
-/// Of annotations that nobody wants, that of a bookmark.
-inline Projection bookmark_annotation() {
-    Projection node = project::map<&model::ObjectMeta::annotations>();
-    node.only = initial_events_end;
-    return node;
-}
-
-inline Members metadata_members(MetadataFields fields) {
-    using M = model::ObjectMeta;
-    using O = model::OwnerReference;
-    using namespace project;
-    Members members{
-        {"name", 1, text<&M::name>()},
-        {"namespace", 3, text<&M::ns>()},
-        {"uid", 5, text<&M::uid>()},
-        {"resourceVersion", 6, text<&M::resource_version>()},
-    };
-    if (fields != MetadataFields::all)
-        members.emplace_back("annotations", 12, bookmark_annotation());
-    if (fields == MetadataFields::identity) return members;
-    members.emplace_back("ownerReferences", 13, array<&M::owner_references>({
-        {"kind", 1, text<&O::kind>()},
-        {"name", 3, text<&O::name>()},
-        {"controller", 6, boolean<&O::controller>()},
-    }));
-    if (fields == MetadataFields::owners) return members;
-    members.emplace_back("labels", 11, map<&M::labels>());
-    members.emplace_back("annotations", 12, map<&M::annotations>());
-    return members;
-}
 
 /// 0: it is none.
 inline std::int64_t status_code(std::string_view text) noexcept {
@@ -69,23 +73,26 @@ template <class Model, auto Pointer>
 Projection status_text() {
     Projection node{.type = Projection::Type::text};
     node.set_text = [](void* around, std::string_view value) {
-        static_cast<Model*>(around)->meta.status.*Pointer = value;
+        model::Document<Model>::head_of(around).status.*Pointer = value;
     };
     return node;
 }
+
+// clang-format off
 
 /// The Status that may come in place of an object.
 template <class Model>
 Members status_members() {
     using S = model::Status;
+    using D = model::Document<Model>;
     using namespace project;
     Projection code{.type = Projection::Type::number};
     code.set_number = [](void* around, std::int64_t value) {
-        static_cast<Model*>(around)->meta.status.code = value;
+        D::head_of(around).status.code = value;
     };
     // Some write it in quotes.
     code.set_text = [](void* around, std::string_view value) {
-        static_cast<Model*>(around)->meta.status.code = status_code(value);
+        D::head_of(around).status.code = status_code(value);
     };
     Projection details = object({
         {"causes", 4, array<&S::causes>({
@@ -94,7 +101,7 @@ Members status_members() {
         })},
         {"retryAfterSeconds", 5, number<&S::retry_after_seconds>()},
     });
-    details.begin = [](void* around) -> void* { return &static_cast<Model*>(around)->meta.status; };
+    details.begin = [](void* around) -> void* { return &D::head_of(around).status; };
     return {
         {"message", 3, status_text<Model, &S::message>()},
         {"reason", 4, status_text<Model, &S::reason>()},
@@ -103,30 +110,43 @@ Members status_members() {
     };
 }
 
+// clang-format on
+
 /// Where the kind goes that an object says it has: JSON has it among the members, protobuf around
 /// them.
 template <class Model>
 Projection object_kind() {
     Projection kind{.type = Projection::Type::text};
     kind.set_text = [](void* around, std::string_view value) {
-        static_cast<Model*>(around)->meta.kind = value;
+        model::Document<Model>::head_of(around).kind = value;
     };
     return kind;
 }
 
-/// Adds what every object has, and the members of a Status: JSON does not say before which of the
-/// two it is. Of metadata only what reaches a label is read.
-template <class Model>
-Members object_members(Members members, MetadataFields fields = MetadataFields::all) {
-    members.emplace_back("metadata", 1, project::object<&Model::meta>(metadata_members(fields)));
+/// Of annotations that nobody wants, that of a bookmark.
+inline void add_bookmark_annotation(Members& members) {
+    for (Member& member : members) {
+        if (member.key != "metadata") continue;
+        if (member.node.member("annotations") != nullptr) continue;
+        Projection node = project::map<&api::ObjectMeta::annotations>();
+        node.only = initial_events_end;
+        node.field = 12;
+        member.node.add_member("annotations", std::move(node));
+    }
+}
+
+/// Of an object in its rows what is wanted, what every object has, and the members of a Status:
+/// JSON does not say before which of the two it is.
+template <class Model, class Rows>
+Members object_members(const Rows& rows, const WantedFields& wanted) {
+    Members members = TableProjection(wanted).members(rows);
+    add_bookmark_annotation(members);
     members.emplace_back("kind", object_kind<Model>());
     for (Member& member : status_members<Model>()) {
-        member.node.field = {};
+        member.node.field = 0;
         members.push_back(std::move(member));
     }
     return members;
 }
-
-// clang-format on
 
 }  // namespace k8s_sd::inline v0::detail

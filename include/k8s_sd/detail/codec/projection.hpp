@@ -1,6 +1,9 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rfc3339.hpp"
+
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -11,17 +14,6 @@
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
-
-/// Where protobuf has a member: the number of its field in the message around it.
-struct FieldNumber {
-    constexpr FieldNumber() = default;
-    constexpr FieldNumber(std::uint32_t n, std::uint32_t in = 0) : number(n), inside(in) {}
-
-    std::uint32_t number = 0;  ///< 0: protobuf does not have it
-    /// JSON writes the members of some messages as if they were those of the message around: then
-    /// `number` is the message's, and this the field's in it.
-    std::uint32_t inside = 0;
-};
 
 /// What a decoder takes from a document: a tree with a node for every wanted value. Everything
 /// without a node is skipped while parsing. Nodes write to the field of the aggregate around
@@ -39,16 +31,19 @@ struct Projection {
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
     std::size_t element_bytes = 0;  ///< array, map: what an element costs beside its texts
     bool base64 = false;            ///< map: the values are bytes, which JSON writes in base64
+    bool wrapped = false;           ///< map: the values are messages with a text in protobuf
+    bool wide = false;              ///< number: of 64 bits
     std::string_view only{};        ///< map: the one key that is wanted; empty: all are
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
     std::vector<Projection> element{};                               // of an array: exactly one
 
-    FieldNumber field{};                 // of this node, in the object around it
+    std::uint32_t field = 0;  // protobuf's number, in the object around; 0: it has none
     std::vector<std::uint8_t> fields{};  // of an object: number -> index of the member + 1
 
     /// Of a map.
     bool wants(std::string_view key) const noexcept { return only.empty() || key == only; }
     const Projection* member(std::string_view key) const noexcept {
+        if (key.empty()) return nullptr;  // members without a name are protobuf's
         for (const auto& [name, node] : members) {
             // Most keys differ in one of these: comparing all of it is a call.
             if (name.size() != key.size() || name.front() != key.front()) continue;
@@ -62,7 +57,7 @@ struct Projection {
     }
     void add_member(std::string_view key, Projection node) {
         members.emplace_back(key, std::move(node));
-        const std::uint32_t number = members.back().second.field.number;
+        const std::uint32_t number = members.back().second.field;
         if (number == 0) return;
         if (number >= fields.size()) fields.resize(number + 1);
         fields[number] = static_cast<std::uint8_t>(members.size());
@@ -73,7 +68,8 @@ struct Projection {
 struct Member {
     /// A member that only JSON has.
     Member(std::string_view k, Projection n) : key(k), node(std::move(n)) {}
-    Member(std::string_view k, FieldNumber field, Projection n) : key(k), node(std::move(n)) {
+    /// \param field  the number of its field in protobuf
+    Member(std::string_view k, std::uint32_t field, Projection n) : key(k), node(std::move(n)) {
         node.field = field;
     }
 
@@ -156,16 +152,6 @@ Projection object(Members members) {
     node.begin = [](void* around) -> void* { return &field<Pointer>(around); };
     return node;
 }
-/// An object whose mere presence is wanted.
-template <auto Pointer>
-Projection presence(Members members = {}) {
-    Projection node = object_of(std::move(members));
-    node.begin = [](void* around) -> void* {
-        field<Pointer>(around) = true;
-        return around;
-    };
-    return node;
-}
 /// An array of objects into a vector of aggregates.
 template <auto Pointer>
 Projection array(Members members) {
@@ -177,6 +163,25 @@ Projection array(Members members) {
         return &elements.emplace_back();
     };
     node.element.push_back(object(std::move(members)));
+    return node;
+}
+/// An object with an aggregate of its own, which is there if the object is.
+template <auto Pointer>
+Projection optional_object(Members members) {
+    Projection node = object_of(std::move(members));
+    node.begin = [](void* around) -> void* { return &field<Pointer>(around).emplace(); };
+    return node;
+}
+/// A text of RFC 3339 in JSON, seconds since 1970 in protobuf, into an optional time.
+template <auto Pointer>
+Projection time() {
+    Projection node{.type = Projection::Type::number, .wide = true};
+    node.set_number = [](void* around, std::int64_t value) {
+        field<Pointer>(around) = std::chrono::sys_seconds(std::chrono::seconds(value));
+    };
+    node.set_text = [](void* around, std::string_view text) {
+        field<Pointer>(around) = read_rfc3339(text);
+    };
     return node;
 }
 /// An array of strings into a vector of std::string_view.

@@ -39,8 +39,6 @@ class ProtobufProjector {
     };
 
     void read_message(const Frame&, void* context, std::string_view message);
-    void read_member(const Frame&, const Projection& member, void* context, Reader&);
-    void read_inlined(const Frame&, const Projection& member, void* context, Reader&);
     void read_value(const Frame&, const Projection& member, void* context, Reader&);
     void read_element(const Frame&, const Projection& member, void* context, std::string_view);
     void read_pair(const Frame&, const Projection& member, void* context, std::string_view);

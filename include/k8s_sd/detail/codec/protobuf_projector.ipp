@@ -27,6 +27,17 @@ WireType wire_type_of(const Projection& node) noexcept {
     return is_integer ? WireType::varint : WireType::length_delimited;
 }
 
+/// The text in a message that holds nothing else, such as a Quantity.
+std::string_view unwrapped(std::string_view message) {
+    std::string_view text;
+    protozero::pbf_reader reader(message.data(), message.size());
+    while (reader.next(1, WireType::length_delimited)) {
+        const protozero::data_view bytes = reader.get_view();
+        text = {bytes.data(), bytes.size()};
+    }
+    return text;
+}
+
 }  // namespace
 
 void ProtobufProjector::read(const Projection& root, void* aggregate, std::string_view message) {
@@ -41,27 +52,10 @@ void ProtobufProjector::read_message(const Frame& frame, void* context, std::str
     try {
         while (reader.next()) {
             const Projection* const member = frame.node.member_in(reader.tag());
-            member != nullptr ? read_member(frame, *member, context, reader) : reader.skip();
+            member != nullptr ? read_value(frame, *member, context, reader) : reader.skip();
         }
     } catch (const protozero::exception& error) {
         note_problem(frame, nullptr, std::string("not protobuf: ") + error.what());
-    }
-}
-
-void ProtobufProjector::read_member(const Frame& frame, const Projection& member, void* context,
-                                    Reader& reader) {
-    if (member.field.inside != 0) return read_inlined(frame, member, context, reader);
-    read_value(frame, member, context, reader);
-}
-
-void ProtobufProjector::read_inlined(const Frame& frame, const Projection& member, void* context,
-                                     Reader& reader) {
-    if (reader.wire_type() != WireType::length_delimited)
-        return read_value(frame, member, context, reader);
-    Reader inner(reader.view());
-    while (inner.next()) {
-        inner.tag() == member.field.inside ? read_value(frame, member, context, inner)
-                                           : inner.skip();
     }
 }
 
@@ -110,15 +104,16 @@ void ProtobufProjector::read_pair(const Frame& frame, const Projection& member, 
     }
     if (!member.wants(key) || !count_element(member)) return;
     key = keep(key);
+    if (member.wrapped) value = unwrapped(value);
     member.add_pair(context, key, member.base64 ? keep_bytes(value) : keep(value));
 }
 
 void ProtobufProjector::read_number(const Frame& frame, const Projection& member, void* context,
                                     std::int64_t value) {
-    if (value < std::numeric_limits<std::int32_t>::min() ||
-        value > std::numeric_limits<std::int32_t>::max()) {
+    const bool fits = value >= std::numeric_limits<std::int32_t>::min() &&
+                      value <= std::numeric_limits<std::int32_t>::max();
+    if (!fits && !member.wide)
         return note_problem(frame, &member, "a number outside 32 bits");
-    }
     member.set_number(context, value);
 }
 
@@ -164,7 +159,7 @@ void ProtobufProjector::note_problem(const Frame& frame, const Projection* membe
 std::string ProtobufProjector::path(const Frame& frame, const Projection* member) {
     std::string joined = frame.around != nullptr ? path(*frame.around, frame.via) : std::string();
     for (const auto& [name, node] : frame.node.members) {
-        if (&node != member) continue;
+        if (&node != member || name.empty()) continue;
         if (!joined.empty()) joined += '.';
         joined += name;
     }

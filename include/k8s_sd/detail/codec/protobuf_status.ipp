@@ -13,10 +13,10 @@ std::optional<ServerStatus> read_protobuf_status(std::string_view body) {
     const auto envelope = read_envelope(body);
     if (!envelope || envelope->kind != "Status") return std::nullopt;
     TextArena arena;
-    model::MetadataOnly document;
+    model::Document<model::MetadataOnly> document;
     ProtobufProjector projector(arena, std::numeric_limits<std::size_t>::max());
-    projector.read(projection, &document, envelope->object);
-    return to_server_status(document.meta.status);
+    projector.read(projection, static_cast<model::MetadataOnly*>(&document), envelope->object);
+    return to_server_status(document.status);
 }
 
 }  // namespace k8s_sd::inline v0::detail

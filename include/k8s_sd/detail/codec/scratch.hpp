@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/detail/objects/model/document.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -13,22 +13,24 @@ class Scratch {
     virtual ~Scratch() = default;
     /// What decoders fill: a KindTraits<kind>::Model.
     virtual void* model() noexcept = 0;
-    virtual const model::ObjectMeta& meta() const noexcept = 0;
+    virtual const api::ObjectMeta& meta() const noexcept = 0;
+    virtual const model::DocumentHead& head() const noexcept = 0;
     virtual void clear() = 0;
 };
 
 template <class Model>
 class ScratchOf final : public Scratch {
  public:
-    void* model() noexcept override { return &model_; }
-    const model::ObjectMeta& meta() const noexcept override { return model_.meta; }
+    void* model() noexcept override { return static_cast<Model*>(&document_); }
+    const api::ObjectMeta& meta() const noexcept override { return document_.metadata; }
+    const model::DocumentHead& head() const noexcept override { return document_; }
     void clear() override {
         // Labels and annotations are the longest vectors; their memory is kept.
-        auto labels = emptied(model_.meta.labels);
-        auto annotations = emptied(model_.meta.annotations);
-        model_ = Model();
-        model_.meta.labels = std::move(labels);
-        model_.meta.annotations = std::move(annotations);
+        auto labels = emptied(document_.metadata.labels);
+        auto annotations = emptied(document_.metadata.annotations);
+        document_ = {};
+        document_.metadata.labels = std::move(labels);
+        document_.metadata.annotations = std::move(annotations);
     }
 
  private:
@@ -40,7 +42,7 @@ class ScratchOf final : public Scratch {
         return std::move(vector);
     }
 
-    Model model_;
+    model::Document<Model> document_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/detail/objects/model/document.hpp"
 
 #include <algorithm>
 #include <cstdint>

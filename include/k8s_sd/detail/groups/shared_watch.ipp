@@ -129,7 +129,7 @@ bool SharedWatch::is_wanted(std::string_view ns, const Audience& audience) const
 
 std::optional<std::uint16_t> SharedWatch::audience_of(const DecodedObject& object) {
     look_at(object);
-    if (!is_wanted(object.meta.ns, audience_)) return std::nullopt;
+    if (!is_wanted(object.meta.namespace_, audience_)) return std::nullopt;
     const auto id = owner_.audiences_.id_of(audience_);
     if (!id) owner_.on_too_many_audiences();
     return id;

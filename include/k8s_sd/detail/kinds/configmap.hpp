@@ -10,19 +10,13 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::configmap> {
     using Model = model::DataMap;
-
-    // Laid out by hand: one field a line, as deep as the document.
-    // clang-format off
-    static Members members() {
-        using D = Model;
-        using namespace project;
-        return object_members<D>({
-            {"immutable", 4, boolean<&D::immutable>()},
-            {"data", 2, map<&D::data>()},
-            {"binaryData", 3, byte_map<&D::data>()},
-        }, MetadataFields::identity);
-    }
-    // clang-format on
+    static constexpr Use labels = Use::always;
+    static constexpr std::tuple rows{
+        Row<&Model::metadata>{"metadata", 1, Use::always},
+        Row<&Model::data>{"data", 2, Use::always},
+        Row<&Model::data>{"binaryData", 3, Use::always, Format::base64},
+        Row<&Model::immutable>{"immutable", 4, Use::always},
+    };
 
     static ObjectPtr make(const Model& map, const RoleOptions&, LabelFactory&) {
         return make_data_object(Kind::configmap, map);

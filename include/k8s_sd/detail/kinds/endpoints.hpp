@@ -1,48 +1,61 @@
 #pragma once
 
+#include "k8s_sd/api/endpoints.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
-#include "k8s_sd/detail/codec/target_reference.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/objects/model/endpoints.hpp"
 #include "k8s_sd/detail/roles/endpoints.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
+// The tables are laid out by hand: one field a line.
+// clang-format off
+
+template <>
+struct Table<api::EndpointAddress> {
+    using A = api::EndpointAddress;
+    static constexpr std::tuple rows{
+        Row<&A::ip>{"ip", 1, Use::labels},
+        Row<&A::target_ref>{"targetRef", 2, Use::labels},
+        Row<&A::hostname>{"hostname", 3, Use::labels},
+        Row<&A::node_name>{"nodeName", 4, Use::labels},
+    };
+};
+
+template <>
+struct Table<api::EndpointPort> {
+    using P = api::EndpointPort;
+    static constexpr std::tuple rows{
+        Row<&P::name>{"name", 1, Use::labels},
+        Row<&P::port>{"port", 2, Use::labels},
+        Row<&P::protocol>{"protocol", 3, Use::labels},
+        Row<&P::app_protocol>{"appProtocol", 4},
+    };
+};
+
+template <>
+struct Table<api::EndpointSubset> {
+    using S = api::EndpointSubset;
+    static constexpr std::tuple rows{
+        Row<&S::addresses>{"addresses", 1, Use::labels},
+        Row<&S::not_ready_addresses>{"notReadyAddresses", 2, Use::labels},
+        Row<&S::ports>{"ports", 3, Use::labels},
+    };
+};
+
 template <>
 struct KindTraits<Kind::endpoints> {
-    using Model = model::Endpoints;
-
-    // Laid out by hand: one field a line, as deep as the document.
-    // clang-format off
-    static Members members() {
-        using S = model::EndpointSubset;
-        using A = model::EndpointAddress;
-        using P = model::EndpointPort;
-        using namespace project;
-        const Members address{
-            {"ip", 1, text<&A::ip>()},
-            {"hostname", 3, text<&A::hostname>()},
-            {"nodeName", 4, text<&A::node_name>()},
-            {"targetRef", 2, target_reference<&A::target>()},
-        };
-        return object_members<model::Endpoints>({
-            {"subsets", 2, array<&model::Endpoints::subsets>({
-                {"addresses", 1, array<&S::addresses>(address)},
-                {"notReadyAddresses", 2, array<&S::not_ready_addresses>(address)},
-                {"ports", 3, array<&S::ports>({
-                    {"name", 1, text<&P::name>()},
-                    {"port", 2, number<&P::number>()},
-                    {"protocol", 3, text<&P::protocol>()},
-                })},
-            })},
-        });
-    }
-    // clang-format on
+    using Model = api::Endpoints;
+    static constexpr std::tuple rows{
+        Row<&Model::metadata>{"metadata", 1, Use::always},
+        Row<&Model::subsets>{"subsets", 2, Use::labels},
+    };
 
     static ObjectPtr make(const Model& endpoints, const RoleOptions& options,
                           LabelFactory& factory) {
         return new EndpointsObject(endpoints, options, factory);
     }
 };
+
+// clang-format on
 
 }  // namespace k8s_sd::inline v0::detail

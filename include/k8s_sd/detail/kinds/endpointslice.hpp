@@ -1,55 +1,87 @@
 #pragma once
 
+#include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
-#include "k8s_sd/detail/codec/target_reference.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
 #include "k8s_sd/detail/roles/endpointslice.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
+// The tables are laid out by hand: one field a line.
+// clang-format off
+
+template <>
+struct Table<api::EndpointConditions> {
+    using C = api::EndpointConditions;
+    static constexpr std::tuple rows{
+        Row<&C::ready>{"ready", 1, Use::labels},
+        Row<&C::serving>{"serving", 2, Use::labels},
+        Row<&C::terminating>{"terminating", 3, Use::labels},
+    };
+};
+
+template <>
+struct Table<api::ForZone> {
+    static constexpr std::tuple rows{Row<&api::ForZone::name>{"name", 1}};
+};
+
+template <>
+struct Table<api::ForNode> {
+    static constexpr std::tuple rows{Row<&api::ForNode::name>{"name", 1}};
+};
+
+template <>
+struct Table<api::EndpointHints> {
+    using H = api::EndpointHints;
+    static constexpr std::tuple rows{
+        Row<&H::for_zones>{"forZones", 1},
+        Row<&H::for_nodes>{"forNodes", 2},
+    };
+};
+
+template <>
+struct Table<api::Endpoint> {
+    using E = api::Endpoint;
+    static constexpr std::tuple rows{
+        Row<&E::addresses>{"addresses", 1, Use::labels},
+        Row<&E::conditions>{"conditions", 2, Use::labels},
+        Row<&E::hostname>{"hostname", 3, Use::labels},
+        Row<&E::target_ref>{"targetRef", 4, Use::labels},
+        Row<&E::deprecated_topology>{"deprecatedTopology", 5, Use::labels},
+        Row<&E::node_name>{"nodeName", 6, Use::labels},
+        Row<&E::zone>{"zone", 7, Use::labels},
+        Row<&E::hints>{"hints", 8},
+        Row<&E::topology>{"topology", 0, Use::labels},  // v1beta1
+    };
+};
+
+template <>
+struct Table<api::EndpointSlicePort> {
+    using P = api::EndpointSlicePort;
+    static constexpr std::tuple rows{
+        Row<&P::name>{"name", 1, Use::labels},
+        Row<&P::protocol>{"protocol", 2, Use::labels},
+        Row<&P::port>{"port", 3, Use::labels},
+        Row<&P::app_protocol>{"appProtocol", 4, Use::labels},
+    };
+};
+
 template <>
 struct KindTraits<Kind::endpointslice> {
-    using Model = model::EndpointSlice;
+    using Model = api::EndpointSlice;
     static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.21
-
-    // Laid out by hand: one field a line, as deep as the document.
-    // clang-format off
-    static Members members() {
-        using S = model::EndpointSlice;
-        using E = model::Endpoint;
-        using C = model::EndpointConditions;
-        using P = model::SlicePort;
-        using namespace project;
-        return object_members<S>({
-            {"addressType", 4, text<&S::address_type>()},
-            {"endpoints", 2, array<&S::endpoints>({
-                {"addresses", 1, texts<&E::addresses>()},
-                {"conditions", 2, object<&E::conditions>({
-                    {"ready", 1, boolean<&C::ready>()},
-                    {"serving", 2, boolean<&C::serving>()},
-                    {"terminating", 3, boolean<&C::terminating>()},
-                })},
-                {"hostname", 3, text<&E::hostname>()},
-                {"nodeName", 6, text<&E::node_name>()},
-                {"zone", 7, text<&E::zone>()},
-                {"deprecatedTopology", 5, map<&E::deprecated_topology>()},
-                {"topology", map<&E::topology>()},  // v1beta1
-                {"targetRef", 4, target_reference<&E::target>()},
-            })},
-            {"ports", 3, array<&S::ports>({
-                {"name", 1, text<&P::name>()},
-                {"protocol", 2, text<&P::protocol>()},
-                {"port", 3, number<&P::number>()},
-                {"appProtocol", 4, text<&P::app_protocol>()},
-            })},
-        });
-    }
-    // clang-format on
+    static constexpr std::tuple rows{
+        Row<&Model::metadata>{"metadata", 1, Use::always},
+        Row<&Model::endpoints>{"endpoints", 2, Use::labels},
+        Row<&Model::ports>{"ports", 3, Use::labels},
+        Row<&Model::address_type>{"addressType", 4, Use::labels},
+    };
 
     static ObjectPtr make(const Model& slice, const RoleOptions& options, LabelFactory& factory) {
         return new EndpointSliceObject(slice, options, factory);
     }
 };
+
+// clang-format on
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,20 +1,20 @@
 #pragma once
 
+#include "k8s_sd/api/owners.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/objects/model/meta.hpp"
 #include "k8s_sd/detail/roles/shared/workload.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
 template <>
 struct KindTraits<Kind::job> {
-    using Model = model::MetadataOnly;
-    static constexpr bool metadata_only = true;
+    using Model = api::Job;
+    static constexpr Use labels = Use::owners;
+    static constexpr std::tuple rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
 
-    static Members members() { return object_members<Model>({}, MetadataFields::owners); }
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
-        return new WorkloadLink(Kind::job, object.meta);
+        return new WorkloadLink(Kind::job, object.metadata);
     }
 };
 

@@ -8,10 +8,10 @@ namespace k8s_sd::inline v0::detail {
 /// How the objects of a kind are read and kept. Each kind has a specialization in a file of its
 /// own, kinds/<enumerator>.hpp, which kinds/all.hpp finds through K8S_SD_KINDS:
 ///
-/// - `Model`: the aggregate that decoders fill; it has a `meta`
-/// - `static Members members()`: which members of the JSON, and fields of the protobuf, go where
-/// - optional, `static constexpr bool metadata_only = true`: where no member but the metadata is
-///   read, the server is asked for nothing else (PartialObjectMetadata)
+/// - `Model`: the struct that decoders fill; it has a `metadata`
+/// - `static constexpr std::tuple rows`: its fields, see Row. The structs in it have a Table each.
+/// - optional, `static constexpr Use labels`: what is read of it for the labels of targets, if not
+///   all that reaches one
 /// - optional, `static constexpr std::string_view older_version`: of its API group, "v1beta1", in
 ///   which old servers have it
 /// - `static ObjectPtr make(const Model&, const RoleOptions&, LabelFactory&)`: the object to keep

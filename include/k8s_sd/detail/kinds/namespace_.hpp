@@ -1,20 +1,27 @@
 #pragma once
 
+#include "k8s_sd/api/namespace.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/objects/model/meta.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
 template <>
-struct KindTraits<Kind::namespace_> {
-    using Model = model::MetadataOnly;
-    static constexpr bool metadata_only = true;
+struct Table<api::NamespaceStatus> {
+    static constexpr std::tuple rows{Row<&api::NamespaceStatus::phase>{"phase", 1}};
+};
 
-    static Members members() { return object_members<Model>({}); }
+template <>
+struct KindTraits<Kind::namespace_> {
+    using Model = api::Namespace;
+    static constexpr std::tuple rows{
+        Row<&Model::metadata>{"metadata", 1, Use::always},
+        Row<&Model::status>{"status", 3},
+    };
+
     static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory& factory) {
-        return new NamespaceObject(object.meta, factory);
+        return new NamespaceObject(object.metadata, factory);
     }
 };
 

@@ -1,7 +1,9 @@
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -19,21 +21,35 @@ constexpr std::string_view older_version_of() {
 }
 
 template <class Traits>
-constexpr bool is_metadata_only() {
-    if constexpr (requires { Traits::metadata_only; }) return Traits::metadata_only;
-    return false;
+constexpr Use labels_of() {
+    if constexpr (requires { Traits::labels; }) return Traits::labels;
+    return Use::labels;
+}
+
+/// The server need not send more than the metadata.
+bool is_metadata_only(const Members& members) {
+    return std::none_of(members.begin(), members.end(), [](const Member& member) {
+        return member.node.field != 0 && member.key != "metadata";
+    });
+}
+
+template <Kind kind>
+KindSchema make_schema(KindTraits<kind> traits, Fields fields) {
+    using Traits = KindTraits<kind>;
+    using Model = typename Traits::Model;
+    const Members members =
+        object_members<Model>(traits.rows, {labels_of<Traits>(), std::move(fields)});
+    return {kind,
+            make_scratch<Model>,
+            JsonSchema(members),
+            ProtobufSchema(members, status_members<Model>()),
+            older_version_of<Traits>(),
+            is_metadata_only(members)};
 }
 
 template <Kind kind>
 const KindSchema& static_schema(KindTraits<kind> traits) {
-    using Traits = KindTraits<kind>;
-    using Model = typename Traits::Model;
-    static const KindSchema schema{kind,
-                                   make_scratch<Model>,
-                                   JsonSchema(traits.members()),
-                                   ProtobufSchema(traits.members(), status_members<Model>()),
-                                   older_version_of<Traits>(),
-                                   is_metadata_only<Traits>()};
+    static const KindSchema schema = make_schema(traits, {});
     return schema;
 }
 

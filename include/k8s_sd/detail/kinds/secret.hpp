@@ -10,20 +10,14 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::secret> {
     using Model = model::DataMap;
-
-    // Laid out by hand: one field a line, as deep as the document.
-    // clang-format off
-    static Members members() {
-        using D = Model;
-        using namespace project;
-        // Not the annotations: one may hold a copy of the data (last-applied-configuration).
-        return object_members<D>({
-            {"type", 3, text<&D::type>()},
-            {"immutable", 5, boolean<&D::immutable>()},
-            {"data", 2, byte_map<&D::data>()},
-        }, MetadataFields::identity);
-    }
-    // clang-format on
+    // Not the annotations: one may hold a copy of the data (last-applied-configuration).
+    static constexpr Use labels = Use::always;
+    static constexpr std::tuple rows{
+        Row<&Model::metadata>{"metadata", 1, Use::always},
+        Row<&Model::data>{"data", 2, Use::always, Format::base64},
+        Row<&Model::type>{"type", 3, Use::always},
+        Row<&Model::immutable>{"immutable", 5, Use::always},
+    };
 
     static ObjectPtr make(const Model& secret, const RoleOptions&, LabelFactory&) {
         return make_data_object(Kind::secret, secret);

@@ -6,7 +6,7 @@
 namespace k8s_sd::inline v0::detail {
 
 inline ObjectPtr make_data_object(Kind kind, const model::DataMap& object) {
-    const auto names = {object.meta.ns, object.meta.name, object.type};
+    const auto names = {object.metadata.namespace_, object.metadata.name, object.type};
     std::size_t room = 0;
     const auto count = [&](std::string_view text) {
         room += PackedTexts::packed_size(text.size());
@@ -22,7 +22,7 @@ inline ObjectPtr make_data_object(Kind kind, const model::DataMap& object) {
         texts.append(key);
         texts.append(value);
     }
-    return new DataObject(kind, object.meta.uid, object.immutable, std::move(texts));
+    return new DataObject(kind, object.metadata.uid, object.immutable, std::move(texts));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -45,7 +45,7 @@ class EndpointsObject final : public Object {
         friend bool operator==(const Subset&, const Subset&) = default;
     };
 
-    EndpointsObject(const model::Endpoints& endpoints, const RoleOptions& options,
+    EndpointsObject(const api::Endpoints& endpoints, const RoleOptions& options,
                     LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
@@ -70,7 +70,7 @@ class EndpointsObject final : public Object {
         blocks.insert(blocks.end(), {namespace_name, endpoints_name});
         blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
     }
-    static std::size_t text_size(const model::Endpoints& endpoints);
+    static std::size_t text_size(const api::Endpoints& endpoints);
     void find_leading_addresses();
     OwnedText text_;
 };
@@ -81,12 +81,12 @@ inline void add_endpoint_reference(LabelFactory::BlockBuilder& labels, std::stri
         .add("__meta_kubernetes_endpoint_address_target_name", name);
 }
 
-inline LabelBlockPtr endpoint_address_labels(const model::EndpointAddress& address,
+inline LabelBlockPtr endpoint_address_labels(const api::EndpointAddress& address,
                                              const RoleOptions& options, LabelFactory& factory) {
     auto labels = factory.block();
-    const model::TargetReference& target = address.target;
+    const TargetRef& target = address.target_ref;
     if (writes_reference(target, options)) {
-        add_endpoint_reference(labels, target.kind, target.name);
+        add_endpoint_reference(labels, target->kind, target->name);
     }
     labels.add_if("__meta_kubernetes_endpoint_node_name", address.node_name)
         .add_if("__meta_kubernetes_endpoint_hostname", address.hostname);
@@ -98,20 +98,17 @@ inline LabelBlockPtr endpoint_ready_label(LabelFactory& factory, std::string_vie
 }
 
 /// Set by the endpoints controller when it has truncated the object (Kubernetes 1.22).
-inline bool is_over_capacity(const model::ObjectMeta& meta) {
-    return std::any_of(
-        meta.annotations.begin(), meta.annotations.end(), [](const auto& annotation) {
-            return annotation.first == "endpoints.kubernetes.io/over-capacity" &&
-                   (annotation.second == "truncated" || annotation.second == "warning");
-        });
+inline bool is_over_capacity(const api::ObjectMeta& meta) {
+    const auto state = meta.annotations.find("endpoints.kubernetes.io/over-capacity");
+    return state == "truncated" || state == "warning";
 }
 
-inline std::size_t EndpointsObject::text_size(const model::Endpoints& endpoints) {
+inline std::size_t EndpointsObject::text_size(const api::Endpoints& endpoints) {
     std::size_t size = 0;
     for (const auto& subset : endpoints.subsets) {
         for (const auto* addresses : {&subset.addresses, &subset.not_ready_addresses}) {
             for (const auto& address : *addresses) {
-                size += address.ip.size() + Backing::text_size(address.target, address.node_name);
+                size += address.ip.size() + Backing::text_size(address.target_ref, address.node_name);
             }
         }
         for (const auto& port : subset.ports) size += port.protocol.size();
@@ -119,36 +116,36 @@ inline std::size_t EndpointsObject::text_size(const model::Endpoints& endpoints)
     return size;
 }
 
-inline EndpointsObject::EndpointsObject(const model::Endpoints& endpoints,
+inline EndpointsObject::EndpointsObject(const api::Endpoints& endpoints,
                                         const RoleOptions& options, LabelFactory& factory)
-    : Object(Kind::endpoints, endpoints.meta.uid),
-      namespace_name(namespace_label(factory, endpoints.meta.ns)),
+    : Object(Kind::endpoints, endpoints.metadata.uid),
+      namespace_name(namespace_label(factory, endpoints.metadata.namespace_)),
       endpoints_name(
-          factory.block().add("__meta_kubernetes_endpoints_name", endpoints.meta.name).make()),
+          factory.block().add("__meta_kubernetes_endpoints_name", endpoints.metadata.name).make()),
       ready(endpoint_ready_label(factory, "true")),
       not_ready(endpoint_ready_label(factory, "false")),
-      metadata(make_metadata(endpoints_metadata_names, endpoints.meta, factory)),
-      over_capacity(is_over_capacity(endpoints.meta)),
+      metadata(make_metadata(endpoints_metadata_names, endpoints.metadata, factory)),
+      over_capacity(is_over_capacity(endpoints.metadata)),
       text_(text_size(endpoints)) {
     set_key(namespace_name->only_value(), endpoints_name->only_value());
-    for (const model::EndpointSubset& from : endpoints.subsets) {
+    for (const api::EndpointSubset& from : endpoints.subsets) {
         Subset subset;
         const auto add = [&](const auto& addresses, std::vector<Address>& to) {
-            for (const model::EndpointAddress& address : addresses) {
+            for (const api::EndpointAddress& address : addresses) {
                 to.push_back({endpoint_address_labels(address, options, factory),
                               text_.copy(address.ip),
-                              Backing::copy(address.target, address.node_name, text_)});
+                              Backing::copy(address.target_ref, address.node_name, text_)});
             }
         };
         add(from.addresses, subset.ready);
         add(from.not_ready_addresses, subset.not_ready);
-        for (const model::EndpointPort& port : from.ports) {
+        for (const api::EndpointPort& port : from.ports) {
             subset.ports.push_back(
                 {factory.block()
                      .add("__meta_kubernetes_endpoint_port_name", port.name)
                      .add("__meta_kubernetes_endpoint_port_protocol", port.protocol)
                      .make_shared(),
-                 static_cast<std::int32_t>(port.number), text_.copy(port.protocol)});
+                 static_cast<std::int32_t>(port.port), text_.copy(port.protocol)});
         }
         subsets.push_back(std::move(subset));
     }

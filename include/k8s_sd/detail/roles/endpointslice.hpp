@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/endpoint_slice.hpp"
+#include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
@@ -42,7 +42,7 @@ class EndpointSliceObject final : public Object {
         }
     };
 
-    EndpointSliceObject(const model::EndpointSlice& slice, const RoleOptions& options,
+    EndpointSliceObject(const api::EndpointSlice& slice, const RoleOptions& options,
                         LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
@@ -66,7 +66,7 @@ class EndpointSliceObject final : public Object {
         blocks.insert(blocks.end(), {namespace_name, slice_name, address_type});
         blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
     }
-    static std::size_t text_size(const model::EndpointSlice& slice);
+    static std::size_t text_size(const api::EndpointSlice& slice);
     OwnedText text_;
 };
 
@@ -77,7 +77,7 @@ inline void add_slice_reference(LabelFactory::BlockBuilder& labels, std::string_
 }
 
 inline void add_slice_conditions(LabelFactory::BlockBuilder& labels,
-                                 const model::EndpointConditions& conditions,
+                                 const api::EndpointConditions& conditions,
                                  const RoleOptions& options) {
     const auto add = [&](LiteralName name, std::optional<bool> condition) {
         if (!condition && !options.rules->writes_unset_conditions) return;
@@ -88,7 +88,7 @@ inline void add_slice_conditions(LabelFactory::BlockBuilder& labels,
     add("__meta_kubernetes_endpointslice_endpoint_conditions_terminating", conditions.terminating);
 }
 
-inline LabelBlockPtr slice_endpoint_labels(const model::Endpoint& endpoint,
+inline LabelBlockPtr slice_endpoint_labels(const api::Endpoint& endpoint,
                                            const RoleOptions& options, LabelFactory& factory) {
     auto labels = factory.block();
     add_slice_conditions(labels, endpoint.conditions, options);
@@ -100,13 +100,13 @@ inline LabelBlockPtr slice_endpoint_labels(const model::Endpoint& endpoint,
     if (options.rules->writes_zone) {
         add("__meta_kubernetes_endpointslice_endpoint_zone", endpoint.zone);
     }
-    if (writes_reference(endpoint.target, options)) {
-        add_slice_reference(labels, endpoint.target.kind, endpoint.target.name);
+    if (writes_reference(endpoint.target_ref, options)) {
+        add_slice_reference(labels, endpoint.target_ref->kind, endpoint.target_ref->name);
     }
     return labels.make();
 }
 
-inline LabelBlockPtr slice_port_labels(const model::SlicePort& port, const RoleOptions& options,
+inline LabelBlockPtr slice_port_labels(const api::EndpointSlicePort& port, const RoleOptions& options,
                                        LabelFactory& factory) {
     auto labels = factory.block();
     const auto add = [&](LiteralName name, const std::optional<std::string_view>& value) {
@@ -115,13 +115,13 @@ inline LabelBlockPtr slice_port_labels(const model::SlicePort& port, const RoleO
     add("__meta_kubernetes_endpointslice_port_name", port.name);
     add("__meta_kubernetes_endpointslice_port_protocol", port.protocol);
     add("__meta_kubernetes_endpointslice_port_app_protocol", port.app_protocol);
-    if (port.number || options.rules->missing_port_number_is_zero) {
-        labels.add("__meta_kubernetes_endpointslice_port", std::to_string(port.number.value_or(0)));
+    if (port.port || options.rules->missing_port_number_is_zero) {
+        labels.add("__meta_kubernetes_endpointslice_port", std::to_string(port.port.value_or(0)));
     }
     return labels.make_shared();
 }
 
-inline LabelBlockPtr slice_topology(const model::Endpoint& endpoint, const RoleOptions& options,
+inline LabelBlockPtr slice_topology(const api::Endpoint& endpoint, const RoleOptions& options,
                                     LabelFactory& factory) {
     KeyValues topology = endpoint.topology;
     if (topology.empty() && options.rules->writes_topology) topology = endpoint.deprecated_topology;
@@ -131,51 +131,44 @@ inline LabelBlockPtr slice_topology(const model::Endpoint& endpoint, const RoleO
                           topology);
 }
 
-inline std::string_view slice_service_name(const model::EndpointSlice& slice) {
-    for (const auto& [key, value] : slice.meta.labels) {
-        if (key == "kubernetes.io/service-name") return value;
-    }
-    return {};
-}
-
-inline std::size_t EndpointSliceObject::text_size(const model::EndpointSlice& slice) {
-    std::size_t size = slice_service_name(slice).size();
-    for (const model::Endpoint& endpoint : slice.endpoints) {
+inline std::size_t EndpointSliceObject::text_size(const api::EndpointSlice& slice) {
+    std::size_t size = slice.service_name().size();
+    for (const api::Endpoint& endpoint : slice.endpoints) {
         for (const std::string_view address : endpoint.addresses) size += address.size();
-        size += Backing::text_size(endpoint.target, endpoint.node_name.value_or(""));
+        size += Backing::text_size(endpoint.target_ref, endpoint.node_name.value_or(""));
     }
     return size;
 }
 
-inline EndpointSliceObject::EndpointSliceObject(const model::EndpointSlice& slice,
+inline EndpointSliceObject::EndpointSliceObject(const api::EndpointSlice& slice,
                                                 const RoleOptions& options, LabelFactory& factory)
-    : Object(Kind::endpointslice, slice.meta.uid),
-      namespace_name(namespace_label(factory, slice.meta.ns)),
+    : Object(Kind::endpointslice, slice.metadata.uid),
+      namespace_name(namespace_label(factory, slice.metadata.namespace_)),
       slice_name(
-          factory.block().add("__meta_kubernetes_endpointslice_name", slice.meta.name).make()),
+          factory.block().add("__meta_kubernetes_endpointslice_name", slice.metadata.name).make()),
       address_type(factory.block()
                        .add("__meta_kubernetes_endpointslice_address_type", slice.address_type)
                        .make_shared()),
-      metadata(make_metadata(endpointslice_metadata_names, slice.meta, factory)),
+      metadata(make_metadata(endpointslice_metadata_names, slice.metadata, factory)),
       text_(text_size(slice)) {
     set_key(namespace_name->only_value(), slice_name->only_value());
-    service_name = text_.copy(slice_service_name(slice));
+    service_name = text_.copy(slice.service_name());
     endpoints.reserve(slice.endpoints.size());
-    for (const model::Endpoint& from : slice.endpoints) {
+    for (const api::Endpoint& from : slice.endpoints) {
         Endpoint endpoint{slice_endpoint_labels(from, options, factory),
                           slice_topology(from, options, factory),
                           {},
-                          Backing::copy(from.target, from.node_name.value_or(""), text_)};
+                          Backing::copy(from.target_ref, from.node_name.value_or(""), text_)};
         endpoint.addresses.reserve(from.addresses.size());
         for (const std::string_view address : from.addresses) {
             endpoint.addresses.push_back(text_.copy(address));
         }
         endpoints.push_back(std::move(endpoint));
     }
-    for (const model::SlicePort& port : slice.ports) {
+    for (const api::EndpointSlicePort& port : slice.ports) {
         Port made{slice_port_labels(port, options, factory), std::nullopt};
-        if (port.number) {
-            made.number = static_cast<std::int32_t>(*port.number);
+        if (port.port) {
+            made.number = static_cast<std::int32_t>(*port.port);
             numbers.push_back(*made.number);
         }
         ports.push_back(std::move(made));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/seeded_hash.hpp"
-#include "k8s_sd/detail/objects/model/ingress.hpp"
+#include "k8s_sd/api/ingress.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
@@ -23,7 +23,7 @@ inline constexpr MetadataNames ingress_metadata_names{
 
 class IngressObject final : public Object {
  public:
-    IngressObject(const model::Ingress& ingress, const RoleOptions& options, LabelFactory& factory);
+    IngressObject(const api::Ingress& ingress, const RoleOptions& options, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
         const auto& o = static_cast<const IngressObject&>(other);
@@ -60,23 +60,23 @@ inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_vi
     return tls ? "https" : "http";
 }
 
-inline IngressObject::IngressObject(const model::Ingress& ingress, const RoleOptions& options,
+inline IngressObject::IngressObject(const api::Ingress& ingress, const RoleOptions& options,
                                     LabelFactory& factory)
-    : Object(Kind::ingress, ingress.meta.uid),
-      namespace_name(namespace_label(factory, ingress.meta.ns)),
-      ingress_name(factory.block().add("__meta_kubernetes_ingress_name", ingress.meta.name).make()),
-      metadata(make_metadata(ingress_metadata_names, ingress.meta, factory)) {
+    : Object(Kind::ingress, ingress.metadata.uid),
+      namespace_name(namespace_label(factory, ingress.metadata.namespace_)),
+      ingress_name(factory.block().add("__meta_kubernetes_ingress_name", ingress.metadata.name).make()),
+      metadata(make_metadata(ingress_metadata_names, ingress.metadata, factory)) {
     set_key(namespace_name->only_value(), ingress_name->only_value());
-    if (ingress.class_name) {
+    if (ingress.spec.ingress_class_name) {
         class_name = factory.block()
-                         .add("__meta_kubernetes_ingress_class_name", *ingress.class_name)
+                         .add("__meta_kubernetes_ingress_class_name", *ingress.spec.ingress_class_name)
                          .make_shared();
     }
     TlsHosts tls_hosts;
-    for (const model::IngressTls& tls : ingress.tls) {
+    for (const api::IngressTLS& tls : ingress.spec.tls) {
         tls_hosts.insert(tls.hosts.begin(), tls.hosts.end());
     }
-    for (const model::IngressRule& rule : ingress.rules) {
+    for (const api::IngressRule& rule : ingress.spec.rules) {
         const std::string_view scheme = ingress_scheme(tls_hosts, rule.host, options);
         const auto add = [&](std::string_view path) {
             paths.push_back(factory.block()
@@ -86,10 +86,12 @@ inline IngressObject::IngressObject(const model::Ingress& ingress, const RoleOpt
                                 .add("__meta_kubernetes_ingress_path", path.empty() ? "/" : path)
                                 .make());
         };
-        for (const model::IngressPath& path : rule.paths) add(path.path);
-        const bool has_default =
-            !rule.has_http || options.rules->http_rule_without_paths_is_a_target;
-        if (rule.paths.empty() && has_default) add("/");
+        if (rule.http) {
+            for (const api::HTTPIngressPath& path : rule.http->paths) add(path.path);
+        }
+        const bool has_paths = rule.http && !rule.http->paths.empty();
+        const bool has_default = !rule.http || options.rules->http_rule_without_paths_is_a_target;
+        if (!has_paths && has_default) add("/");
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/node.hpp"
+#include "k8s_sd/api/node.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
@@ -23,7 +23,7 @@ inline LabelBlockPtr node_name_label(LabelFactory& factory, std::string_view nam
 
 class NodeObject final : public Object {
  public:
-    NodeObject(const model::Node& node, const RoleOptions& options, LabelFactory& factory);
+    NodeObject(const api::Node& node, const RoleOptions& options, LabelFactory& factory);
 
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
@@ -46,11 +46,11 @@ class NodeObject final : public Object {
 };
 
 /// The first address of the best type; Prometheus' order of preference.
-inline const model::NodeAddress* node_address(const model::Node& node, const RoleOptions& options) {
+inline const api::NodeAddress* node_address(const api::Node& node, const RoleOptions& options) {
     static constexpr std::array<std::string_view, 6> preference{
         "InternalIP", "InternalDNS", "ExternalIP", "ExternalDNS", "LegacyHostIP", "Hostname"};
     for (const std::string_view type : preference) {
-        for (const model::NodeAddress& candidate : node.addresses) {
+        for (const api::NodeAddress& candidate : node.status.addresses) {
             if (candidate.type != type) continue;
             if (candidate.address.empty() && options.rules->skips_empty_node_addresses) break;
             return &candidate;
@@ -59,22 +59,22 @@ inline const model::NodeAddress* node_address(const model::Node& node, const Rol
     return nullptr;
 }
 
-inline NodeObject::NodeObject(const model::Node& node, const RoleOptions& options,
+inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
                               LabelFactory& factory)
-    : Object(Kind::node, node.meta.uid),
-      node_name(node_name_label(factory, node.meta.name)),
-      provider(factory.block().add("__meta_kubernetes_node_provider_id", node.provider_id).make()),
-      metadata(make_metadata(node_metadata_names, node.meta, factory)) {
+    : Object(Kind::node, node.metadata.uid),
+      node_name(node_name_label(factory, node.metadata.name)),
+      provider(factory.block().add("__meta_kubernetes_node_provider_id", node.spec.provider_id).make()),
+      metadata(make_metadata(node_metadata_names, node.metadata, factory)) {
     set_key({}, node_name->only_value());
     if (const auto* best = node_address(node, options)) {
         address = factory.block()
-                      .add(address_name, join_host_port(best->address, node.kubelet_port))
-                      .add("instance", node.meta.name)
+                      .add(address_name, join_host_port(best->address, node.status.daemon_endpoints.kubelet_endpoint.port))
+                      .add("instance", node.metadata.name)
                       .make();
     }
     // Of several addresses of one type the first counts, but in a family the last one would.
     KeyValues by_type;
-    for (auto it = node.addresses.rbegin(); it != node.addresses.rend(); ++it) {
+    for (auto it = node.status.addresses.rbegin(); it != node.status.addresses.rend(); ++it) {
         by_type.emplace_back(it->type, it->address);
     }
     addresses = factory.family({"__meta_kubernetes_node_address_", ""}, by_type);

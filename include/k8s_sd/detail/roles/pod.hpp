@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/pod.hpp"
+#include "k8s_sd/api/pod.hpp"
 #include "k8s_sd/detail/roles/node.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
@@ -64,7 +64,7 @@ class PodObject final : public Object {
         controller_name_position,
     };
 
-    PodObject(const model::Pod& pod, LabelFactory& factory);
+    PodObject(const api::Pod& pod, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override;
 
@@ -89,8 +89,8 @@ class PodObject final : public Object {
         blocks.insert(blocks.end(), {namespace_name, info});
         blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
     }
-    void add_containers(const std::vector<model::Container>& containers,
-                        const std::vector<model::ContainerStatus>& statuses, bool init,
+    void add_containers(const std::vector<api::Container>& containers,
+                        const std::vector<api::ContainerStatus>& statuses, bool init,
                         LabelFactory& factory);
 
     bool has_controller_ = false;
@@ -98,8 +98,8 @@ class PodObject final : public Object {
 };
 
 /// The Ready condition in lower case; "unknown" if there is none.
-inline std::string_view pod_ready(const model::Pod& pod) {
-    for (const model::PodCondition& condition : pod.conditions) {
+inline std::string_view pod_ready(const api::Pod& pod) {
+    for (const api::PodCondition& condition : pod.status.conditions) {
         if (condition.type != "Ready") continue;
         if (condition.status == "True") return "true";
         if (condition.status == "False") return "false";
@@ -109,16 +109,16 @@ inline std::string_view pod_ready(const model::Pod& pod) {
     return "unknown";
 }
 
-inline LabelBlockPtr pod_info(const model::Pod& pod, LabelFactory& factory) {
+inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
     auto labels = factory.block();
-    labels.add_at(PodObject::name_position, "__meta_kubernetes_pod_name", pod.meta.name)
-        .add_at(PodObject::ip_position, "__meta_kubernetes_pod_ip", pod.pod_ip)
-        .add_at(PodObject::node_name_position, "__meta_kubernetes_pod_node_name", pod.node_name)
-        .add_at(PodObject::host_ip_position, "__meta_kubernetes_pod_host_ip", pod.host_ip)
-        .add_at(PodObject::phase_position, "__meta_kubernetes_pod_phase", pod.phase)
+    labels.add_at(PodObject::name_position, "__meta_kubernetes_pod_name", pod.metadata.name)
+        .add_at(PodObject::ip_position, "__meta_kubernetes_pod_ip", pod.status.pod_ip)
+        .add_at(PodObject::node_name_position, "__meta_kubernetes_pod_node_name", pod.spec.node_name)
+        .add_at(PodObject::host_ip_position, "__meta_kubernetes_pod_host_ip", pod.status.host_ip)
+        .add_at(PodObject::phase_position, "__meta_kubernetes_pod_phase", pod.status.phase)
         .add_at(PodObject::ready_position, "__meta_kubernetes_pod_ready", pod_ready(pod))
-        .add_at(PodObject::uid_position, "__meta_kubernetes_pod_uid", pod.meta.uid);
-    if (const auto* controller = pod.meta.controller()) {
+        .add_at(PodObject::uid_position, "__meta_kubernetes_pod_uid", pod.metadata.uid);
+    if (const auto* controller = pod.metadata.controller()) {
         labels
             .add_at(PodObject::controller_kind_position, "__meta_kubernetes_pod_controller_kind",
                     controller->kind)
@@ -128,29 +128,29 @@ inline LabelBlockPtr pod_info(const model::Pod& pod, LabelFactory& factory) {
     return labels.make();
 }
 
-inline PodObject::PodObject(const model::Pod& pod, LabelFactory& factory)
-    : Object(Kind::pod, pod.meta.uid),
-      namespace_name(namespace_label(factory, pod.meta.ns)),
+inline PodObject::PodObject(const api::Pod& pod, LabelFactory& factory)
+    : Object(Kind::pod, pod.metadata.uid),
+      namespace_name(namespace_label(factory, pod.metadata.namespace_)),
       info(pod_info(pod, factory)),
-      metadata(make_metadata(pod_metadata_names, pod.meta, factory)),
-      has_controller_(pod.meta.controller() != nullptr),
-      finished_(pod.phase == "Succeeded" || pod.phase == "Failed") {
+      metadata(make_metadata(pod_metadata_names, pod.metadata, factory)),
+      has_controller_(pod.metadata.controller() != nullptr),
+      finished_(pod.status.phase == "Succeeded" || pod.status.phase == "Failed") {
     set_key(namespace_name->only_value(), info->value(name_position));
     std::size_t count = 0;
-    for (const auto* containers : {&pod.containers, &pod.init_containers}) {
+    for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
         for (const auto& c : *containers) count += c.ports.empty() ? 1 : c.ports.size();
     }
     ports.reserve(count);
-    add_containers(pod.containers, pod.container_statuses, false, factory);
-    add_containers(pod.init_containers, pod.init_container_statuses, true, factory);
+    add_containers(pod.spec.containers, pod.status.container_statuses, false, factory);
+    add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory);
 }
 
-inline void PodObject::add_containers(const std::vector<model::Container>& containers,
-                                      const std::vector<model::ContainerStatus>& statuses,
+inline void PodObject::add_containers(const std::vector<api::Container>& containers,
+                                      const std::vector<api::ContainerStatus>& statuses,
                                       bool init, LabelFactory& factory) {
     auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
-    for (const model::Container& container : containers) {
-        const model::ContainerStatus* status = nullptr;
+    for (const api::Container& container : containers) {
+        const api::ContainerStatus* status = nullptr;
         for (const auto& s : statuses) {
             if (s.name == container.name) status = &s;
         }
@@ -158,10 +158,10 @@ inline void PodObject::add_containers(const std::vector<model::Container>& conta
         port.container = position++;
         port.init = init;
         port.sidecar = init && container.restart_policy == "Always";
-        port.terminated = status != nullptr && status->terminated;
-        const std::string_view id = status != nullptr ? status->id : std::string_view();
+        port.terminated = status != nullptr && status->state.terminated.has_value();
+        const std::string_view id = status != nullptr ? status->container_id : std::string_view();
         port.container_id = factory.block().add("__meta_kubernetes_pod_container_id", id).make();
-        const auto add_port = [&](const model::ContainerPort* declared) {
+        const auto add_port = [&](const api::ContainerPort* declared) {
             auto labels = factory.block();
             labels
                 .add_at(PodPort::name_position, "__meta_kubernetes_pod_container_name",
@@ -172,7 +172,7 @@ inline void PodObject::add_containers(const std::vector<model::Container>& conta
                         init ? "true" : "false");
             port.declared = declared != nullptr;
             if (declared != nullptr) {
-                port.number = static_cast<std::int32_t>(declared->number);
+                port.number = static_cast<std::int32_t>(declared->container_port);
                 labels
                     .add_at(PodPort::protocol_position,
                             "__meta_kubernetes_pod_container_port_protocol", declared->protocol)
@@ -180,12 +180,12 @@ inline void PodObject::add_containers(const std::vector<model::Container>& conta
                             "__meta_kubernetes_pod_container_port_name", declared->name)
                     .add_at(PodPort::port_number_position,
                             "__meta_kubernetes_pod_container_port_number",
-                            std::to_string(declared->number));
+                            std::to_string(declared->container_port));
             }
             port.labels = labels.make_shared();
             ports.push_back(port);
         };
-        for (const model::ContainerPort& declared : container.ports) add_port(&declared);
+        for (const api::ContainerPort& declared : container.ports) add_port(&declared);
         if (container.ports.empty()) add_port(nullptr);
     }
 }

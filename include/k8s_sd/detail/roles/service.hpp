@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/api/service.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
@@ -20,7 +20,7 @@ inline constexpr MetadataNames service_metadata_names{
 
 class ServiceObject final : public Object {
  public:
-    ServiceObject(const model::Service& service, const RoleOptions& options, LabelFactory& factory);
+    ServiceObject(const api::Service& service, const RoleOptions& options, LabelFactory& factory);
 
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
@@ -45,38 +45,38 @@ class ServiceObject final : public Object {
     }
 };
 
-inline LabelBlockPtr service_type(const model::Service& service, LabelFactory& factory) {
+inline LabelBlockPtr service_type(const api::Service& service, LabelFactory& factory) {
     auto labels = factory.block();
-    labels.add("__meta_kubernetes_service_type", service.type);
-    if (service.type == "ExternalName") {
-        labels.add("__meta_kubernetes_service_external_name", service.external_name);
+    labels.add("__meta_kubernetes_service_type", service.spec.type);
+    if (service.spec.type == "ExternalName") {
+        labels.add("__meta_kubernetes_service_external_name", service.spec.external_name);
     } else {
-        labels.add("__meta_kubernetes_service_cluster_ip", service.cluster_ip);
+        labels.add("__meta_kubernetes_service_cluster_ip", service.spec.cluster_ip);
     }
     return labels.make();
 }
 
-inline ServiceObject::ServiceObject(const model::Service& service, const RoleOptions& options,
+inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptions& options,
                                     LabelFactory& factory)
-    : Object(Kind::service, service.meta.uid),
-      namespace_name(namespace_label(factory, service.meta.ns)),
-      service_name(factory.block().add("__meta_kubernetes_service_name", service.meta.name).make()),
+    : Object(Kind::service, service.metadata.uid),
+      namespace_name(namespace_label(factory, service.metadata.namespace_)),
+      service_name(factory.block().add("__meta_kubernetes_service_name", service.metadata.name).make()),
       type(service_type(service, factory)),
-      metadata(make_metadata(service_metadata_names, service.meta, factory)) {
+      metadata(make_metadata(service_metadata_names, service.metadata, factory)) {
     set_key(namespace_name->only_value(), service_name->only_value());
-    if (options.rules->writes_load_balancer_ip && service.type == "LoadBalancer") {
+    if (options.rules->writes_load_balancer_ip && service.spec.type == "LoadBalancer") {
         load_balancer =
             factory.block()
-                .add("__meta_kubernetes_service_loadbalancer_ip", service.load_balancer_ip)
+                .add("__meta_kubernetes_service_loadbalancer_ip", service.spec.load_balancer_ip)
                 .make();
     }
     const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
-    for (const model::ServicePort& port : service.ports) {
+    for (const api::ServicePort& port : service.spec.ports) {
         ports.push_back(
             factory.block()
-                .add(address_name, join_host_port(host, port.number))
+                .add(address_name, join_host_port(host, port.port))
                 .add("__meta_kubernetes_service_port_name", port.name)
-                .add("__meta_kubernetes_service_port_number", std::to_string(port.number))
+                .add("__meta_kubernetes_service_port_number", std::to_string(port.port))
                 .add("__meta_kubernetes_service_port_protocol", port.protocol)
                 .make());
     }

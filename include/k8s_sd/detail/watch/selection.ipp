@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/objects/model/pod.hpp"
-#include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/api/service.hpp"
 #include "k8s_sd/detail/watch/selection.hpp"
 #include "k8s_sd/error.hpp"
 
@@ -22,17 +22,15 @@ struct KnownField {
     std::string_view (*read)(const void* model);
 };
 
-template <auto Member, class Model>
-std::string_view read_text(const void* model) {
-    return static_cast<const Model*>(model)->*Member;
-}
+const api::Pod& pod(const void* model) { return *static_cast<const api::Pod*>(model); }
+const api::Service& service(const void* model) { return *static_cast<const api::Service*>(model); }
 
 constexpr std::array<KnownField, 5> known_fields{{
-    {Kind::pod, "spec.nodeName", read_text<&model::Pod::node_name, model::Pod>},
-    {Kind::pod, "status.phase", read_text<&model::Pod::phase, model::Pod>},
-    {Kind::pod, "status.podIP", read_text<&model::Pod::pod_ip, model::Pod>},
-    {Kind::service, "spec.clusterIP", read_text<&model::Service::cluster_ip, model::Service>},
-    {Kind::service, "spec.type", read_text<&model::Service::type, model::Service>},
+    {Kind::pod, "spec.nodeName", [](const void* p) { return pod(p).spec.node_name; }},
+    {Kind::pod, "status.phase", [](const void* p) { return pod(p).status.phase; }},
+    {Kind::pod, "status.podIP", [](const void* p) { return pod(p).status.pod_ip; }},
+    {Kind::service, "spec.clusterIP", [](const void* p) { return service(p).spec.cluster_ip; }},
+    {Kind::service, "spec.type", [](const void* p) { return service(p).spec.type; }},
 }};
 
 const KnownField* find_field(Kind kind, std::string_view path) {
@@ -51,17 +49,14 @@ bool is_known(Kind kind, std::string_view path) {
 
 Text field_of(const DecodedObject& object, std::string_view path) {
     if (path == "metadata.name") return object.meta.name;
-    if (path == "metadata.namespace") return object.meta.ns;
+    if (path == "metadata.namespace") return object.meta.namespace_;
     const KnownField* field = find_field(object.kind, path);
     return field ? Text(field->read(object.model)) : std::nullopt;
 }
 
 // The last one counts of a key that JSON repeats, as in Kubernetes' decoders.
 Text label_of(const DecodedObject& object, std::string_view key) {
-    const auto& labels = object.meta.labels;
-    const auto it = std::find_if(labels.rbegin(), labels.rend(),
-                                 [&](const auto& label) { return label.first == key; });
-    return it == labels.rend() ? std::nullopt : Text(it->second);
+    return object.meta.labels.find(key);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
     std::optional<std::uint16_t> audience_of(EventType, const DecodedObject&);
-    bool is_one_too_many(EventType, bool kept, const model::ObjectMeta&);
+    bool is_one_too_many(EventType, bool kept, const api::ObjectMeta&);
     void on_initial_event(EventType);
     void on_initial_events_late();
     void on_list_streamed(std::string_view version);

@@ -394,7 +394,7 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
 }
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
-    const model::ObjectMeta& meta = decoded.meta;
+    const api::ObjectMeta& meta = decoded.meta;
     if (stopped_ || exchange_.shrunken) return;
     const std::optional<std::uint16_t> audience = audience_of(type, decoded);
     if (is_one_too_many(type, audience.has_value(), meta)) return;
@@ -405,8 +405,8 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         report_.on_event(batch_at_);
         if (stopped_) return;
     }
-    if (!observer_.wants(meta.ns, meta.name)) return;
-    if (!audience) return on_change(store_.remove(meta.ns, meta.name));
+    if (!observer_.wants(meta.namespace_, meta.name)) return;
+    if (!audience) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded);
     ObjectAudience::set(*object, *audience);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
@@ -418,22 +418,22 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
 std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
                                                          const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
-    if (!observer_.wants(decoded.meta.ns, decoded.meta.name)) return std::nullopt;
+    if (!observer_.wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
     return observer_.audience_of(decoded);
 }
 
 /// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
 /// others in place of those that it lacks. An event that finds no room is not taken, nor is its
 /// version: it comes again.
-bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const model::ObjectMeta& meta) {
+bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::ObjectMeta& meta) {
     if (too_many_) return true;
     // A change of what the list has brought may come before its end.
     const bool is_change = exchange_.streams_list() && type != EventType::added &&
-                           (type == EventType::deleted || store_.find(meta.ns, meta.name));
+                           (type == EventType::deleted || store_.find(meta.namespace_, meta.name));
     if (!exchange_.watching() && !is_change) ++exchange_.items;
     const bool is_probe = exchange_.purpose == Purpose::probe;
     const bool no_room = exchange_.watching() && kept && store_.size() >= options_.max_objects &&
-                         !store_.find(meta.ns, meta.name);
+                         !store_.find(meta.namespace_, meta.name);
     too_many_ = no_room || exchange_.items > (is_probe ? most_probed : options_.max_objects);
     return too_many_;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/endpoints.hpp"
+#include "k8s_sd/api/endpoints.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/roles/pod.hpp"
 
@@ -33,24 +33,28 @@ class OwnedText {
     std::string text_;
 };
 
+/// The object behind an address. That there is a reference counts, even if it is empty.
+using TargetRef = std::optional<api::ObjectReference>;
+
 /// What is behind an address, and on which node.
 struct Backing {
     std::string_view kind, ns, name, node;
 
     friend bool operator==(const Backing&, const Backing&) = default;
-    static std::size_t text_size(const model::TargetReference& target, std::string_view node) {
-        return target.kind.size() + target.ns.size() + target.name.size() + node.size();
+    static std::size_t text_size(const TargetRef& target, std::string_view node) {
+        if (!target) return node.size();
+        return target->kind.size() + target->namespace_.size() + target->name.size() + node.size();
     }
-    static Backing copy(const model::TargetReference& target, std::string_view node,
-                        OwnedText& text) {
-        return {text.copy(target.kind), text.copy(target.ns), text.copy(target.name),
+    static Backing copy(const TargetRef& target, std::string_view node, OwnedText& text) {
+        if (!target) return {{}, {}, {}, text.copy(node)};
+        return {text.copy(target->kind), text.copy(target->namespace_), text.copy(target->name),
                 text.copy(node)};
     }
 };
 
 /// Whether an address is labelled with what it refers to.
-inline bool writes_reference(const model::TargetReference& target, const RoleOptions& options) {
-    return options.rules->writes_references_without_kind ? target.present : !target.kind.empty();
+inline bool writes_reference(const TargetRef& target, const RoleOptions& options) {
+    return target && (options.rules->writes_references_without_kind || !target->kind.empty());
 }
 
 /// Which of the addresses of an object stand for their pods: of those with the same pod the first

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/labels/label_factory.hpp"
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/roles/group_builder.hpp"
 
 #include <array>
@@ -24,7 +24,7 @@ struct MetadataNames {
     FamilyName annotations;
 };
 
-inline Metadata make_metadata(MetadataNames names, const model::ObjectMeta& meta,
+inline Metadata make_metadata(MetadataNames names, const api::ObjectMeta& meta,
                               LabelFactory& factory) {
     KeyValues labels = meta.labels;
     KeyValues annotations = meta.annotations;

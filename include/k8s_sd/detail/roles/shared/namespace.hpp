@@ -14,7 +14,7 @@ inline constexpr MetadataNames namespace_metadata_names{
 
 class NamespaceObject final : public Object {
  public:
-    NamespaceObject(const model::ObjectMeta& meta, LabelFactory& factory)
+    NamespaceObject(const api::ObjectMeta& meta, LabelFactory& factory)
         : Object(Kind::namespace_, meta.uid),
           metadata(make_metadata(namespace_metadata_names, meta, factory)),
           own_name_(meta.name) {

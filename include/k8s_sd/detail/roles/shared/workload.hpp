@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 
 #include <string>
@@ -10,8 +10,8 @@ namespace k8s_sd::inline v0::detail {
 /// A ReplicaSet or a Job: of interest only as the link to the workload that controls it.
 class WorkloadLink final : public Object {
  public:
-    WorkloadLink(Kind kind, const model::ObjectMeta& meta)
-        : Object(kind, meta.uid), own_ns_(meta.ns), own_name_(meta.name) {
+    WorkloadLink(Kind kind, const api::ObjectMeta& meta)
+        : Object(kind, meta.uid), own_ns_(meta.namespace_), own_name_(meta.name) {
         set_key(own_ns_, own_name_);
         if (const auto* controller = meta.controller()) {
             controller_kind = controller->kind;

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "k8s_sd/api/object_meta.hpp"
+
+namespace k8s_sd::inline v0::api {
+
+/// apps/v1 ReplicaSet: its metadata, which names the Deployment.
+struct ReplicaSet {
+    ObjectMeta metadata;
+    bool operator==(const ReplicaSet&) const = default;
+};
+
+/// batch/v1 Job: its metadata, which names the CronJob.
+struct Job {
+    ObjectMeta metadata;
+    bool operator==(const Job&) const = default;
+};
+
+}  // namespace k8s_sd::inline v0::api

@@ -1,0 +1,157 @@
+#pragma once
+
+#include "k8s_sd/detail/codec/projection.hpp"
+#include "k8s_sd/detail/codec/wanted_fields.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// The structs of k8s_sd::api as tables, a row for each field, and what decoders read of them. The
+/// tables read like the Kubernetes API reference: the name of a member in JSON, the number of its
+/// field in protobuf (generated.proto of the API group), and where it goes.
+namespace k8s_sd::inline v0::detail {
+
+/// How a map is written.
+enum class Format : std::uint8_t {
+    plain,
+    base64,      ///< the values are bytes, which JSON writes in base64
+    quantities,  ///< the values are messages with a text in protobuf
+};
+
+/// Where a field of a struct comes from.
+template <auto Pointer>
+struct Row {
+    static constexpr auto pointer = Pointer;
+    using Field = typename project::MemberPointer<decltype(Pointer)>::field_type;
+
+    std::string_view name;
+    std::uint32_t number = 0;  ///< 0: protobuf does not have it
+    Use use = Use::hosts;
+    Format format = Format::plain;
+};
+
+/// Rows that protobuf has in a message of their own, and JSON among those around them.
+template <class... Rows>
+struct Inlined {
+    std::uint32_t number;
+    std::tuple<Rows...> rows;
+};
+template <class... Rows>
+Inlined(std::uint32_t, std::tuple<Rows...>) -> Inlined<Rows...>;
+
+/// The rows of a struct that is part of objects: `static constexpr std::tuple rows`.
+template <class Struct>
+struct Table;
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+
+/// Calls `f` with each row, those in messages of their own among them.
+template <class Rows, class F>
+constexpr void for_each_row(const Rows& rows, const F& f) {
+    const auto visit = [&](const auto& row) {
+        if constexpr (requires { row.rows; }) {
+            for_each_row(row.rows, f);
+        } else {
+            f(row);
+        }
+    };
+    std::apply([&](const auto&... row) { (visit(row), ...); }, rows);
+}
+
+/// Makes the projection of a struct out of its rows: those that are wanted.
+class TableProjection {
+ public:
+    explicit TableProjection(const WantedFields& wanted) : wanted_(wanted) {}
+
+    template <class Rows>
+    Members members(const Rows& rows) const {
+        return members(rows, {}, wanted_.labels);
+    }
+
+ private:
+    /// \param path  of the struct, with a dot behind it; empty: the object itself
+    /// \param labels  which rows are wanted for labels, if the struct is
+    template <class Rows>
+    Members members(const Rows& rows, const std::string& path, Use labels) const {
+        Members members;
+        std::apply([&](const auto&... row) { (add(members, row, path, labels), ...); }, rows);
+        return members;
+    }
+
+    template <class... Rows>
+    void add(Members& out, const Inlined<Rows...>& inlined, const std::string& path,
+             Use labels) const {
+        Members inner = members(inlined.rows, path, labels);
+        if (inner.empty()) return;
+        for (const Member& member : inner) out.emplace_back(member.key, member.node);
+        out.emplace_back(std::string_view(), inlined.number, project::object(std::move(inner)));
+    }
+
+    template <auto Pointer>
+    void add(Members& out, const Row<Pointer>& row, const std::string& path, Use labels) const {
+        using Field = typename Row<Pointer>::Field;
+        const std::string here = path + std::string(row.name);
+        const bool for_labels = row.use <= labels;
+        if (!for_labels && !wanted_.fields.reaches(here)) return;
+        Projection node = projection(row, here + ".", for_labels ? labels : Use::none);
+        if constexpr (std::is_same_v<Field, std::optional<std::chrono::sys_seconds>>) {
+            // metav1.Time is a text in JSON and a message in protobuf.
+            out.emplace_back(row.name, node);
+            out.emplace_back(std::string_view(), row.number,
+                             project::object({{"seconds", 1, std::move(node)}}));
+        } else {
+            out.emplace_back(row.name, row.number, std::move(node));
+        }
+    }
+
+    template <auto Pointer>
+    Projection projection(const Row<Pointer>& row, const std::string& path, Use labels) const {
+        using Field = typename Row<Pointer>::Field;
+        using namespace project;
+        if constexpr (std::is_same_v<Field, std::string_view> ||
+                      std::is_same_v<Field, std::optional<std::string_view>>) {
+            return text<Pointer>();
+        } else if constexpr (std::is_same_v<Field, std::int64_t> ||
+                             std::is_same_v<Field, std::optional<std::int64_t>>) {
+            return number<Pointer>();
+        } else if constexpr (std::is_same_v<Field, bool> ||
+                             std::is_same_v<Field, std::optional<bool>>) {
+            return boolean<Pointer>();
+        } else if constexpr (std::is_same_v<Field, std::optional<std::chrono::sys_seconds>>) {
+            return time<Pointer>();
+        } else if constexpr (std::is_same_v<Field, api::StringMap>) {
+            Projection node = map<Pointer>();
+            node.base64 = row.format == Format::base64;
+            node.wrapped = row.format == Format::quantities;
+            return node;
+        } else if constexpr (std::is_same_v<Field, std::vector<std::string_view>>) {
+            return texts<Pointer>();
+        } else if constexpr (IsVector<Field>::value) {
+            return array<Pointer>(
+                members(Table<typename Field::value_type>::rows, path, labels));
+        } else if constexpr (IsOptional<Field>::value) {
+            return optional_object<Pointer>(
+                members(Table<typename Field::value_type>::rows, path, labels));
+        } else {
+            return object<Pointer>(members(Table<Field>::rows, path, labels));
+        }
+    }
+
+    const WantedFields& wanted_;
+};
+
+}  // namespace k8s_sd::inline v0::detail
