@@ -29,8 +29,7 @@ void check(const detail::ServerStatus& status) {
 
 class Sink final : public detail::EventSink {
     void on_object(detail::EventType, const detail::DecodedObject& object) override {
-        require(object.meta.kind.empty() || object.meta.kind == resource_of(object.kind).kind);
-        require(detail::is_utf8(object.meta.name) && detail::is_utf8(object.meta.ns));
+        require(detail::is_utf8(object.meta.name) && detail::is_utf8(object.meta.namespace_));
         for (const auto& [key, value] : object.meta.labels)
             require(detail::is_utf8(key) && detail::is_utf8(value));
         (void)maker_.make(object)->labels();

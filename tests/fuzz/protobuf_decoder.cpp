@@ -36,7 +36,7 @@ class Sink final : public detail::EventSink {
  private:
     void on_object(detail::EventType, const detail::DecodedObject& object) override {
         ++objects_;
-        require(detail::is_utf8(object.meta.name) && detail::is_utf8(object.meta.ns));
+        require(detail::is_utf8(object.meta.name) && detail::is_utf8(object.meta.namespace_));
         for (const auto& [key, value] : object.meta.labels)
             require(detail::is_utf8(key) && detail::is_utf8(value));
         (void)maker_.make(object)->labels();

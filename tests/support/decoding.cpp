@@ -38,9 +38,9 @@ class Recorder final : public EventSink {
 
     void on_object(EventType type, const DecodedObject& object) override {
         static constexpr const char* names[] = {"added", "modified", "deleted"};
-        const model::ObjectMeta& meta = object.meta;
+        const api::ObjectMeta& meta = object.meta;
         decoded.objects.push_back(maker_.make(object));
-        decoded.calls.push_back(names[static_cast<int>(type)] + (" " + key(meta.ns, meta.name)) +
+        decoded.calls.push_back(names[static_cast<int>(type)] + (" " + key(meta.namespace_, meta.name)) +
                                 at(meta.resource_version) +
                                 describe(*decoded.objects.back(), *maker_.options.rules));
     }

@@ -26,7 +26,10 @@ struct ModelReading final : private detail::EventSink {
     };
 
     explicit ModelReading(Kind kind, std::size_t max_object_bytes = std::size_t{1} << 20)
-        : reader(detail::schema_of(kind), max_object_bytes, *this) {}
+        : ModelReading(detail::schema_of(kind), max_object_bytes) {}
+    explicit ModelReading(const detail::KindSchema& schema,
+                          std::size_t max_object_bytes = std::size_t{1} << 20)
+        : reader(schema, max_object_bytes, *this) {}
 
     /// Each chunk is copied, so that reading behind it is an error that a sanitizer sees.
     Result read(detail::Document document, std::string_view type, std::string_view body,

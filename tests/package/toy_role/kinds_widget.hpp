@@ -8,16 +8,20 @@
 namespace k8s_sd::inline v0::detail {
 
 template <>
-struct KindTraits<Kind::widget> {
-    using Model = model::Widget;
+struct Table<WidgetSpec> {
+    static constexpr std::tuple rows{
+        Row<&WidgetSpec::host>{"host", 1, Use::labels},
+        Row<&WidgetSpec::port>{"port", 2, Use::labels},
+    };
+};
 
-    static Members members() {
-        using namespace project;
-        return object_members<Model>({
-            {"spec", 2,
-             object({{"host", 1, text<&Model::host>()}, {"port", 2, number<&Model::port>()}})},
-        });
-    }
+template <>
+struct KindTraits<Kind::widget> {
+    using Model = Widget;
+    static constexpr std::tuple rows{
+        Row<&Widget::metadata>{"metadata", 1, Use::always},
+        Row<&Widget::spec>{"spec", 2, Use::labels},
+    };
     static ObjectPtr make(const Model& widget, const RoleOptions&, LabelFactory& factory) {
         return new WidgetObject(widget, factory);
     }

@@ -1,7 +1,7 @@
 // A role that no configuration has, as k8s_sd/detail/roles/widget.hpp would be.
 #pragma once
 
-#include "k8s_sd/detail/objects/model/meta.hpp"
+#include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
@@ -12,23 +12,23 @@
 
 namespace k8s_sd::inline v0::detail {
 
-namespace model {
-
-struct Widget {
-    ObjectMeta meta;
+/// As k8s_sd/api/widget.hpp would have it.
+struct WidgetSpec {
     std::string_view host;
     std::int64_t port = 0;
 };
-
-}  // namespace model
+struct Widget {
+    api::ObjectMeta metadata;
+    WidgetSpec spec;
+};
 
 class WidgetObject final : public Object {
  public:
-    WidgetObject(const model::Widget& widget, LabelFactory& factory)
-        : Object(Kind::widget, widget.meta.uid),
-          address(address_label(factory, join_host_port(widget.host, widget.port))),
-          own_ns_(widget.meta.ns),
-          own_name_(widget.meta.name) {
+    WidgetObject(const Widget& widget, LabelFactory& factory)
+        : Object(Kind::widget, widget.metadata.uid),
+          address(address_label(factory, join_host_port(widget.spec.host, widget.spec.port))),
+          own_ns_(widget.metadatadata.namespace_),
+          own_name_(widget.metadata.name) {
         set_key(own_ns_, own_name_);
     }
     bool same_content(const Object& other) const noexcept override {

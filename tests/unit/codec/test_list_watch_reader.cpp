@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/objects/model/pod.hpp"
+#include "k8s_sd/api/pod.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -67,7 +67,8 @@ class LineDecoder final : public Decoder {
         return {};
     }
     error_code read_object(const std::string& type, std::istream& words) {
-        auto& meta = static_cast<model::Pod*>(scratch_.model())->meta;
+        auto& meta = static_cast<api::Pod*>(scratch_.model())->metadata;
+        auto& head = model::Document<api::Pod>::head_of(scratch_.model());
         std::vector<std::string> texts{std::istream_iterator<std::string>(words), {}};
         ObjectProblem problem;
         for (const std::string& text : texts) {
@@ -77,15 +78,15 @@ class LineDecoder final : public Decoder {
             };
             const std::size_t slash = word.find('/');
             if (slash != word.npos) {
-                meta.ns = word.substr(0, slash);
+                meta.namespace_ = word.substr(0, slash);
                 meta.name = word.substr(slash + 1);
             }
             if (const auto v = value("@"); !v.empty()) meta.resource_version = v;
-            if (const auto v = value("kind="); !v.empty()) meta.kind = v;
+            if (const auto v = value("kind="); !v.empty()) head.kind = v;
             if (const auto v = value("code="); !v.empty())
-                meta.status.code = std::stoi(text.substr(5));
-            if (const auto v = value("message="); !v.empty()) meta.status.message = v;
-            if (const auto v = value("cause="); !v.empty()) meta.status.causes.push_back({v, {}});
+                head.status.code = std::stoi(text.substr(5));
+            if (const auto v = value("message="); !v.empty()) head.status.message = v;
+            if (const auto v = value("cause="); !v.empty()) head.status.causes.push_back({v, {}});
             if (const auto v = value("bad="); !v.empty()) problem.text = v;
             problem.too_large = problem.too_large || word == "large";
         }
@@ -147,11 +148,11 @@ class Fixture final : private EventSink {
     void on_object(EventType type, const DecodedObject& object) override {
         static constexpr const char* names[] = {"added ", "modified ", "deleted "};
         CHECK(object.kind == Kind::pod);
-        const auto& meta = static_cast<const model::Pod*>(object.model)->meta;
+        const auto& meta = static_cast<const api::Pod*>(object.model)->metadata;
         CHECK(&meta == &object.meta);
         calls_.push_back((object.kind_is_certain ? "" : "perhaps ") +
                          std::string(names[static_cast<int>(type)]) +
-                         key(meta.ns, meta.name, meta.resource_version));
+                         key(meta.namespace_, meta.name, meta.resource_version));
     }
     void on_bookmark(std::string_view version, bool list_ends) override {
         calls_.push_back("bookmark @" + std::string(version) +

@@ -80,7 +80,7 @@ TEST_CASE("ProtobufDecoder: a field of the wrong type makes its object bad and n
               "endpoints.deprecatedTopology: a field of another type"},
              {Kind::ingress,
               object(metadata("bad")).add(2, Message().add(3, Message().number(2, 1))),
-              "spec.rules.http: a field of another type"},
+              "spec.rules: a field of another type"},
              {Kind::ingress,
               object(metadata("bad"))
                   .add(2, Message().add(3, Message().add(2, Message().number(1, 1)))),

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/objects/model/pod.hpp"
-#include "k8s_sd/detail/objects/model/service.hpp"
+#include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/api/service.hpp"
 #include "k8s_sd/detail/watch/selection.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -8,26 +8,25 @@
 using namespace k8s_sd;
 using k8s_sd::detail::DecodedObject;
 using k8s_sd::detail::Selection;
-namespace model = k8s_sd::detail::model;
 
 namespace {
 
-model::Pod example_pod() {
-    model::Pod pod;
-    pod.meta.name = "web-1";
-    pod.meta.ns = "shop";
-    pod.meta.labels = {{"app", "web"}, {"example.com/tier", "a"}, {"empty", ""}, {"n", "5"}};
-    pod.node_name = "node-1";
-    pod.phase = "Running";
-    pod.pod_ip = "10.0.0.1";
+api::Pod example_pod() {
+    api::Pod pod;
+    pod.metadata.name = "web-1";
+    pod.metadata.namespace_ = "shop";
+    pod.metadata.labels = {{"app", "web"}, {"example.com/tier", "a"}, {"empty", ""}, {"n", "5"}};
+    pod.spec.node_name = "node-1";
+    pod.status.phase = "Running";
+    pod.status.pod_ip = "10.0.0.1";
     return pod;
 }
 
 bool selects(const std::string& label, const std::string& field = {},
-             const model::Pod& pod = example_pod()) {
+             const api::Pod& pod = example_pod()) {
     const Selection selection(Kind::pod, label, field);
     CHECK(selection.known_here());
-    return selection.matches(DecodedObject{Kind::pod, pod.meta, &pod});
+    return selection.matches(DecodedObject{Kind::pod, pod.metadata, &pod});
 }
 
 }  // namespace
@@ -62,18 +61,18 @@ TEST_CASE("Selection: field selectors match as the server says") {
         CHECK_FALSE(selects("", no));
     }
     CHECK_FALSE(selects("app=db", "status.phase=Running"));
-    CHECK(selects("", "spec.nodeName=", model::Pod()));
+    CHECK(selects("", "spec.nodeName=", api::Pod()));
 }
 
 TEST_CASE("Selection: of a service, its type and cluster IP are known") {
-    model::Service service;
-    service.type = "ClusterIP";
-    service.cluster_ip = "None";
+    api::Service service;
+    service.spec.type = "ClusterIP";
+    service.spec.cluster_ip = "None";
     const Selection headless(Kind::service, "", "spec.type=ClusterIP,spec.clusterIP=None");
     REQUIRE(headless.known_here());
-    CHECK(headless.matches({Kind::service, service.meta, &service}));
-    service.cluster_ip = "10.1.1.1";
-    CHECK_FALSE(headless.matches({Kind::service, service.meta, &service}));
+    CHECK(headless.matches({Kind::service, service.metadata, &service}));
+    service.spec.cluster_ip = "10.1.1.1";
+    CHECK_FALSE(headless.matches({Kind::service, service.metadata, &service}));
 }
 
 TEST_CASE("Selection: other fields are the server's, and so is what cannot be parsed") {

@@ -97,8 +97,13 @@ class TableProjection {
              Use labels) const {
         Members inner = members(inlined.rows, path, labels);
         if (inner.empty()) return;
-        for (const Member& member : inner) out.emplace_back(member.key, member.node);
+        for (const Member& member : inner) out.push_back(only_in_json(member));
         out.emplace_back(std::string_view(), inlined.number, project::object(std::move(inner)));
+    }
+
+    static Member only_in_json(Member member) {
+        member.node.field = 0;
+        return member;
     }
 
     template <auto Pointer>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -34,11 +33,11 @@ bool is_metadata_only(const Members& members) {
 }
 
 template <Kind kind>
-KindSchema make_schema(KindTraits<kind> traits, Fields fields) {
+KindSchema make_schema_of(KindTraits<kind> traits, const Fields& fields) {
     using Traits = KindTraits<kind>;
     using Model = typename Traits::Model;
     const Members members =
-        object_members<Model>(traits.rows, {labels_of<Traits>(), std::move(fields)});
+        object_members<Model>(traits.rows, {labels_of<Traits>(), fields});
     return {kind,
             make_scratch<Model>,
             JsonSchema(members),
@@ -49,7 +48,7 @@ KindSchema make_schema(KindTraits<kind> traits, Fields fields) {
 
 template <Kind kind>
 const KindSchema& static_schema(KindTraits<kind> traits) {
-    static const KindSchema schema = make_schema(traits, {});
+    static const KindSchema schema = make_schema_of(traits, {});
     return schema;
 }
 
@@ -57,6 +56,10 @@ const KindSchema& static_schema(KindTraits<kind> traits) {
 
 const KindSchema& schema_of(Kind kind) {
     return *with_kind(kind, [](auto traits) { return &static_schema(traits); });
+}
+
+KindSchema make_schema(Kind kind, const Fields& fields) {
+    return with_kind(kind, [&](auto traits) { return make_schema_of(traits, fields); });
 }
 
 }  // namespace k8s_sd::inline v0::detail
