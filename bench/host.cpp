@@ -97,6 +97,9 @@ class Host {
         : options_(options), input_(context_, ::dup(STDIN_FILENO)) {
         const std::size_t jobs = options.number("jobs", 1);
         waiting_ = jobs;
+        k8s_sd::Environment environment;
+        environment.limits.watches = 0;
+        k8s_sd::install(context_, environment);
         for (std::size_t job = 0; job < jobs; ++job) {
             discoverers_.emplace_back(
                 context_.get_executor(), make_config(options, job),

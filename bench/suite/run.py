@@ -269,15 +269,16 @@ class Bench:
             host.next_report()
             time.sleep(0.5)
             host.report()
-            rounds = 20
-            expected = 0
+            rounds, cpu, changes = 20, 0.0, 0
             for _ in range(rounds):
                 server.tell("node node-00007")
                 server.wait()
-                expected += pods // 200
-            figures = host.until(lambda f: f["changes"] >= expected // 2)
-        rows.append([f"labels of a node with {pods // 200} pods",
-                     f"{figures['cpu'] / rounds * 1000:.2f} ms", f"{figures['changes']:,}"])
+                # One by one: what comes together is told together.
+                figures = host.until(lambda f: f["changes"] >= pods // 200)
+                cpu += figures["cpu"]
+                changes += figures["changes"]
+        rows.append([f"labels of a node with {pods // 200} pods", f"{cpu / rounds * 1000:.2f} ms",
+                     f"{changes:,}"])
         self.say(rows[-1])
         return report.Table(
             "Dependants", "CPU of one change, from the event to the callback. bench_dependants "

@@ -69,7 +69,7 @@ class Replies final : public Connector {
     std::size_t next_ = 0;
 };
 
-struct Silent final : WatchObserver {
+struct TellsNobody final : WatchObserver {
     void on_change(const ObjectChange& change) override { known = change.after; }
     void on_synced() override {}
     void on_batch_end() override {}
@@ -117,7 +117,7 @@ struct SearchedWatch {
     }
 
     asio::io_context context;
-    Silent observer;
+    TellsNobody observer;
     std::shared_ptr<ApiClient> client;
     std::optional<URLWatcher> watcher;
 };

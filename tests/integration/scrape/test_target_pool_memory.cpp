@@ -1,5 +1,5 @@
 #include "k8s_sd/scrape/target_pool.hpp"
-#include "support/failing_allocations.hpp"
+#include "support/allocations.hpp"
 #include "support/groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>
