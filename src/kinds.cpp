@@ -1,2 +1,3 @@
+#include "k8s_sd/detail/kinds/object_form.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"

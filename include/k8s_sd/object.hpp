@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -45,16 +46,26 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     virtual Labels metadata_labels() const noexcept { return {}; }
     /// Two objects of one name with different UIDs are different objects.
     bool same_uid(const Object& other) const noexcept { return uid_hash_ == other.uid_hash_; }
-    /// True if nothing that reaches a label differs.
+    bool has_labels() const noexcept { return form_ != Form::api_object; }
+    bool has_api_object() const noexcept { return form_ != Form::labels; }
+    /// True if nothing that is kept differs. The other one is kept for the same.
     virtual bool same_content(const Object& other) const noexcept = 0;
+    /// True if nothing that reaches a label differs.
+    virtual bool same_labels(const Object& other) const noexcept { return same_content(other); }
+    /// The struct of k8s_sd::api that is kept of it, or null: see Watcher.
+    virtual std::shared_ptr<const void> api_object() const noexcept { return nullptr; }
 
  protected:
     /// Appends the blocks behind labels(); null blocks count as empty.
     virtual void collect(std::vector<detail::LabelBlockPtr>& /*blocks*/) const {}
 
+    /// What an object is kept for.
+    enum class Form : std::uint8_t { labels, api_object, both };
+
     /// The derived class calls set_key() as well.
-    Object(Kind kind, std::string_view uid) noexcept
-        : kind_(kind), uid_hash_(std::hash<std::string_view>{}(uid)) {}
+    Object(Kind kind, std::string_view uid, Form form = Form::labels) noexcept
+        : kind_(kind), form_(form), uid_hash_(std::hash<std::string_view>{}(uid)) {}
+    void set_form(Form form) noexcept { form_ = form; }
     /// Texts that live as long as the object.
     void set_key(std::string_view ns, std::string_view name) noexcept {
         ns_ = ns;
@@ -65,6 +76,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     friend struct detail::ObjectAudience;
 
     Kind kind_;
+    Form form_;
     std::uint16_t audience_ = 0;
     std::size_t uid_hash_;
     std::string_view ns_;

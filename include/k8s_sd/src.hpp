@@ -113,6 +113,7 @@
 #include "k8s_sd/detail/codec/protobuf_status.ipp"
 
 // kinds
+#include "k8s_sd/detail/kinds/object_form.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"
 
@@ -150,6 +151,10 @@
 #include "k8s_sd/detail/discovery/target_feed.ipp"
 #include "k8s_sd/detail/discovery/target_files.ipp"
 #include "k8s_sd/detail/discovery/target_list.ipp"
+
+// hosts
+#include "k8s_sd/detail/hosts/object_watch.ipp"
+#include "k8s_sd/detail/hosts/watched_objects.ipp"
 
 // cache
 #include "k8s_sd/detail/cache/cache_collection.ipp"

@@ -17,6 +17,7 @@ namespace k8s_sd::inline v0 {
 
 namespace detail {
 struct DecodedObject;
+struct ObjectForm;
 struct ObjectMaker;
 class URLWatcherImpl;
 }  // namespace detail
@@ -61,7 +62,8 @@ class K8S_SD_EXPORT URLWatcher {
     URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&);
     /// For watchers that share label blocks, see GroupWatcher.
     URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
-               std::shared_ptr<detail::ObjectMaker>);
+               std::shared_ptr<detail::ObjectMaker>,
+               std::shared_ptr<const detail::ObjectForm> = nullptr);
     URLWatcher(const URLWatcher&) = delete;
     URLWatcher& operator=(const URLWatcher&) = delete;
     /// Stops; the observer is not called again.

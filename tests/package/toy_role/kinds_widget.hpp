@@ -18,13 +18,11 @@ struct Table<WidgetSpec> {
 template <>
 struct KindTraits<Kind::widget> {
     using Model = Widget;
+    using LabelObject = WidgetObject;
     static constexpr std::tuple rows{
         Row<&Widget::metadata>{"metadata", 1, Use::always},
         Row<&Widget::spec>{"spec", 2, Use::labels},
     };
-    static ObjectPtr make(const Model& widget, const RoleOptions&, LabelFactory& factory) {
-        return new WidgetObject(widget, factory);
-    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

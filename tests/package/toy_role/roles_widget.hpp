@@ -22,9 +22,9 @@ struct Widget {
     WidgetSpec spec;
 };
 
-class WidgetObject final : public Object {
+class WidgetObject : public Object {
  public:
-    WidgetObject(const Widget& widget, LabelFactory& factory)
+    WidgetObject(const Widget& widget, const RoleOptions&, LabelFactory& factory)
         : Object(Kind::widget, widget.metadata.uid),
           address(address_label(factory, join_host_port(widget.spec.host, widget.spec.port))),
           own_ns_(widget.metadatadata.namespace_),

@@ -19,6 +19,9 @@ class GroupRegistry final : public asio::execution_context::service {
 
     explicit GroupRegistry(asio::execution_context& context)
         : asio::execution_context::service(context) {}
+    /// Those of the executor's context, made if there are none.
+    static std::shared_ptr<SharedWatches> watches_on(const asio::any_io_executor&,
+                                                     const WatchScope&);
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
     /// Number of watchers.
     std::size_t size() const { return watchers_.size(); }

@@ -35,6 +35,14 @@ std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor
     return watchers_.add(config, std::move(watcher), DestroyOn{strand});
 }
 
+std::shared_ptr<SharedWatches> GroupRegistry::watches_on(const asio::any_io_executor& executor,
+                                                         const WatchScope& scope) {
+    auto& registry = asio::use_service<GroupRegistry>(
+        asio::query(executor, asio::execution::context));
+    const std::lock_guard lock(registry.mutex_);
+    return registry.watches_of(executor, scope);
+}
+
 std::shared_ptr<SharedWatches> GroupRegistry::watches_of(const asio::any_io_executor& executor,
                                                          const WatchScope& scope) {
     const WatchedServer server{scope.api_server, scope.watch};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/groups/watch_plan.hpp"
+#include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/detail/watch/selection.hpp"
 #include "k8s_sd/object.hpp"
 #include "k8s_sd/status.hpp"
@@ -58,6 +59,8 @@ class KindView {
     /// The object of that name, or null. `ns` does not matter for kinds without namespaces.
     const Object* find(std::string_view ns, std::string_view name) const;
     void for_each(const std::function<void(const ObjectPtr&)>& visit) const;
+    /// Whether two objects differ in what it wants.
+    bool tells_apart(const Object& before, const Object& after) const;
     /// Of the watches that it has. Any thread.
     void add_status(std::vector<WatchStatus>& status) const;
 
@@ -67,6 +70,7 @@ class KindView {
     /// By namespace; one with the key "" where all namespaces are watched together.
     using Watches = std::map<std::string, std::shared_ptr<SharedWatch>, std::less<>>;
 
+    bool is_for_labels() const noexcept { return wanted_.fields.empty(); }
     bool sees(const Object& object) const noexcept;
     bool wants_namespace(std::string_view ns) const;
     /// Whether the view could not do with less than this, of which it has a seat.
@@ -76,6 +80,7 @@ class KindView {
 
     const std::shared_ptr<KindWatches> watches_;
     const WantedObjects wanted_;
+    const FieldMask mask_;  ///< of its fields
     const PartyPtr party_;  ///< null: without a selection
     Observer& observer_;
     Watches now_;               ///< changed on the strand only, under the mutex

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/groups/kind_view.hpp"
 #include "k8s_sd/detail/groups/kind_watches.hpp"
 #include "k8s_sd/detail/groups/shared_watch.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/objects/object_audience.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace k8s_sd::inline v0::detail {
 KindView::KindView(std::shared_ptr<KindWatches> watches, WantedObjects wanted, Observer& observer)
     : watches_(std::move(watches)),
       wanted_(std::move(wanted)),
+      mask_(mask_of(watches_->kind_, wanted_.fields)),
       party_(watches_->party_of(wanted_)),
       observer_(observer) {
     watches_->add(*this);
@@ -48,7 +50,15 @@ bool KindView::wants_namespace(std::string_view ns) const {
 bool KindView::sees(const Object& object) const noexcept {
     const bool selected =
         !party_ || watches_->audiences_.has(ObjectAudience::of(object), party_->number);
-    return selected && wants_namespace(object.ns());
+    const bool has_form = is_for_labels() || object.has_api_object();
+    return selected && has_form && wants_namespace(object.ns());
+}
+
+bool KindView::tells_apart(const Object& before, const Object& after) const {
+    // What is kept for labels alone has been compared.
+    if (!before.same_uid(after) || !after.has_api_object()) return true;
+    if (is_for_labels()) return !before.same_labels(after);
+    return !same_fields(before, after, mask_);
 }
 
 bool KindView::needs(const WatchQuery& query) const {
@@ -64,6 +74,8 @@ void KindView::on_change(const ObjectChange& change) {
     const bool before = change.before && sees(*change.before);
     const bool after = change.after && sees(*change.after);
     if (!before && !after) return;
+    // Others may want more of it.
+    if (before && after && !tells_apart(*change.before, *change.after)) return;
     told_ = true;
     if (before == !!change.before && after == !!change.after) return observer_.on_change(change);
     observer_.on_change({before ? change.before : nullptr, after ? change.after : nullptr});

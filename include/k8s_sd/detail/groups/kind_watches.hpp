@@ -46,6 +46,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     void plan(const SharedWatch* failing);
     bool is_selected_here(const Selection&) const;
     SharedWatchPtr find_watch(const WatchQuery&, const std::vector<KindView*>& views) const;
+    std::shared_ptr<const ObjectForm> form_for(const std::vector<KindView*>& views) const;
     SharedWatchPtr make_watch(const WatchQuery&, const std::vector<KindView*>& views,
                               const SharedWatch* failing);
     void assign(KindView&, Watches);

@@ -127,12 +127,24 @@ KindWatches::SharedWatchPtr KindWatches::find_watch(const WatchQuery& query,
     return nullptr;
 }
 
+/// Null: for labels alone.
+std::shared_ptr<const ObjectForm> KindWatches::form_for(const std::vector<KindView*>& views) const {
+    Fields fields;
+    bool labels = false;
+    for (const KindView* view : views) {
+        fields.add(view->wanted_.fields);
+        labels = labels || view->is_for_labels();
+    }
+    if (fields.empty()) return nullptr;
+    return std::make_shared<const ObjectForm>(kind_, fields, labels);
+}
+
 /// It begins with what is known: what does not differ is no change then, and where a watch fails,
 /// nothing is lost.
 KindWatches::SharedWatchPtr KindWatches::make_watch(const WatchQuery& query,
                                                     const std::vector<KindView*>& views,
                                                     const SharedWatch* failing) {
-    auto watch = std::make_shared<SharedWatch>(*this, query);
+    auto watch = std::make_shared<SharedWatch>(*this, query, form_for(views));
     bool known = failing != nullptr;
     for (KindView* view : views) {
         watch->take_seat(*view);
@@ -221,7 +233,8 @@ void KindWatches::switch_to_next(KindView& view) {
         if (it == before.end()) {
             changes.push_back({nullptr, object});
         } else {
-            if (it->second != object) changes.push_back({it->second, object});
+            if (it->second != object && view.tells_apart(*it->second, *object))
+                changes.push_back({it->second, object});
             before.erase(it);
         }
     });

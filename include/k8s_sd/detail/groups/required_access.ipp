@@ -20,13 +20,19 @@ namespace detail {
 std::vector<KindAccess> required_rules(Role role, const AttachMetadata& attach,
                                        const std::vector<std::string>& namespaces,
                                        std::size_t cluster_wide_from) {
+    return required_rules(needed_kinds(role, attach), namespaces, cluster_wide_from);
+}
+
+std::vector<KindAccess> required_rules(const std::vector<Kind>& kinds,
+                                       const std::vector<std::string>& namespaces,
+                                       std::size_t cluster_wide_from) {
     std::vector<KindAccess> rules;
     const auto add = [&](Kind kind, const std::string& ns, bool optional) {
         AccessRule rule = access_to(kind, ns);
         rule.optional = optional;
         rules.emplace_back(std::move(rule), kind);
     };
-    for (const Kind kind : needed_kinds(role, attach)) {
+    for (const Kind kind : kinds) {
         const auto needed = watched_namespaces(kind, namespaces, 0);
         const auto first = watched_namespaces(kind, namespaces, cluster_wide_from);
         for (const std::string& ns : needed) add(kind, ns, false);

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/audience.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
@@ -17,7 +18,9 @@ namespace k8s_sd::inline v0::detail {
 /// wants, and nothing else. Strand-confined, except for published().
 class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, private WatchObserver {
  public:
-    SharedWatch(KindWatches& owner, const WatchQuery& query);
+    /// \param form  of the objects; null: for labels
+    SharedWatch(KindWatches& owner, const WatchQuery& query,
+                std::shared_ptr<const ObjectForm> form);
 
     const WatchQuery& query() const noexcept { return query_; }
 
@@ -68,6 +71,7 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
 
     template <class Call>
     void for_each_active(Call call);
+    bool has_form_for(const KindView&) const;
     Cover cover_of(const KindView&) const;
     void add_cover(const KindView&);
     void look_at(const DecodedObject&);
@@ -77,6 +81,7 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
 
     KindWatches& owner_;
     const WatchQuery query_;
+    const std::shared_ptr<const ObjectForm> form_;
     std::vector<Seat> seats_;
     std::vector<Cover> covers_;
     std::vector<PartyPtr> parties_;  ///< of the covers

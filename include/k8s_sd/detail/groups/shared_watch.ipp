@@ -16,11 +16,13 @@ bool includes_all(const std::vector<std::string>& some, const std::vector<std::s
 
 }  // namespace
 
-SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query)
+SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
+                         std::shared_ptr<const ObjectForm> form)
     : owner_(owner),
       query_(query),
+      form_(std::move(form)),
       watcher_(owner.common_->client, query, owner.common_->options,
-               static_cast<WatchObserver&>(*this), owner.maker_),
+               static_cast<WatchObserver&>(*this), owner.maker_, form_),
       published_(watcher_.status()) {}
 
 // --- seats ---------------------------------------------------------------------------------------
@@ -71,7 +73,13 @@ void SharedWatch::add_cover(const KindView& view) {
         covers_.push_back(std::move(cover));
 }
 
+bool SharedWatch::has_form_for(const KindView& view) const {
+    if (view.is_for_labels()) return !form_ || form_->with_labels;
+    return form_ && form_->fields.includes(view.wanted_.fields);
+}
+
 bool SharedWatch::serves(const KindView& view) const {
+    if (!has_form_for(view)) return false;
     const Cover wanted = cover_of(view);
     const bool selects = !wanted.party || std::find(parties_.begin(), parties_.end(),
                                                     wanted.party) != parties_.end();
@@ -136,7 +144,10 @@ std::optional<std::uint16_t> SharedWatch::audience_of(const DecodedObject& objec
 }
 
 void SharedWatch::adopt_from(const KindView& view) {
-    view.for_each([this](const ObjectPtr& object) {
+    // What has no labels is of no use to those who look for them.
+    const bool needs_labels = !form_ || form_->with_labels;
+    view.for_each([&](const ObjectPtr& object) {
+        if (needs_labels && !object->has_labels()) return;
         if (query_.ns.empty() || object->ns() == query_.ns) watcher_.adopt(object);
     });
 }

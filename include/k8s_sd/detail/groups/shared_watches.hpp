@@ -30,6 +30,8 @@ class SharedWatches {
     SharedWatches& operator=(const SharedWatches&) = delete;
 
     const std::shared_ptr<KindWatches>& of(Kind kind, LabelDialect dialect);
+    /// Those that are there already, of whatever dialect.
+    const std::shared_ptr<KindWatches>& for_hosts(Kind kind);
 
     // Any thread.
     const asio::any_io_executor& strand() const noexcept { return strand_; }

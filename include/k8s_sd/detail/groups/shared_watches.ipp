@@ -38,4 +38,10 @@ const std::shared_ptr<KindWatches>& SharedWatches::of(Kind kind, LabelDialect di
     return watches;
 }
 
+const std::shared_ptr<KindWatches>& SharedWatches::for_hosts(Kind kind) {
+    const auto it = kinds_.lower_bound({kind, LabelDialect{}});
+    const bool known = it != kinds_.end() && it->first.first == kind;
+    return of(kind, known ? it->first.second : LabelDialect::prometheus);
+}
+
 }  // namespace k8s_sd::inline v0::detail

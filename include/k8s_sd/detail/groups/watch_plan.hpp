@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/fields.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/watch_query.hpp"
 
@@ -18,6 +19,7 @@ struct WantedObjects {
     std::string field_selector{};
     /// The selectors may be evaluated here, see Selection.
     bool selects_here = true;
+    Fields fields{};  ///< of objects for hosts; none: objects for labels
 };
 
 /// What the server has refused to watches that were larger than what a view needs.

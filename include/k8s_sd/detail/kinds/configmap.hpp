@@ -18,7 +18,7 @@ struct KindTraits<Kind::configmap> {
         Row<&Model::immutable>{"immutable", 4, Use::always},
     };
 
-    static ObjectPtr make(const Model& map, const RoleOptions&, LabelFactory&) {
+    static ObjectPtr make(const Model& map) {
         return make_data_object(Kind::configmap, map);
     }
 };

@@ -45,15 +45,11 @@ struct Table<api::EndpointSubset> {
 template <>
 struct KindTraits<Kind::endpoints> {
     using Model = api::Endpoints;
+    using LabelObject = EndpointsObject;
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::subsets>{"subsets", 2, Use::labels},
     };
-
-    static ObjectPtr make(const Model& endpoints, const RoleOptions& options,
-                          LabelFactory& factory) {
-        return new EndpointsObject(endpoints, options, factory);
-    }
 };
 
 // clang-format on

@@ -69,6 +69,7 @@ struct Table<api::EndpointSlicePort> {
 template <>
 struct KindTraits<Kind::endpointslice> {
     using Model = api::EndpointSlice;
+    using LabelObject = EndpointSliceObject;
     static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.21
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
@@ -76,10 +77,6 @@ struct KindTraits<Kind::endpointslice> {
         Row<&Model::ports>{"ports", 3, Use::labels},
         Row<&Model::address_type>{"addressType", 4, Use::labels},
     };
-
-    static ObjectPtr make(const Model& slice, const RoleOptions& options, LabelFactory& factory) {
-        return new EndpointSliceObject(slice, options, factory);
-    }
 };
 
 // clang-format on

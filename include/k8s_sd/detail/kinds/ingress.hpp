@@ -90,16 +90,13 @@ struct Table<api::IngressStatus> {
 template <>
 struct KindTraits<Kind::ingress> {
     using Model = api::Ingress;
+    using LabelObject = IngressObject;
     static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.19
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3},
     };
-
-    static ObjectPtr make(const Model& ingress, const RoleOptions& options, LabelFactory& factory) {
-        return new IngressObject(ingress, options, factory);
-    }
 };
 
 // clang-format on

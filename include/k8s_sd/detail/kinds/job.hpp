@@ -10,12 +10,9 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::job> {
     using Model = api::Job;
+    using LabelObject = WorkloadLink;
     static constexpr Use labels = Use::owners;
     static constexpr std::tuple rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
-
-    static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
-        return new WorkloadLink(Kind::job, object.metadata);
-    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -14,7 +14,8 @@ namespace k8s_sd::inline v0::detail {
 ///   all that reaches one
 /// - optional, `static constexpr std::string_view older_version`: of its API group, "v1beta1", in
 ///   which old servers have it
-/// - `static ObjectPtr make(const Model&, const RoleOptions&, LabelFactory&)`: the object to keep
+/// - `LabelObject`: what is kept of it for labels, made of a Model, RoleOptions and a LabelFactory;
+///   or, of a kind that reaches no label, `static ObjectPtr make(const Model&)`
 template <Kind kind>
 struct KindTraits;
 

@@ -15,14 +15,11 @@ struct Table<api::NamespaceStatus> {
 template <>
 struct KindTraits<Kind::namespace_> {
     using Model = api::Namespace;
+    using LabelObject = NamespaceObject;
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::status>{"status", 3},
     };
-
-    static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory& factory) {
-        return new NamespaceObject(object.metadata, factory);
-    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

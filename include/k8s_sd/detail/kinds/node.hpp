@@ -99,15 +99,12 @@ struct Table<api::NodeStatus> {
 template <>
 struct KindTraits<Kind::node> {
     using Model = api::Node;
+    using LabelObject = NodeObject;
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3, Use::labels},
     };
-
-    static ObjectPtr make(const Model& node, const RoleOptions& options, LabelFactory& factory) {
-        return new NodeObject(node, options, factory);
-    }
 };
 
 // clang-format on

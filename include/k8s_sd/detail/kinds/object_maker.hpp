@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/decoded_object.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/object.hpp"
 
@@ -11,7 +12,8 @@ struct ObjectMaker {
     RoleOptions options;
     LabelFactory factory;
 
-    ObjectPtr make(const DecodedObject& object);
+    /// \param form  null: for labels
+    ObjectPtr make(const DecodedObject& object, const ObjectForm* form = nullptr);
 };
 
 }  // namespace k8s_sd::inline v0::detail

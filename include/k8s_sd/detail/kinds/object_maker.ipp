@@ -1,12 +1,43 @@
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/kinds/typed_object.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
-ObjectPtr ObjectMaker::make(const DecodedObject& object) {
-    return with_kind(object.kind, [&](auto kind) -> ObjectPtr {
-        using Model = typename decltype(kind)::Model;
-        return kind.make(*static_cast<const Model*>(object.model), options, factory);
+namespace {
+
+template <class Traits>
+ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions& options,
+                          LabelFactory& factory) {
+    if constexpr (requires { typename Traits::LabelObject; }) {
+        return new typename Traits::LabelObject(model, options, factory);
+    } else {
+        return Traits::make(model);
+    }
+}
+
+template <class Traits>
+ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const ObjectForm& form,
+                         const RoleOptions& options, LabelFactory& factory) {
+    using Model = typename Traits::Model;
+    if constexpr (requires { typename Traits::LabelObject; }) {
+        auto kept = keep_struct(model, Traits::rows, form.mask);
+        if (!form.with_labels) return new TypedObject<Model>(kind, std::move(kept));
+        return new TypedLabelObject<typename Traits::LabelObject, Model>(std::move(kept), model,
+                                                                         options, factory);
+    } else {
+        return Traits::make(model);
+    }
+}
+
+}  // namespace
+
+ObjectPtr ObjectMaker::make(const DecodedObject& object, const ObjectForm* form) {
+    return with_kind(object.kind, [&](auto kind) {
+        using Traits = decltype(kind);
+        const auto& model = *static_cast<const typename Traits::Model*>(object.model);
+        if (form == nullptr) return make_for_labels<Traits>(model, options, factory);
+        return make_for_hosts<Traits>(object.kind, model, *form, options, factory);
     });
 }
 

@@ -159,15 +159,12 @@ struct Table<api::PodStatus> {
 template <>
 struct KindTraits<Kind::pod> {
     using Model = api::Pod;
+    using LabelObject = PodObject;
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3, Use::labels},
     };
-
-    static ObjectPtr make(const Model& pod, const RoleOptions&, LabelFactory& factory) {
-        return new PodObject(pod, factory);
-    }
 };
 
 // clang-format on

@@ -10,12 +10,9 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<Kind::replicaset> {
     using Model = api::ReplicaSet;
+    using LabelObject = WorkloadLink;
     static constexpr Use labels = Use::owners;
     static constexpr std::tuple rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
-
-    static ObjectPtr make(const Model& object, const RoleOptions&, LabelFactory&) {
-        return new WorkloadLink(Kind::replicaset, object.metadata);
-    }
 };
 
 }  // namespace k8s_sd::inline v0::detail

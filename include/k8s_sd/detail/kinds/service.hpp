@@ -57,15 +57,12 @@ struct Table<api::ServiceStatus> {
 template <>
 struct KindTraits<Kind::service> {
     using Model = api::Service;
+    using LabelObject = ServiceObject;
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3},
     };
-
-    static ObjectPtr make(const Model& service, const RoleOptions& options, LabelFactory& factory) {
-        return new ServiceObject(service, options, factory);
-    }
 };
 
 // clang-format on

@@ -147,7 +147,9 @@ class ObjectStore {
 
  private:
     static bool is_equal(const Object& a, const Object& b) noexcept {
-        return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) && a.same_content(b);
+        return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) &&
+               a.has_labels() == b.has_labels() && a.has_api_object() == b.has_api_object() &&
+               a.same_content(b);
     }
 
     Objects objects_;

@@ -18,7 +18,7 @@ inline constexpr MetadataNames endpoints_metadata_names{
     {"__meta_kubernetes_endpoints_label_", "__meta_kubernetes_endpoints_labelpresent_"},
     {"__meta_kubernetes_endpoints_annotation_", "__meta_kubernetes_endpoints_annotationpresent_"}};
 
-class EndpointsObject final : public Object {
+class EndpointsObject : public Object {
  public:
     struct Address {
         LabelBlockPtr labels;  // target reference, node and host name

@@ -20,7 +20,7 @@ inline constexpr MetadataNames endpointslice_metadata_names{
     {"__meta_kubernetes_endpointslice_annotation_",
      "__meta_kubernetes_endpointslice_annotationpresent_"}};
 
-class EndpointSliceObject final : public Object {
+class EndpointSliceObject : public Object {
  public:
     struct Endpoint {
         LabelBlockPtr labels;

@@ -21,7 +21,7 @@ inline constexpr MetadataNames ingress_metadata_names{
     {"__meta_kubernetes_ingress_label_", "__meta_kubernetes_ingress_labelpresent_"},
     {"__meta_kubernetes_ingress_annotation_", "__meta_kubernetes_ingress_annotationpresent_"}};
 
-class IngressObject final : public Object {
+class IngressObject : public Object {
  public:
     IngressObject(const api::Ingress& ingress, const RoleOptions& options, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }

@@ -21,7 +21,7 @@ inline LabelBlockPtr node_name_label(LabelFactory& factory, std::string_view nam
     return factory.block().add("__meta_kubernetes_node_name", name).make_shared();
 }
 
-class NodeObject final : public Object {
+class NodeObject : public Object {
  public:
     NodeObject(const api::Node& node, const RoleOptions& options, LabelFactory& factory);
 

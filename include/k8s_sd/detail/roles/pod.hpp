@@ -49,7 +49,7 @@ struct PodPort {
     }
 };
 
-class PodObject final : public Object {
+class PodObject : public Object {
  public:
     /// Where `info` has its labels; only a pod with a controller has those of the controller.
     enum Position : std::size_t {
@@ -64,7 +64,7 @@ class PodObject final : public Object {
         controller_name_position,
     };
 
-    PodObject(const api::Pod& pod, LabelFactory& factory);
+    PodObject(const api::Pod& pod, const RoleOptions& options, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override;
 
@@ -128,7 +128,7 @@ inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
     return labels.make();
 }
 
-inline PodObject::PodObject(const api::Pod& pod, LabelFactory& factory)
+inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactory& factory)
     : Object(Kind::pod, pod.metadata.uid),
       namespace_name(namespace_label(factory, pod.metadata.namespace_)),
       info(pod_info(pod, factory)),

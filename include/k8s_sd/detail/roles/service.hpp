@@ -18,7 +18,7 @@ inline constexpr MetadataNames service_metadata_names{
     {"__meta_kubernetes_service_label_", "__meta_kubernetes_service_labelpresent_"},
     {"__meta_kubernetes_service_annotation_", "__meta_kubernetes_service_annotationpresent_"}};
 
-class ServiceObject final : public Object {
+class ServiceObject : public Object {
  public:
     ServiceObject(const api::Service& service, const RoleOptions& options, LabelFactory& factory);
 

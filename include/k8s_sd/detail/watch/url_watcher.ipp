@@ -21,9 +21,11 @@ URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                  std::make_shared<detail::ObjectMaker>()) {}
 URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                        const WatchOptions& options, WatchObserver& observer,
-                       std::shared_ptr<detail::ObjectMaker> maker)
+                       std::shared_ptr<detail::ObjectMaker> maker,
+                       std::shared_ptr<const detail::ObjectForm> form)
     : impl_(std::make_shared<detail::URLWatcherImpl>(std::move(client), checked(std::move(query)),
-                                                     options, observer, std::move(maker))) {}
+                                                     options, observer, std::move(maker),
+                                                     std::move(form))) {}
 URLWatcher::~URLWatcher() { impl_->stop(); }
 
 void URLWatcher::start() { impl_->start(); }

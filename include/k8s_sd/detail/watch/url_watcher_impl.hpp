@@ -36,7 +36,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                              private EventSink {
  public:
     URLWatcherImpl(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
-                   std::shared_ptr<ObjectMaker>);
+                   std::shared_ptr<ObjectMaker>, std::shared_ptr<const ObjectForm> form);
 
     void start();
     void stop() noexcept;
@@ -121,6 +121,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchOptions options_;
     WatchObserver& observer_;
     std::shared_ptr<ObjectMaker> maker_;
+    const std::shared_ptr<const ObjectForm> form_;
+    const KindSchema& schema_;
     ObjectStore store_;
     ListWatchReader reader_;
     WatchMachine machine_;

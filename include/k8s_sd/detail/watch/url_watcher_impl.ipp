@@ -37,7 +37,8 @@ std::optional<Duration> life_that_proves(Proof proof) {
 
 URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
                                const WatchOptions& options, WatchObserver& observer,
-                               std::shared_ptr<ObjectMaker> maker)
+                               std::shared_ptr<ObjectMaker> maker,
+                               std::shared_ptr<const ObjectForm> form)
     : client_(std::move(client)),
       api_(client_->impl()),
       server_(api_.server_revision),
@@ -46,9 +47,11 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       options_(options),
       observer_(observer),
       maker_(std::move(maker)),
-      reader_(schema_of(query_.kind), options.max_object_bytes, *this),
+      form_(std::move(form)),
+      schema_(form_ ? form_->schema : schema_of(query_.kind)),
+      reader_(schema_, options.max_object_bytes, *this),
       machine_(options, api_.next_seed()),
-      encoding_(options.protobuf, schema_of(query_.kind).metadata_only),
+      encoding_(options.protobuf, schema_.metadata_only),
       random_(api_.next_seed()),
       patience_(traffic_->bookmarks),
       initial_events_(options),
@@ -407,7 +410,7 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     }
     if (!observer_.wants(meta.namespace_, meta.name)) return;
     if (!audience) return on_change(store_.remove(meta.namespace_, meta.name));
-    ObjectPtr object = maker_->make(decoded);
+    ObjectPtr object = maker_->make(decoded, form_.get());
     ObjectAudience::set(*object, *audience);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange_.watching()) return on_change(store_.put(std::move(object)));
@@ -556,7 +559,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
         why = inflater->problem();
     }
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
-    if (exchange_.head.status != 404 || schema_of(query_.kind).older_version.empty())
+    if (exchange_.head.status != 404 || schema_.older_version.empty())
         return decide(std::move(end));
     list_place_.reset();
     ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
@@ -571,7 +574,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
 void URLWatcherImpl::ask_for_versions(bool lost,
                                       std::function<void(bool served, bool moved)> then) {
     using Answer = ServedVersions::Answer;
-    const std::string_view older = schema_of(query_.kind).older_version;
+    const std::string_view older = schema_.older_version;
     asking_ = true;
     api_.served_versions.async_get(
         query_.kind, older,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/namespace.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 
@@ -12,12 +13,12 @@ inline constexpr MetadataNames namespace_metadata_names{
     {"__meta_kubernetes_namespace_label_", "__meta_kubernetes_namespace_labelpresent_"},
     {"__meta_kubernetes_namespace_annotation_", "__meta_kubernetes_namespace_annotationpresent_"}};
 
-class NamespaceObject final : public Object {
+class NamespaceObject : public Object {
  public:
-    NamespaceObject(const api::ObjectMeta& meta, LabelFactory& factory)
-        : Object(Kind::namespace_, meta.uid),
-          metadata(make_metadata(namespace_metadata_names, meta, factory)),
-          own_name_(meta.name) {
+    NamespaceObject(const api::Namespace& object, const RoleOptions&, LabelFactory& factory)
+        : Object(Kind::namespace_, object.metadata.uid),
+          metadata(make_metadata(namespace_metadata_names, object.metadata, factory)),
+          own_name_(object.metadata.name) {
         set_key({}, own_name_);
     }
     Labels metadata_labels() const noexcept override { return metadata.labels(); }

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "k8s_sd/detail/objects/object_store.hpp"
+#include "k8s_sd/object.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What a host has not been told yet, one entry for each object: bounded by the number of objects,
+/// not of events. Newest wins; what has changed back is no change.
+class PendingObjects {
+ public:
+    /// \param differ  differ(const Object& before, const Object& after): whether that is a change
+    template <class Differ>
+    void add(const ObjectChange& change, const Differ& differ) {
+        const Object& known = change.after ? *change.after : *change.before;
+        const auto it = changes_.find(ObjectKey{known.ns(), known.name()});
+        ObjectChange merged = change;
+        if (it != changes_.end()) {
+            merged.before = it->second.before;
+            changes_.erase(it);
+        }
+        const bool both = merged.before && merged.after;
+        if (both ? !differ(*merged.before, *merged.after) : merged.before == merged.after) return;
+        // The key is part of an object that the value keeps alive.
+        const Object& alive = merged.after ? *merged.after : *merged.before;
+        changes_.emplace(ObjectKey{alive.ns(), alive.name()}, std::move(merged));
+    }
+    bool empty() const noexcept { return changes_.empty(); }
+    std::vector<ObjectChange> take() {
+        std::vector<ObjectChange> taken;
+        taken.reserve(changes_.size());
+        for (auto& [key, change] : changes_) taken.push_back(std::move(change));
+        changes_ = {};  // its memory too: after a burst there may be nothing for long
+        return taken;
+    }
+
+ private:
+    boost::unordered_flat_map<ObjectKey, ObjectChange, KeyHash, KeyEqual> changes_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,169 @@
+#pragma once
+
+#include "k8s_sd/api/object_meta.hpp"
+#include "k8s_sd/detail/codec/field_table.hpp"
+#include "k8s_sd/fields.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Which fields of a struct are meant: Fields, looked up once. In the order of its rows.
+struct FieldMask {
+    enum class Extent : unsigned char { none, some, all };
+
+    Extent extent = Extent::none;
+    std::vector<FieldMask> rows{};  ///< of a struct of which some fields are meant
+};
+
+/// The struct in a field: its own, that of an optional, or that of the elements of a vector; void:
+/// it has none.
+template <class Field>
+struct StructIn {
+    using type = std::conditional_t<requires { Table<Field>::rows; }, Field, void>;
+};
+template <class T>
+struct StructIn<std::optional<T>> : StructIn<T> {};
+template <class T>
+struct StructIn<std::vector<T>> : StructIn<T> {};
+
+template <class Rows>
+FieldMask make_mask(const Rows& rows, const Fields& fields, const std::string& path = {}) {
+    if (fields.includes(Fields({path}))) return {FieldMask::Extent::all};
+    FieldMask mask{FieldMask::Extent::some};
+    for_each_row(rows, [&](const auto& row) {
+        using Struct = typename StructIn<typename std::decay_t<decltype(row)>::Field>::type;
+        const std::string here = (path.empty() ? path : path + ".") + std::string(row.name);
+        FieldMask& part = mask.rows.emplace_back();
+        if (!fields.reaches(here)) return;
+        if constexpr (std::is_void_v<Struct>) {
+            part.extent = FieldMask::Extent::all;
+        } else {
+            part = make_mask(Table<Struct>::rows, fields, here);
+        }
+    });
+    return mask;
+}
+
+/// The paths of all fields, in no particular order.
+template <class Rows>
+void add_paths(const Rows& rows, const std::string& around, std::vector<std::string>& paths) {
+    for_each_row(rows, [&](const auto& row) {
+        using Struct = typename StructIn<typename std::decay_t<decltype(row)>::Field>::type;
+        const std::string path = around + std::string(row.name);
+        paths.push_back(path);
+        if constexpr (!std::is_void_v<Struct>) add_paths(Table<Struct>::rows, path + ".", paths);
+    });
+}
+
+/// Calls `visit(row, mask)` for the rows of which something is meant.
+template <class Rows, class Visit>
+void for_each_meant(const Rows& rows, const FieldMask& mask, const Visit& visit) {
+    static const FieldMask all{FieldMask::Extent::all};
+    std::size_t i = 0;
+    for_each_row(rows, [&](const auto& row) {
+        const FieldMask& part = mask.extent == FieldMask::Extent::all ? all : mask.rows[i];
+        ++i;
+        if (part.extent != FieldMask::Extent::none) visit(row, part);
+    });
+}
+
+/// Copies what is meant.
+class MaskedCopy {
+ public:
+    template <class Struct, class Rows>
+    static void copy(const Struct& from, Struct& to, const Rows& rows, const FieldMask& mask) {
+        for_each_meant(rows, mask, [&](const auto& row, const FieldMask& part) {
+            copy(from.*row.pointer, to.*row.pointer, part);
+        });
+    }
+
+ private:
+    template <class Field>
+    static void copy(const Field& from, Field& to, const FieldMask& mask) {
+        if (mask.extent == FieldMask::Extent::all) {
+            to = from;
+        } else if constexpr (requires { Table<Field>::rows; }) {
+            copy(from, to, Table<Field>::rows, mask);
+        }
+    }
+    template <class T>
+    static void copy(const std::optional<T>& from, std::optional<T>& to, const FieldMask& mask) {
+        if (from) copy(*from, to.emplace(), mask);
+    }
+    template <class T>
+    static void copy(const std::vector<T>& from, std::vector<T>& to, const FieldMask& mask) {
+        to.resize(from.size());
+        for (std::size_t i = 0; i < from.size(); ++i) copy(from[i], to[i], mask);
+    }
+};
+
+/// Compares what is meant.
+class MaskedComparison {
+ public:
+    template <class Struct, class Rows>
+    static bool equal(const Struct& a, const Struct& b, const Rows& rows, const FieldMask& mask) {
+        bool same = true;
+        for_each_meant(rows, mask, [&](const auto& row, const FieldMask& part) {
+            same = same && equal(a.*row.pointer, b.*row.pointer, part);
+        });
+        return same;
+    }
+
+ private:
+    template <class Field>
+    static bool equal(const Field& a, const Field& b, const FieldMask& mask) {
+        if (mask.extent == FieldMask::Extent::all) return a == b;
+        if constexpr (requires { Table<Field>::rows; })
+            return equal(a, b, Table<Field>::rows, mask);
+        return true;
+    }
+    template <class T>
+    static bool equal(const std::optional<T>& a, const std::optional<T>& b, const FieldMask& mask) {
+        return a.has_value() == b.has_value() && (!a || equal(*a, *b, mask));
+    }
+    template <class T>
+    static bool equal(const std::vector<T>& a, const std::vector<T>& b, const FieldMask& mask) {
+        if (a.size() != b.size()) return false;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            if (!equal(a[i], b[i], mask)) return false;
+        }
+        return true;
+    }
+};
+
+/// Calls `visit` with each text of a struct.
+class EachText {
+ public:
+    template <class Struct, class Rows, class Visit>
+    static void of(Struct& object, const Rows& rows, const Visit& visit) {
+        for_each_row(rows, [&](const auto& row) { in(object.*row.pointer, visit); });
+    }
+
+ private:
+    template <class Field, class Visit>
+    static void in(Field& field, const Visit& visit) {
+        using Plain = std::remove_const_t<Field>;
+        if constexpr (std::is_same_v<Plain, std::string_view>) {
+            visit(field);
+        } else if constexpr (std::is_same_v<Plain, api::StringMap>) {
+            for (auto& [key, value] : field) {
+                visit(key);
+                visit(value);
+            }
+        } else if constexpr (IsVector<Plain>::value) {
+            for (auto& element : field) in(element, visit);
+        } else if constexpr (IsOptional<Plain>::value) {
+            if (field) in(*field, visit);
+        } else if constexpr (requires { Table<Plain>::rows; }) {
+            of(field, Table<Plain>::rows, visit);
+        }
+    }
+};
+
+}  // namespace k8s_sd::inline v0::detail

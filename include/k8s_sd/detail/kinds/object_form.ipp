@@ -1,0 +1,35 @@
+#include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
+#include "k8s_sd/detail/kinds/typed_object.hpp"
+
+#include <algorithm>
+
+namespace k8s_sd::inline v0::detail {
+
+FieldMask mask_of(Kind kind, const Fields& fields) {
+    return with_kind(kind, [&](auto traits) { return make_mask(traits.rows, fields); });
+}
+
+std::vector<std::string> field_paths(Kind kind) {
+    std::vector<std::string> paths;
+    with_kind(kind, [&](auto traits) { add_paths(traits.rows, {}, paths); });
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+bool same_fields(const Object& a, const Object& b, const FieldMask& mask) {
+    return with_kind(a.kind(), [&](auto traits) {
+        using Model = typename decltype(traits)::Model;
+        return MaskedComparison::equal(*struct_of<Model>(a), *struct_of<Model>(b), traits.rows,
+                                       mask);
+    });
+}
+
+ObjectForm::ObjectForm(Kind kind, const Fields& kept, bool labels)
+    : fields(kept),
+      mask(mask_of(kind, fields)),
+      with_labels(labels),
+      schema(make_schema(kind, fields)) {}
+
+}  // namespace k8s_sd::inline v0::detail

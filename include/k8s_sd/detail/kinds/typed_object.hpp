@@ -1,0 +1,87 @@
+#pragma once
+
+#include "k8s_sd/detail/kinds/field_mask.hpp"
+#include "k8s_sd/kind.hpp"
+#include "k8s_sd/object.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A struct of k8s_sd::api with the texts that it refers to.
+template <class T>
+struct OwnedStruct {
+    T object;
+    std::unique_ptr<char[]> texts;
+};
+
+/// A copy of what is meant of a decoded object, which owns its texts.
+template <class T, class Rows>
+std::shared_ptr<const T> keep_struct(const T& decoded, const Rows& rows, const FieldMask& mask) {
+    auto kept = std::make_shared<OwnedStruct<T>>();
+    T& object = kept->object;
+    MaskedCopy::copy(decoded, object, rows, mask);
+    // Which object it is, whatever is meant.
+    object.metadata.name = decoded.metadata.name;
+    object.metadata.namespace_ = decoded.metadata.namespace_;
+    object.metadata.uid = decoded.metadata.uid;
+    object.metadata.resource_version = decoded.metadata.resource_version;
+    std::size_t size = 0;
+    EachText::of(std::as_const(object), rows, [&](std::string_view text) { size += text.size(); });
+    kept->texts = std::make_unique_for_overwrite<char[]>(size);
+    char* to = kept->texts.get();
+    EachText::of(object, rows, [&](std::string_view& text) {
+        text = {to, text.copy(to, text.size())};
+        to += text.size();
+    });
+    return {std::move(kept), &object};
+}
+
+/// The struct of an object that has one. \tparam T  of the object's kind
+template <class T>
+std::shared_ptr<const T> struct_of(const Object& object) {
+    return std::static_pointer_cast<const T>(object.api_object());
+}
+
+/// An object that is kept for hosts, and for nothing else.
+template <class T>
+class TypedObject final : public Object {
+ public:
+    TypedObject(Kind kind, std::shared_ptr<const T> object)
+        : Object(kind, object->metadata.uid, Form::api_object), object_(std::move(object)) {
+        set_key(object_->metadata.namespace_, object_->metadata.name);
+    }
+    bool same_content(const Object& other) const noexcept override {
+        return *object_ == *struct_of<T>(other);
+    }
+    std::shared_ptr<const void> api_object() const noexcept override { return object_; }
+
+ private:
+    std::shared_ptr<const T> object_;
+};
+
+/// An object that is kept for labels and for hosts.
+template <class LabelObject, class T>
+class TypedLabelObject final : public LabelObject {
+ public:
+    template <class... Arguments>
+    explicit TypedLabelObject(std::shared_ptr<const T> object, Arguments&&... arguments)
+        : LabelObject(std::forward<Arguments>(arguments)...), object_(std::move(object)) {
+        this->set_form(Object::Form::both);
+    }
+    bool same_labels(const Object& other) const noexcept override {
+        return LabelObject::same_content(other);
+    }
+    bool same_content(const Object& other) const noexcept override {
+        return *object_ == *struct_of<T>(other) && LabelObject::same_content(other);
+    }
+    std::shared_ptr<const void> api_object() const noexcept override { return object_; }
+
+ private:
+    std::shared_ptr<const T> object_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

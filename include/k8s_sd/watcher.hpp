@@ -1,0 +1,141 @@
+#pragma once
+
+#include "k8s_sd/api/kind_of.hpp"
+#include "k8s_sd/detail/hosts/object_watch.hpp"
+#include "k8s_sd/status.hpp"
+#include "k8s_sd/watcher_config.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0 {
+
+namespace asio = boost::asio;
+
+/// An object of which something has changed.
+template <class T>
+struct ChangedObject {
+    std::shared_ptr<const T> before;
+    std::shared_ptr<const T> after;
+};
+
+/// What a Watcher tells its host. An object that was deleted and created anew under its name comes
+/// as removed and as added.
+template <class T>
+struct ObjectDiff {
+    bool full = false;  ///< the complete state, all of it in `added`
+    std::vector<std::shared_ptr<const T>> added;
+    std::vector<ChangedObject<T>> changed;
+    std::vector<std::shared_ptr<const T>> removed;
+};
+
+/// Watches the objects of one kind and keeps the host informed of what changes: what other
+/// languages call an informer. `T` is one of k8s_sd::api, e.g. api::Pod.
+///
+/// It needs permission to list and watch that kind, and no other. It shares the watch of a URL with
+/// the discoverers and watchers of its execution context.
+///
+/// \par Callback
+/// `void(const ObjectDiff<T>&)`, called on the executor given at construction, as if by post: never
+/// from inside a member function, never concurrently with itself. The first call comes when all
+/// objects have been listed; it has `full == true` and brings the complete state, even an empty
+/// one. Later calls bring true changes of the kept fields only. While the callback runs, changes
+/// are collected: one entry for each object, the newest state wins, and what has changed back is no
+/// change. After cancel() has returned at most a call that had begun is still running. Nothing is
+/// ever delivered as removed because of an error: see status().
+/// An exception leaves through the function that runs the context; the diff counts as delivered.
+///
+/// \par Objects
+/// They are immutable and may be kept, read and released on any thread. A watcher keeps each
+/// object once, however many watchers and stores have it.
+///
+/// \par Object lifetimes
+/// The object is a handle; destroying it cancels, and is allowed at any time, also in the callback.
+/// It must be destroyed before its execution context.
+///
+/// \par Thread safety
+/// Distinct objects: safe. One object: async_run(), cancel() and status() may be called from any
+/// thread; moving and destroying must not overlap with other calls.
+template <class T>
+class Watcher {
+ public:
+    using executor_type = asio::any_io_executor;
+    using Diff = ObjectDiff<T>;
+    /// See Callback above. It must not be empty.
+    using Callback = std::function<void(const Diff&)>;
+    /// Whether the host wants to be told of a change, of two objects with one UID; empty: it does.
+    /// Called where the callback is, before it.
+    using Predicate = std::function<bool(const T& before, const T& after)>;
+
+    /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
+    /// no network I/O.
+    /// \throws ConfigError naming the field or file and what is allowed, and for an executor or
+    /// callback that is empty
+    Watcher(executor_type executor, const WatcherConfig& config, Callback callback,
+            Predicate counts = {})
+        : watch_(std::move(executor), api::kind_of<T>, config,
+                 adapter(std::move(callback), std::move(counts))) {}
+
+    /// The executor given at construction.
+    executor_type get_executor() const noexcept { return watch_.get_executor(); }
+
+    /// Runs until it is cancelled. Failures (network, permissions, malformed data) do not end it:
+    /// they are retried with backoff, and are in status(), the log and the metrics.
+    /// \par Handler signature  `void(error_code)`
+    /// \par Completion         asio::error::operation_aborted once cancelled;
+    ///                         asio::error::already_started if it runs already
+    /// \par Executor           the handler's associated one, else get_executor(); as if by post
+    /// \par Per-operation cancellation  terminal and partial: the same as cancel()
+    template <class CompletionToken = asio::deferred_t>
+    auto async_run(CompletionToken&& token = CompletionToken{}) {
+        return watch_.async_run(std::forward<CompletionToken>(token));
+    }
+
+    /// Stops; idempotent, prompt. A cancelled watcher cannot be run again.
+    void cancel() noexcept { watch_.cancel(); }
+
+    /// A copy of the present status. Before async_run() and after cancel() it has no watches.
+    DiscovererStatus status() const { return watch_.status(); }
+
+ private:
+    static std::shared_ptr<const T> object_of(const ObjectPtr& object) {
+        return std::static_pointer_cast<const T>(object->api_object());
+    }
+
+    static Diff make_diff(bool full, const std::vector<ObjectChange>& changes,
+                          const Predicate& counts) {
+        Diff diff;
+        diff.full = full;
+        for (const ObjectChange& change : changes) {
+            auto before = change.before ? object_of(change.before) : nullptr;
+            auto after = change.after ? object_of(change.after) : nullptr;
+            if (before && after && change.before->same_uid(*change.after)) {
+                if (!counts || counts(*before, *after))
+                    diff.changed.push_back({std::move(before), std::move(after)});
+                continue;
+            }
+            if (before) diff.removed.push_back(std::move(before));
+            if (after) diff.added.push_back(std::move(after));
+        }
+        return diff;
+    }
+
+    static detail::ObjectWatch::Callback adapter(Callback callback, Predicate counts) {
+        if (!callback) return {};
+        return [callback = std::move(callback), counts = std::move(counts)](
+                   bool full, const std::vector<ObjectChange>& changes) {
+            const Diff diff = make_diff(full, changes, counts);
+            const bool empty = diff.added.empty() && diff.changed.empty() && diff.removed.empty();
+            if (full || !empty) callback(diff);
+        };
+    }
+
+    detail::ObjectWatch watch_;
+};
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,2 @@
+#include "k8s_sd/detail/hosts/object_watch.ipp"
+#include "k8s_sd/detail/hosts/watched_objects.ipp"
