@@ -42,7 +42,7 @@ class Snapshot {
     /// counter is touched. See Store::find().
     template <class... Parts>
     const Ptr& find(const Parts&... key) const& noexcept {
-        const Ptr* object = state_->objects.find(Key{key...});
+        const Ptr* object = state_->find(Key{key...});
         return object ? *object : nothing();
     }
     template <class... Parts>
@@ -54,7 +54,7 @@ class Snapshot {
     /// Calls `visit(const Ptr&)` for each object, in no particular order.
     template <class Visitor>
     void for_each(Visitor&& visit) const {
-        state_->objects.for_each(visit);
+        state_->objects.for_each([&](const auto& element) { visit(element.object); });
     }
     /// See Store::generation().
     std::uint64_t generation() const noexcept { return state_->generation; }
@@ -175,7 +175,7 @@ class Store {
     template <class... Parts>
     Ptr find(const Parts&... key) const {
         return core_->states().read([&](const State& state) {
-            const Ptr* object = state.objects.find(Key{key...});
+            const Ptr* object = state.find(Key{key...});
             return object ? *object : Ptr();
         });
     }
@@ -186,7 +186,7 @@ class Store {
     template <class Visitor>
     bool visit(const Key& key, Visitor&& visit) const {
         return core_->states().read([&](const State& state) {
-            const Ptr* object = state.objects.find(key);
+            const Ptr* object = state.find(key);
             if (object) visit(**object);
             return object != nullptr;
         });

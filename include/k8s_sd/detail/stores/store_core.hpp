@@ -29,6 +29,12 @@ struct StoreState : boost::intrusive_ref_counter<StoreState<T>> {
     std::size_t size = 0;
     Trie<ObjectsByKey<T>> objects;
     std::vector<StoreIndex<T>> indexes;
+
+    /// Null: there is none.
+    const typename StoreTraits<T>::Ptr* find(const typename StoreTraits<T>::Key& key) const noexcept {
+        const KeyedObject<T>* element = objects.find(key);
+        return element ? &element->object : nullptr;
+    }
 };
 
 /// What the handles of a store share.
@@ -88,19 +94,20 @@ class StoreCore<T>::Batch {
         changed_ = true;
     }
     void put(Ptr object) {
-        if (Ptr* known = state_->objects.edit(key_of(*object))) {
-            if (*known == object) return;
-            const Ptr before = std::exchange(*known, object);
-            return update_indexes(before, object);
+        KeyedObject<T> added(object);
+        if (KeyedObject<T>* known = state_->objects.edit(added.key)) {
+            if (known->object == object) return;
+            const KeyedObject<T> before = std::exchange(*known, std::move(added));
+            return update_indexes(before.object, object);
         }
-        state_->objects.insert(object);
+        state_->objects.insert(std::move(added));
         ++state_->size;
         update_indexes(nullptr, object);
     }
     void remove(const Key& key) {
-        const Ptr* known = state_->objects.find(key);
+        const KeyedObject<T>* known = state_->objects.find(key);
         if (!known) return;
-        const Ptr before = *known;
+        const Ptr before = known->object;
         state_->objects.remove(key);
         --state_->size;
         update_indexes(before, nullptr);
@@ -134,7 +141,9 @@ std::size_t StoreCore<T>::add_index(IndexFunction<T> function) {
     const std::lock_guard lock(writing_);
     const boost::intrusive_ptr<State> next(new State(*states_.get()));
     StoreIndex<T>& index = next->indexes.emplace_back();
-    next->objects.for_each([&](const Ptr& object) { index.update(nullptr, object, function); });
+    next->objects.for_each([&](const KeyedObject<T>& element) {
+        index.update(nullptr, element.object, function);
+    });
     functions_.push_back(std::move(function));
     states_.publish(next);
     return functions_.size() - 1;

@@ -40,7 +40,7 @@ class StoreIndex {
         const Entry* entry = entries_.find(key);
         if (!entry) return;
         visit(entry->first);
-        entry->others.for_each(visit);
+        entry->others.for_each([&](const KeyedObject<T>& other) { visit(other.object); });
     }
 
     /// `after` takes the place of `before`; one of them can be null.
@@ -84,7 +84,7 @@ class StoreIndex {
             entry->key = key;
             entry->first = object;
         } else {
-            entry->others.put(object);
+            entry->others.put(KeyedObject<T>(object));
         }
     }
     void remove(std::string_view key, const T& object, const IndexFunction<T>& function) {
@@ -92,7 +92,7 @@ class StoreIndex {
         if (!entry) return;
         if (key_of(*entry->first) != key_of(object)) return entry->others.remove(key_of(object));
         while (!entry->others.empty()) {
-            const Ptr next = entry->others.any();
+            const Ptr next = entry->others.any().object;
             entry->others.remove(key_of(*next));
             if (give(*entry, next, function)) return;
         }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -25,12 +26,23 @@ inline std::uint64_t hash_of_key(const ObjectKey& key, unsigned round) noexcept 
     return key_hash(round).add(key.ns).add(key.name).finish();
 }
 
+/// An object with its key, so that a look-up need not wait for the object's memory to learn where
+/// the key's is.
+template <class T>
+struct KeyedObject {
+    explicit KeyedObject(typename StoreTraits<T>::Ptr ptr) noexcept
+        : key(key_of(*ptr)), object(std::move(ptr)) {}
+
+    typename StoreTraits<T>::Key key;  ///< a view of the object
+    typename StoreTraits<T>::Ptr object;
+};
+
 /// The Trie of a store.
 template <class T>
 struct ObjectsByKey {
-    using Element = typename StoreTraits<T>::Ptr;
+    using Element = KeyedObject<T>;
     using Key = typename StoreTraits<T>::Key;
-    static Key key(const Element& object) noexcept { return key_of(*object); }
+    static Key key(const Element& element) noexcept { return element.key; }
     static std::uint64_t hash(const Key& key, unsigned round) noexcept {
         return hash_of_key(key, round);
     }
