@@ -36,9 +36,9 @@ struct Pod {
     Pod(const std::string& ns, const std::string& name, const std::string& container)
         : text(ns + name + container) {
         std::string_view left(text);
-        for (auto [view, size] : {std::pair(&metadata.namespace_, ns.size()),
-                                  std::pair(&metadata.name, name.size()),
-                                  std::pair(&container_id, container.size())}) {
+        for (auto [view, size] :
+             {std::pair(&metadata.namespace_, ns.size()), std::pair(&metadata.name, name.size()),
+              std::pair(&container_id, container.size())}) {
             *view = left.substr(0, size);
             left.remove_prefix(size);
         }
@@ -163,8 +163,8 @@ double millions_a_second(const std::vector<Question>& questions, const Load& loa
             std::this_thread::sleep_for(round_time);
         } else {
             change(i);
-            std::this_thread::sleep_until(start + (i + 1) * std::chrono::nanoseconds(1'000'000'000) /
-                                                      load.changes_a_second);
+            std::this_thread::sleep_until(
+                start + (i + 1) * std::chrono::nanoseconds(1'000'000'000) / load.changes_a_second);
         }
     }
     stop = true;
@@ -188,8 +188,7 @@ void print_look_ups(const std::vector<PodPtr>& pods) {
     LockedMap map(pods);
     FilledStore filled(pods);
     k8s_sd::Store<Pod> store = filled.store();
-    const auto by_container =
-        store.index([](const Pod& pod) { return pod.container_id; });
+    const auto by_container = store.index([](const Pod& pod) { return pod.container_id; });
     const auto change_map = [&](std::size_t i) { map.put(make_pod(i * 7 % pods.size())); };
     const auto change_store = [&](std::size_t i) { filled.put(make_pod(i * 7 % pods.size())); };
     const k8s_sd::Snapshot<Pod> snapshot = store.snapshot();
@@ -213,7 +212,9 @@ void print_look_ups(const std::vector<PodPtr>& pods) {
                                    change_store);
                 case 2:
                     return measure(
-                        [&](const Question& q) { return store.visit({q.ns, q.name}, nothing); },
+                        [&](const Question& q) {
+                            return store.visit({q.ns, q.name}, nothing);
+                        },
                         change_store);
                 case 3:
                     return measure(
@@ -241,10 +242,10 @@ double heap_bytes() {
 }
 
 struct Costs {
-    double table, index;       ///< bytes an object
-    double fill, clear;        ///< µs an object
-    double change, batch;      ///< µs a change: alone, and among 1000
-    double indexed_change;     ///< µs, alone, with an index
+    double table, index;    ///< bytes an object
+    double fill, clear;     ///< µs an object
+    double change, batch;   ///< µs a change: alone, and among 1000
+    double indexed_change;  ///< µs, alone, with an index
     double map_table, map_change;
 };
 

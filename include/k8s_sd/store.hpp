@@ -231,9 +231,9 @@ class Store {
             static_assert(std::same_as<Result, std::string_view> || std::is_reference_v<Result>,
                           "the key must be a view of the object, not a copy");
             return Index<T>(core_, core_->add_index([f = std::move(keys)](const T& object,
-                                                                         IndexKeys& out) mutable {
-                                out.add(std::string_view(f(object)));
-                            }));
+                                                                          IndexKeys& out) mutable {
+                out.add(std::string_view(f(object)));
+            }));
         }
     }
 

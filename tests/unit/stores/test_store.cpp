@@ -256,9 +256,8 @@ TEST_CASE("Store: for_each sees each object once") {
         for (int i = 0; i < 5000; ++i) batch.put(stored("shop", std::to_string(i)));
     });
     std::set<std::string_view> names;
-    store.for_each([&](const StoredPtr& object) {
-        CHECK(names.insert(object->metadata.name).second);
-    });
+    store.for_each(
+        [&](const StoredPtr& object) { CHECK(names.insert(object->metadata.name).second); });
     CHECK(names.size() == 5000);
     CHECK(store.size() == 5000);
 }
@@ -268,9 +267,14 @@ TEST_CASE("Store: hostile keys are keys") {
     const auto index = store.index(all_keys);
     const std::string huge(1'000'000, 'x'), nul(3, '\0');
     const std::vector<StoredPtr> objects = {
-        stored("", ""),    stored(huge, huge),        stored(huge + "x", huge.substr(1)),
-        stored(nul, "a"),  stored("", nul + "a"),     stored("a", std::string("b\0c", 3)),
-        stored("a/b", ""), stored("a", "/b", {huge, huge + "y", "", nul, "same", "same"}),
+        stored("", ""),
+        stored(huge, huge),
+        stored(huge + "x", huge.substr(1)),
+        stored(nul, "a"),
+        stored("", nul + "a"),
+        stored("a", std::string("b\0c", 3)),
+        stored("a/b", ""),
+        stored("a", "/b", {huge, huge + "y", "", nul, "same", "same"}),
     };
     write(store, [&](auto& batch) {
         for (const auto& object : objects) batch.put(object);

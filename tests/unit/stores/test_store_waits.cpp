@@ -77,8 +77,7 @@ TEST_CASE("Store: a wait can be cancelled, and the others go on") {
     Waiting host;
     asio::cancellation_signal signal;
     host.store.async_wait_synced(
-        host.io.get_executor(),
-        asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
+        host.io.get_executor(), asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.second));
     signal.emit(asio::cancellation_type::total);
     settle(host.io);
@@ -99,8 +98,7 @@ TEST_CASE("Store: a cancellation that comes after the state does nothing") {
     Waiting host;
     asio::cancellation_signal signal;
     host.store.async_wait_synced(
-        host.io.get_executor(),
-        asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
+        host.io.get_executor(), asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
     host.publish();
     signal.emit(asio::cancellation_type::terminal);
     settle(host.io);

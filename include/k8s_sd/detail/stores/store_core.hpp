@@ -31,7 +31,8 @@ struct StoreState : boost::intrusive_ref_counter<StoreState<T>> {
     std::vector<StoreIndex<T>> indexes;
 
     /// Null: there is none.
-    const typename StoreTraits<T>::Ptr* find(const typename StoreTraits<T>::Key& key) const noexcept {
+    const typename StoreTraits<T>::Ptr* find(
+        const typename StoreTraits<T>::Key& key) const noexcept {
         const KeyedObject<T>* element = objects.find(key);
         return element ? &element->object : nullptr;
     }
@@ -85,7 +86,9 @@ template <class T>
 class StoreCore<T>::Batch {
  public:
     explicit Batch(std::shared_ptr<StoreCore> core)
-        : core_(std::move(core)), lock_(core_->writing_), state_(new State(*core_->states_.get())) {}
+        : core_(std::move(core)),
+          lock_(core_->writing_),
+          state_(new State(*core_->states_.get())) {}
 
     void clear() {
         state_->size = 0;
@@ -141,9 +144,8 @@ std::size_t StoreCore<T>::add_index(IndexFunction<T> function) {
     const std::lock_guard lock(writing_);
     const boost::intrusive_ptr<State> next(new State(*states_.get()));
     StoreIndex<T>& index = next->indexes.emplace_back();
-    next->objects.for_each([&](const KeyedObject<T>& element) {
-        index.update(nullptr, element.object, function);
-    });
+    next->objects.for_each(
+        [&](const KeyedObject<T>& element) { index.update(nullptr, element.object, function); });
     functions_.push_back(std::move(function));
     states_.publish(next);
     return functions_.size() - 1;

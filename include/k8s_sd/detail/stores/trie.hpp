@@ -213,7 +213,8 @@ class Trie {
     }
     static std::size_t bytes(const Node& node) noexcept {
         std::size_t sum = sizeof(Node) + node.size() * sizeof(Slot);
-        each_slot(node, [&](const Slot& slot, bool inner) { sum += inner ? bytes(*slot.node) : 0; });
+        each_slot(node,
+                  [&](const Slot& slot, bool inner) { sum += inner ? bytes(*slot.node) : 0; });
         return sum;
     }
 
