@@ -54,12 +54,6 @@ class StoreIndex {
         for (const std::string_view key : gone) remove(key, *before, function);
     }
 
-    std::size_t bytes() const noexcept {
-        std::size_t sum = entries_.bytes();
-        entries_.for_each([&](const Entry& entry) { sum += entry.others.bytes(); });
-        return sum;
-    }
-
  private:
     /// Most keys have one object.
     struct Entry {

@@ -31,39 +31,38 @@ class Trie {
 
     Trie() = default;
     Trie(const Trie& other) noexcept : root_(shared(other.root_)) {}
-    Trie(Trie&& other) noexcept : root_(std::exchange(other.root_, nullptr)) {}
+    Trie(Trie&& other) noexcept : root_(std::exchange(other.root_, {})) {}
     Trie& operator=(Trie other) noexcept {
         std::swap(root_, other.root_);
         return *this;
     }
     ~Trie() { release(root_); }
 
-    bool empty() const noexcept { return root_ == nullptr; }
+    bool empty() const noexcept { return root_.used == 0; }
 
     /// Null: there is none.
     const Element* find(const Key& key) const noexcept {
         Path path(key);
-        for (const Node* node = root_; node; path.descend()) {
+        for (const Branch* branch = &root_;; path.descend()) {
             const std::uint64_t bit = path.bit();
-            if (!(node->used & bit)) return nullptr;
-            const Slot& slot = node->at(bit);
-            if (!(node->inner & bit)) {
+            if (!(branch->used & bit)) return nullptr;
+            const Slot& slot = branch->at(bit);
+            if (!(branch->inner & bit)) {
                 return Traits::key(slot.element) == key ? &slot.element : nullptr;
             }
-            node = slot.node;
+            branch = &slot.branch;
         }
-        return nullptr;
     }
 
     /// As find(), of an element that nobody shares from now on; its key must remain.
     Element* edit(const Key& key) {
         if (!find(key)) return nullptr;
-        Node** link = &root_;
+        Branch* branch = &root_;
         for (Path path(key);; path.descend()) {
-            unshare(*link);
-            Slot& slot = (*link)->at(path.bit());
-            if (!((*link)->inner & path.bit())) return &slot.element;
-            link = &slot.node;
+            unshare(*branch);
+            Slot& slot = branch->at(path.bit());
+            if (!(branch->inner & path.bit())) return &slot.element;
+            branch = &slot.branch;
         }
     }
 
@@ -78,216 +77,209 @@ class Trie {
     /// \param element  its key is not in the trie
     void insert(Element element) {
         const Key key = Traits::key(element);
-        if (!root_) root_ = make_node(0, 0);
-        Node** link = &root_;
+        Branch* branch = &root_;
         for (Path path(key);; path.descend()) {
-            if (!((*link)->used & path.bit())) return add(*link, path.bit(), std::move(element));
-            unshare(*link);
-            Slot& slot = (*link)->at(path.bit());
-            if (!((*link)->inner & path.bit())) push_down(**link, path);
-            link = &slot.node;
+            if (!(branch->used & path.bit())) {
+                return add(*branch, path.bit(), std::move(element));
+            }
+            unshare(*branch);
+            if (!(branch->inner & path.bit())) push_down(*branch, path);
+            branch = &branch->at(path.bit()).branch;
         }
     }
 
     /// Takes an element away, if there is one.
     void remove(const Key& key) {
-        if (!find(key)) return;
-        erase(root_, Path(key));
-        if (!root_->used) release(std::exchange(root_, nullptr));
+        if (find(key)) remove(root_, Path(key));
     }
 
     /// In no particular order.
     template <class Visitor>
     void for_each(Visitor&& visit) const {
-        if (root_) for_each(*root_, visit);
+        if (!empty()) for_each(root_, visit);
     }
 
     /// Any of the elements; there is one.
     const Element& any() const noexcept {
-        const Node* node = root_;
-        while (!(node->used & ~node->inner)) node = node->slots()->node;
-        return node->at(node->used & ~node->inner & -(node->used & ~node->inner)).element;
+        const Branch* branch = &root_;
+        while (branch->used == branch->inner) branch = &branch->slots()->branch;
+        const std::uint64_t elements = branch->used & ~branch->inner;
+        return branch->at(elements & -elements).element;
     }
-
-    /// What the nodes take, without the allocator's share; takes as long as for_each().
-    std::size_t bytes() const noexcept { return root_ ? bytes(*root_) : 0; }
 
  private:
     static constexpr unsigned digit_bits = 6;
     static constexpr unsigned digits_a_round = 64 / digit_bits;
 
-    struct Node;
-    /// An element, or the node that has those whose hashes begin alike.
-    union Slot {
-        Slot() noexcept {}   // Made and destroyed by the node, which knows what it is.
-        ~Slot() noexcept {}  // NOLINT(modernize-use-equals-default)
-        Element element;
-        Node* node;
-    };
-    /// Followed by a slot for each bit of `used`.
+    union Slot;
+    /// Counted by itself; slots follow.
     struct Node {
-        std::uint64_t used;   ///< digits that have a slot
-        std::uint64_t inner;  ///< those of them whose slot is a node
-        std::atomic<std::uint32_t> owners = 1;
+        std::atomic<std::size_t> owners = 1;
+    };
+    /// A node with what is in it, which is not in the node: so a look-up reads the slot that it
+    /// wants at once, and never the counter that a writer changes.
+    struct Branch {
+        std::uint64_t used = 0;   ///< digits that have a slot
+        std::uint64_t inner = 0;  ///< those of them whose slot is a branch
+        Node* node = nullptr;     ///< null: no digit has a slot
 
-        Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
-        const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(this + 1); }
-        std::size_t size() const noexcept { return static_cast<std::size_t>(std::popcount(used)); }
-        std::size_t place(std::uint64_t bit) const noexcept {
-            return static_cast<std::size_t>(std::popcount(used & (bit - 1)));
+        Slot* slots() const noexcept { return reinterpret_cast<Slot*>(node + 1); }
+        Slot& at(std::uint64_t bit) const noexcept {
+            return slots()[std::popcount(used & (bit - 1))];
         }
-        Slot& at(std::uint64_t bit) noexcept { return slots()[place(bit)]; }
-        const Slot& at(std::uint64_t bit) const noexcept { return slots()[place(bit)]; }
         bool is_one_element() const noexcept { return !inner && std::has_single_bit(used); }
     };
-    static_assert(alignof(Slot) <= alignof(Node) && sizeof(Node) % alignof(Slot) == 0);
+    /// An element, or the branch that has those whose hashes begin alike.
+    union Slot {
+        Slot() noexcept {}   // Made and destroyed by those who know what it is.
+        ~Slot() noexcept {}  // NOLINT(modernize-use-equals-default)
+        Element element;
+        Branch branch;
+    };
+    static_assert(alignof(Element) <= alignof(Node) && alignof(Branch) <= alignof(Node));
 
     /// The digits of a key's hash, one after the other.
     class Path {
      public:
         explicit Path(const Key& key) noexcept : key_(key), hash_(Traits::hash(key, 0)) {}
-        /// The present digit, as a bit of a node.
-        std::uint64_t bit() const noexcept {
-            return std::uint64_t{1} << (hash_ & ((1U << digit_bits) - 1));
-        }
+        /// The present digit, as a bit of a branch.
+        std::uint64_t bit() const noexcept { return bit_of_digit(hash_); }
         void descend() noexcept {
             hash_ >>= digit_bits;
             if (++depth_ % digits_a_round == 0) hash_ = Traits::hash(key_, depth_ / digits_a_round);
         }
         /// The digit of another key at this depth.
         std::uint64_t bit_of(const Key& other) const noexcept {
-            const std::uint64_t hash = Traits::hash(other, depth_ / digits_a_round) >>
-                                       (depth_ % digits_a_round * digit_bits);
-            return std::uint64_t{1} << (hash & ((1U << digit_bits) - 1));
+            return bit_of_digit(Traits::hash(other, depth_ / digits_a_round) >>
+                                (depth_ % digits_a_round * digit_bits));
         }
 
      private:
+        static std::uint64_t bit_of_digit(std::uint64_t hash) noexcept {
+            return std::uint64_t{1} << (hash & ((1U << digit_bits) - 1));
+        }
+
         Key key_;
         std::uint64_t hash_;
         unsigned depth_ = 0;
     };
 
-    static Node* make_node(std::uint64_t used, std::uint64_t inner) {
+    static Branch make_branch(std::uint64_t used, std::uint64_t inner) {
         const auto slots = static_cast<std::size_t>(std::popcount(used));
-        return new (::operator new(sizeof(Node) + slots * sizeof(Slot))) Node{used, inner};
+        if (slots == 0) return {};
+        return {used, inner, new (::operator new(sizeof(Node) + slots * sizeof(Slot))) Node};
     }
-    static Node* shared(Node* node) noexcept {
-        if (node) node->owners.fetch_add(1, std::memory_order_relaxed);
-        return node;
+    static const Branch& shared(const Branch& branch) noexcept {
+        if (branch.node) branch.node->owners.fetch_add(1, std::memory_order_relaxed);
+        return branch;
     }
-    /// Who sees that he is the last owner also sees that the others have stopped reading.
-    static bool is_mine(const Node& node) noexcept {
-        return node.owners.load(std::memory_order_acquire) == 1;
+    /// Who sees that he is the only owner also sees that the others have stopped reading.
+    static bool is_mine(const Branch& branch) noexcept {
+        return branch.node->owners.load(std::memory_order_acquire) == 1;
     }
-    static void release(Node* node) noexcept {
-        if (!node || node->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-        each_slot(*node, [](Slot& slot, bool inner) {
+    static void release(const Branch& branch) noexcept {
+        if (!branch.node || branch.node->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return;
+        each_slot(branch, [](Slot& slot, bool inner) {
             if (inner) {
-                release(slot.node);
+                release(slot.branch);
             } else {
                 std::destroy_at(&slot.element);
             }
         });
-        free(node);
+        free(branch.node);
     }
     static void free(Node* node) noexcept {
         std::destroy_at(node);
         ::operator delete(node);
     }
-    template <class SomeNode, class Function>
-    static void each_slot(SomeNode& node, Function&& function) {
-        auto* slot = node.slots();
-        for (std::uint64_t left = node.used; left; left &= left - 1) {
-            function(*slot++, (node.inner & left & -left) != 0);
+    template <class Function>
+    static void each_slot(const Branch& branch, Function&& function) {
+        Slot* slot = branch.slots();
+        for (std::uint64_t left = branch.used; left; left &= left - 1) {
+            function(*slot++, (branch.inner & left & -left) != 0);
         }
     }
     template <class Visitor>
-    static void for_each(const Node& node, Visitor& visit) {
-        each_slot(node, [&](const Slot& slot, bool inner) {
+    static void for_each(const Branch& branch, Visitor& visit) {
+        each_slot(branch, [&](const Slot& slot, bool inner) {
             if (inner) {
-                for_each(*slot.node, visit);
+                for_each(slot.branch, visit);
             } else {
                 visit(slot.element);
             }
         });
     }
-    static std::size_t bytes(const Node& node) noexcept {
-        std::size_t sum = sizeof(Node) + node.size() * sizeof(Slot);
-        each_slot(node,
-                  [&](const Slot& slot, bool inner) { sum += inner ? bytes(*slot.node) : 0; });
-        return sum;
-    }
 
-    /// Puts the slots of a node into `to`, where those of `left_out` have no place, and gives the
-    /// node up.
-    static void hand_over(Node*& node, Node* to, std::uint64_t left_out) noexcept {
-        const bool mine = is_mine(*node);
-        Slot* from = node->slots();
-        for (std::uint64_t left = node->used; left; left &= left - 1, ++from) {
+    /// Puts the slots of a branch into `to`, where that of `left_out` has no place, and `to` in its
+    /// place.
+    static void hand_over(Branch& branch, const Branch& to, std::uint64_t left_out) noexcept {
+        const bool mine = is_mine(branch);
+        Slot* from = branch.slots();
+        for (std::uint64_t left = branch.used; left; left &= left - 1, ++from) {
             const std::uint64_t bit = left & -left;
-            if (bit & left_out) {
-                if (mine) std::destroy_at(&from->element);
-                continue;
-            }
-            Slot& target = to->at(bit);
-            if (node->inner & bit) {
-                target.node = mine ? from->node : shared(from->node);
+            if (branch.inner & bit) {
+                std::construct_at(&to.at(bit).branch, mine ? from->branch : shared(from->branch));
             } else if (mine) {
-                std::construct_at(&target.element, std::move(from->element));
+                if (bit != left_out) {
+                    std::construct_at(&to.at(bit).element, std::move(from->element));
+                }
                 std::destroy_at(&from->element);
-            } else {
-                std::construct_at(&target.element, std::as_const(from->element));
+            } else if (bit != left_out) {
+                std::construct_at(&to.at(bit).element, std::as_const(from->element));
             }
         }
-        Node* const old = std::exchange(node, to);
+        const Branch old = std::exchange(branch, to);
         if (mine) {
-            free(old);
+            free(old.node);
         } else {
             release(old);
         }
     }
-    static void unshare(Node*& node) {
-        if (!is_mine(*node)) hand_over(node, make_node(node->used, node->inner), 0);
+    static void unshare(Branch& branch) {
+        if (!is_mine(branch)) hand_over(branch, make_branch(branch.used, branch.inner), 0);
     }
-    static void add(Node*& node, std::uint64_t bit, Element&& element) {
-        Node* const larger = make_node(node->used | bit, node->inner);
-        std::construct_at(&larger->at(bit).element, std::move(element));
-        hand_over(node, larger, 0);
+    static void add(Branch& branch, std::uint64_t bit, Element&& element) {
+        const Branch larger = make_branch(branch.used | bit, branch.inner);
+        std::construct_at(&larger.at(bit).element, std::move(element));
+        if (!branch.node) {
+            branch = larger;
+        } else {
+            hand_over(branch, larger, 0);
+        }
     }
-    static void take_away(Node*& node, std::uint64_t bit) {
-        hand_over(node, make_node(node->used & ~bit, node->inner), bit);
-    }
-    /// The element that is in the way of another one gets a node of its own.
-    static void push_down(Node& node, Path path) {
+    /// The element that is in the way of another one gets a branch of its own.
+    static void push_down(Branch& branch, Path path) {
         const std::uint64_t bit = path.bit();
-        Element& element = node.at(bit).element;
+        Slot& slot = branch.at(bit);
         path.descend();
-        const std::uint64_t below = path.bit_of(Traits::key(element));
-        Node* const lower = make_node(below, 0);
-        std::construct_at(&lower->slots()->element, std::move(element));
-        std::destroy_at(&element);
-        node.at(bit).node = lower;
-        node.inner |= bit;
+        const Branch lower = make_branch(path.bit_of(Traits::key(slot.element)), 0);
+        std::construct_at(&lower.slots()->element, std::move(slot.element));
+        std::destroy_at(&slot.element);
+        std::construct_at(&slot.branch, lower);
+        branch.inner |= bit;
     }
-    /// A node that has but one element left gives it to the node above.
-    static void pull_up(Node& node, std::uint64_t bit) noexcept {
-        Slot& slot = node.at(bit);
-        Node* const lower = slot.node;
-        std::construct_at(&slot.element, std::move(lower->slots()->element));
-        node.inner &= ~bit;
+    /// A branch that has but one element left gives it to the one above.
+    static void pull_up(Branch& branch, std::uint64_t bit) noexcept {
+        Slot& slot = branch.at(bit);
+        const Branch lower = slot.branch;
+        std::construct_at(&slot.element, std::move(lower.slots()->element));
+        branch.inner &= ~bit;
         release(lower);
     }
-    static void erase(Node*& node, Path path) {
+    static void remove(Branch& branch, Path path) {
         const std::uint64_t bit = path.bit();
-        if (!(node->inner & bit)) return take_away(node, bit);
-        unshare(node);
-        Slot& slot = node->at(bit);
+        if (!(branch.inner & bit)) {
+            return hand_over(branch, make_branch(branch.used & ~bit, branch.inner), bit);
+        }
+        unshare(branch);
+        Branch& lower = branch.at(bit).branch;
         path.descend();
-        erase(slot.node, path);
-        if (slot.node->is_one_element()) pull_up(*node, bit);
+        remove(lower, path);
+        if (lower.is_one_element()) pull_up(branch, bit);
     }
 
-    Node* root_ = nullptr;
+    Branch root_;
 };
 
 }  // namespace k8s_sd::inline v0::detail
