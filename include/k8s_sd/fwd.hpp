@@ -30,9 +30,19 @@ class TargetGroup;
 class TargetGroupMaker;
 class TargetGroups;
 class TargetSource;
+class TargetStore;
 class TokenSource;
 class URLWatcher;
 class WatchObserver;
+
+template <class T>
+class Index;
+template <class T>
+class Snapshot;
+template <class T>
+class Store;
+template <class T>
+class StoreWriter;
 
 struct AccessCheckLine;
 struct AccessRule;

@@ -23,6 +23,9 @@
 #include "k8s_sd/detail/labels/target_group.ipp"
 #include "k8s_sd/detail/labels/target_group_maker.ipp"
 
+// stores
+#include "k8s_sd/detail/stores/sync_waits.ipp"
+
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
 #include "k8s_sd/detail/config/complete_server.ipp"

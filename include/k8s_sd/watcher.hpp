@@ -3,6 +3,8 @@
 #include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/status.hpp"
+#include "k8s_sd/store.hpp"
+#include "k8s_sd/store_writer.hpp"
 #include "k8s_sd/watcher_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -10,6 +12,7 @@
 #include <boost/asio/deferred.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -81,6 +84,31 @@ class Watcher {
         : watch_(std::move(executor), api::kind_of<T>, config,
                  adapter(std::move(callback), std::move(counts))) {}
 
+    /// Fills a store: each diff is one batch of it. The callback, if there is one, comes after it.
+    /// One watcher a store. Who waits for the store is told when the watcher is cancelled.
+    /// \throws as above
+    Watcher(executor_type executor, const WatcherConfig& config, const Store<T>& store,
+            Callback callback = {})
+        : Watcher(std::move(executor), config,
+                  [writer = StoreWriter<T>(store), next = std::move(callback)](const Diff& diff) {
+                      write(writer, diff);
+                      if (next) next(diff);
+                  }) {
+        writer_.emplace(store);
+    }
+    Watcher(Watcher&& other) noexcept
+        : watch_(std::move(other.watch_)),
+          writer_(std::exchange(other.writer_, std::nullopt)) {}
+    Watcher& operator=(Watcher&& other) noexcept {
+        if (this != &other) {
+            cancel();
+            watch_ = std::move(other.watch_);
+            writer_ = std::exchange(other.writer_, std::nullopt);
+        }
+        return *this;
+    }
+    ~Watcher() { cancel(); }
+
     /// The executor given at construction.
     executor_type get_executor() const noexcept { return watch_.get_executor(); }
 
@@ -97,7 +125,10 @@ class Watcher {
     }
 
     /// Stops; idempotent, prompt. A cancelled watcher cannot be run again.
-    void cancel() noexcept { watch_.cancel(); }
+    void cancel() noexcept {
+        watch_.cancel();
+        if (writer_) writer_->stop();
+    }
 
     /// A copy of the present status. Before async_run() and after cancel() it has no watches.
     DiscovererStatus status() const { return watch_.status(); }
@@ -135,7 +166,17 @@ class Watcher {
         };
     }
 
+    static void write(StoreWriter<T> writer, const Diff& diff) {
+        auto batch = writer.begin();
+        if (diff.full) batch.clear();
+        for (const auto& object : diff.removed) batch.remove(StoreTraits<T>::key(*object));
+        for (const auto& object : diff.added) batch.put(object);
+        for (const auto& [before, after] : diff.changed) batch.put(after);
+        batch.publish();
+    }
+
     detail::ObjectWatch watch_;
+    std::optional<StoreWriter<T>> writer_;  ///< of the store that it fills
 };
 
 }  // namespace k8s_sd::inline v0

@@ -366,6 +366,54 @@ TEST_CASE("Watcher: a cancellation slot ends it, and destroying it in its callba
     CHECK(w.server.open_connections() == 0);
 }
 
+TEST_CASE("Watcher: it fills a store, and who waits for that is told") {
+    Watched w;
+    w.server.apply(pod({.name = "a", .ip = "10.0.0.1"}));
+    w.server.apply(pod({.name = "b", .ip = "10.0.0.2"}));
+    Store<api::Pod> store;
+    const auto by_ip = store.index([](const api::Pod& p) { return p.status.pod_ip; });
+    int told = 0;
+    Watcher<api::Pod> pods(w.context.get_executor(), w.config(), store,
+                           [&](const ObjectDiff<api::Pod>& diff) {
+                               CHECK(store.size() >= diff.added.size());
+                               ++told;
+                           });
+    std::optional<error_code> synced;
+    store.async_wait_synced(w.context.get_executor(), [&](error_code ec) { synced = ec; });
+    pods.async_run([](error_code) {});
+    w.settle();
+    CHECK(synced == error_code());
+    CHECK(told == 1);
+    CHECK(store.size() == 2);
+    REQUIRE(by_ip.find("10.0.0.2"));
+    CHECK(by_ip.find("10.0.0.2")->metadata.name == "b");
+    w.server.apply(pod({.name = "b", .ip = "10.0.0.3"}));
+    w.server.remove("pods", "default", "a");
+    w.settle();
+    CHECK(store.find("default", "a") == nullptr);
+    CHECK(by_ip.find("10.0.0.2") == nullptr);
+    CHECK(by_ip.find("10.0.0.3")->metadata.name == "b");
+    CHECK(store.generation() == 2);
+}
+
+TEST_CASE("Watcher: one that is moved goes on to fill its store, one that is cancelled tells so") {
+    Watched w;
+    w.server.deny("pods");
+    Store<api::Pod> store;
+    std::optional<error_code> synced;
+    store.async_wait_synced(w.context.get_executor(), [&](error_code ec) { synced = ec; });
+    {
+        Watcher<api::Pod> first(w.context.get_executor(), w.config(), store);
+        Watcher<api::Pod> second = std::move(first);
+        second.async_run([](error_code) {});
+        w.settle();
+        CHECK_FALSE(synced);
+        CHECK(second.status().error == errc::forbidden);
+    }
+    w.settle();
+    CHECK(synced == boost::asio::error::operation_aborted);
+}
+
 TEST_CASE("Watcher: objects outlive it, and its context") {
     std::shared_ptr<const api::Pod> kept;
     {

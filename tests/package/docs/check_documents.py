@@ -34,6 +34,8 @@ WHERE_IS = {
         {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
     "When are many namespaces watched together?":
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
+    "How do threads read a store without waiting?":
+        {"detail/stores/readers.hpp": "class Readers"},
     "Which header authenticates?":
         {"detail/net/api_client_impl.ipp": '"Authorization: "'},
     "What is the longest backoff?":

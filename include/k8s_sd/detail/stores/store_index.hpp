@@ -1,0 +1,108 @@
+#pragma once
+
+#include "k8s_sd/detail/stores/store_traits.hpp"
+#include "k8s_sd/detail/stores/trie.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// What an index knows an object by.
+template <class T>
+using IndexFunction = std::function<void(const T&, IndexKeys&)>;
+
+/// Sorted, each once. They are views of the object; null has none.
+template <class T>
+std::vector<std::string_view> keys_of(const T* object, const IndexFunction<T>& function) {
+    IndexKeys keys;
+    if (object) function(*object, keys);
+    return std::move(keys).sorted();
+}
+
+/// The objects of each key. A copy costs nothing, see Trie.
+template <class T>
+class StoreIndex {
+ public:
+    using Ptr = typename StoreTraits<T>::Ptr;
+
+    /// One of the objects of a key; null: there is none.
+    const Ptr* find(std::string_view key) const noexcept {
+        const Entry* entry = entries_.find(key);
+        return entry ? &entry->first : nullptr;
+    }
+    template <class Visitor>
+    void for_each(std::string_view key, Visitor&& visit) const {
+        const Entry* entry = entries_.find(key);
+        if (!entry) return;
+        visit(entry->first);
+        entry->others.for_each([&](const KeyedObject<T>& other) { visit(other.object); });
+    }
+
+    /// `after` takes the place of `before`; one of them can be null.
+    void update(const Ptr& before, const Ptr& after, const IndexFunction<T>& function) {
+        const auto old_keys = keys_of(before.get(), function);
+        const auto keys = keys_of(after.get(), function);
+        for (const std::string_view key : keys) put(key, after);
+        std::vector<std::string_view> gone;
+        std::set_difference(old_keys.begin(), old_keys.end(), keys.begin(), keys.end(),
+                            std::back_inserter(gone));
+        for (const std::string_view key : gone) remove(key, *before, function);
+    }
+
+ private:
+    /// Most keys have one object.
+    struct Entry {
+        std::string_view key;  ///< a view of `first`
+        Ptr first;
+        Trie<ObjectsByKey<T>> others;
+    };
+    struct Entries {
+        using Element = Entry;
+        using Key = std::string_view;
+        static Key key(const Entry& entry) noexcept { return entry.key; }
+        static std::uint64_t hash(Key key, unsigned round) noexcept {
+            return hash_of_key(key, round);
+        }
+    };
+
+    void put(std::string_view key, const Ptr& object) {
+        Entry* entry = entries_.edit(key);
+        if (!entry) {
+            entries_.insert({key, object, {}});
+        } else if (key_of(*entry->first) == key_of(*object)) {
+            entry->key = key;
+            entry->first = object;
+        } else {
+            entry->others.put(KeyedObject<T>(object));
+        }
+    }
+    void remove(std::string_view key, const T& object, const IndexFunction<T>& function) {
+        Entry* entry = entries_.edit(key);
+        if (!entry) return;
+        if (key_of(*entry->first) != key_of(object)) return entry->others.remove(key_of(object));
+        while (!entry->others.empty()) {
+            const Ptr next = entry->others.any().object;
+            entry->others.remove(key_of(*next));
+            if (give(*entry, next, function)) return;
+        }
+        entries_.remove(key);
+    }
+    /// The entry's first object becomes that one, whose view of the key is the entry's.
+    static bool give(Entry& entry, const Ptr& object, const IndexFunction<T>& function) {
+        const auto keys = keys_of(object.get(), function);
+        const auto it = std::lower_bound(keys.begin(), keys.end(), entry.key);
+        if (it == keys.end() || *it != entry.key) return false;
+        entry.key = *it;
+        entry.first = object;
+        return true;
+    }
+
+    Trie<Entries> entries_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

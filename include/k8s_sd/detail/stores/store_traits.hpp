@@ -1,0 +1,51 @@
+#pragma once
+
+#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/store_keys.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+template <class T>
+typename StoreTraits<T>::Key key_of(const T& object) noexcept {
+    return StoreTraits<T>::key(object);
+}
+
+/// Others choose the names of objects, and whoever does must not know the hash.
+inline KeyedHash key_hash(unsigned round) noexcept {
+    const HashKey& key = hash_key();
+    return KeyedHash({key.a ^ round, key.b});
+}
+inline std::uint64_t hash_of_key(std::string_view key, unsigned round) noexcept {
+    return key_hash(round).add(key).finish();
+}
+inline std::uint64_t hash_of_key(const ObjectKey& key, unsigned round) noexcept {
+    return key_hash(round).add(key.ns).add(key.name).finish();
+}
+
+/// An object with its key, so that a look-up need not wait for the object's memory to learn where
+/// the key's is.
+template <class T>
+struct KeyedObject {
+    explicit KeyedObject(typename StoreTraits<T>::Ptr ptr) noexcept
+        : key(key_of(*ptr)), object(std::move(ptr)) {}
+
+    typename StoreTraits<T>::Key key;  ///< a view of the object
+    typename StoreTraits<T>::Ptr object;
+};
+
+/// The Trie of a store.
+template <class T>
+struct ObjectsByKey {
+    using Element = KeyedObject<T>;
+    using Key = typename StoreTraits<T>::Key;
+    static Key key(const Element& element) noexcept { return element.key; }
+    static std::uint64_t hash(const Key& key, unsigned round) noexcept {
+        return hash_of_key(key, round);
+    }
+};
+
+}  // namespace k8s_sd::inline v0::detail

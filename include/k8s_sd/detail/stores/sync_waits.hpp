@@ -1,0 +1,36 @@
+#pragma once
+
+#include "k8s_sd/detail/base/operation.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Those who wait until a store has its first complete state. Any thread.
+class SyncWaits : public std::enable_shared_from_this<SyncWaits> {
+ public:
+    using Handler = Operation<>::Handler;
+
+    /// Completes at once if it is known how the wait ends.
+    void add(Handler, const asio::any_io_executor& host);
+    /// Completes all that wait, and those to come. Success is final, a failure is not.
+    void finish(error_code);
+
+ private:
+    /// One of them; its operation's slot refers to it.
+    struct Wait {
+        std::weak_ptr<SyncWaits> all;
+        std::unique_ptr<Operation<>> operation;
+        void cancel();
+    };
+    std::unique_ptr<Operation<>> take(const Wait&);
+
+    std::mutex mutex_;
+    std::optional<error_code> result_;
+    std::vector<std::shared_ptr<Wait>> waits_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,154 @@
+#include "k8s_sd/store.hpp"
+#include "k8s_sd/store_writer.hpp"
+#include "support/settle.hpp"
+#include "support/stored_object.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <utility>
+
+using namespace k8s_sd;
+using test::settle;
+using test::StoredObject;
+
+namespace {
+
+/// A store, and a host that waits for it.
+struct Waiting {
+    void publish() {
+        auto batch = writer.begin();
+        batch.publish();
+    }
+    auto note(std::optional<error_code>& result) {
+        return [&result](error_code ec) { result = ec; };
+    }
+
+    asio::io_context io, other_io;
+    Store<StoredObject> store;
+    StoreWriter<StoredObject> writer{store};
+    std::optional<error_code> first, second;
+};
+const error_code aborted = asio::error::operation_aborted;
+
+}  // namespace
+
+TEST_CASE("Store: all who wait are told of the first complete state, once and by post") {
+    Waiting host;
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
+    host.store.async_wait_synced(
+        host.io.get_executor(),
+        asio::bind_executor(host.other_io.get_executor(), host.note(host.second)));
+    settle(host.io);
+    CHECK_FALSE(host.first);
+
+    host.publish();
+    CHECK_FALSE(host.first);
+    settle(host.io);
+    settle(host.other_io);
+    CHECK(host.first == error_code());
+    CHECK(host.second == error_code());
+    host.first.reset();
+    host.publish();
+    host.writer.stop();
+    settle(host.io);
+    CHECK_FALSE(host.first);
+}
+
+TEST_CASE("Store: who waits for a store that is synced is told at once, but not inside the call") {
+    Waiting host;
+    host.publish();
+    host.writer.stop();
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
+    CHECK_FALSE(host.first);
+    settle(host.io);
+    CHECK(host.first == error_code());
+}
+
+TEST_CASE("Store: a wait can be cancelled, and the others go on") {
+    Waiting host;
+    asio::cancellation_signal signal;
+    host.store.async_wait_synced(
+        host.io.get_executor(), asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.second));
+    signal.emit(asio::cancellation_type::total);
+    settle(host.io);
+    CHECK_FALSE(host.first);
+    signal.emit(asio::cancellation_type::partial);
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK_FALSE(host.first);
+    settle(host.io);
+    CHECK(host.first == aborted);
+    host.first.reset();
+    host.publish();
+    settle(host.io);
+    CHECK_FALSE(host.first);
+    CHECK(host.second == error_code());
+}
+
+TEST_CASE("Store: a cancellation that comes after the state does nothing") {
+    Waiting host;
+    asio::cancellation_signal signal;
+    host.store.async_wait_synced(
+        host.io.get_executor(), asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
+    host.publish();
+    signal.emit(asio::cancellation_type::terminal);
+    settle(host.io);
+    CHECK(host.first == error_code());
+}
+
+TEST_CASE("Store: who waits is told when the writer stops, and a later state is a state") {
+    Waiting host;
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
+    host.writer.stop();
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.second));
+    settle(host.io);
+    CHECK(host.first == aborted);
+    CHECK(host.second == aborted);
+    host.publish();
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
+    settle(host.io);
+    CHECK(host.first == error_code());
+}
+
+TEST_CASE("Store: who waits is told when the store goes") {
+    asio::io_context io;
+    std::optional<error_code> result;
+    {
+        const Store<StoredObject> store;
+        store.async_wait_synced(io.get_executor(), [&](error_code ec) { result = ec; });
+    }
+    settle(io);
+    CHECK(result == aborted);
+}
+
+TEST_CASE("Store: who waits keeps the context busy, and no longer") {
+    Waiting host;
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
+    host.io.poll();
+    CHECK_FALSE(host.io.stopped());
+    host.publish();
+    host.io.run();
+    CHECK(host.first);
+}
+
+TEST_CASE("Store: waiting takes any completion token") {
+    Waiting host;
+    auto later = host.store.async_wait_synced(host.io.get_executor());
+    std::future<void> future =
+        host.store.async_wait_synced(host.io.get_executor(), asio::use_future);
+    host.publish();
+    std::move(later)(host.note(host.first));
+    settle(host.io);
+    CHECK(host.first == error_code());
+    REQUIRE(future.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+    CHECK_NOTHROW(future.get());
+}

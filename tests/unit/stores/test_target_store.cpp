@@ -1,0 +1,56 @@
+#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_store.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+
+namespace {
+
+TargetGroupPtr group_of(const std::string& source, const std::vector<std::string>& addresses) {
+    std::vector<LabelMap> targets;
+    for (const std::string& address : addresses) targets.push_back({{"__address__", address}});
+    return TargetGroupMaker().make(source, {}, targets);
+}
+
+}  // namespace
+
+TEST_CASE("TargetStore: it has what a discoverer told") {
+    TargetStore store;
+    const auto callback = store.callback();
+    CHECK_FALSE(store.synced());
+    const auto web = group_of("pod/shop/web", {"10.0.0.1:80", "10.0.0.1:81"});
+    const auto db = group_of("pod/shop/db", {"10.0.0.2:80"});
+    callback({.full = true, .updated = {{web, nullptr}, {db, nullptr}}, .removed = {}});
+    CHECK(store.synced());
+    CHECK(store.size() == 2);
+    CHECK(store.find("pod/shop/web") == web);
+
+    const auto moved = group_of("pod/shop/web", {"10.0.0.3:80"});
+    callback({.full = false, .updated = {{moved, web}}, .removed = {db}});
+    CHECK(store.size() == 1);
+    CHECK(store.find("pod/shop/web") == moved);
+    CHECK(store.find("pod/shop/db") == nullptr);
+    CHECK(store.generation() == 2);
+
+    callback({.full = true, .updated = {{db, nullptr}}, .removed = {}});
+    CHECK(store.find("pod/shop/web") == nullptr);
+    CHECK(store.find("pod/shop/db") == db);
+}
+
+TEST_CASE("TargetStore: groups are found by labels of their targets") {
+    TargetStore store;
+    const auto by_address = store.index([](const TargetGroup& group, IndexKeys& keys) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            keys.add(group[i].get("__address__").value_or(""));
+        }
+    });
+    const auto callback = store.callback();
+    const auto web = group_of("pod/shop/web", {"10.0.0.1:80", "10.0.0.1:81"});
+    callback({.full = true, .updated = {{web, nullptr}}, .removed = {}});
+    CHECK(by_address.find("10.0.0.1:81") == web);
+    callback({.full = false, .updated = {}, .removed = {web}});
+    CHECK(by_address.find("10.0.0.1:81") == nullptr);
+}
