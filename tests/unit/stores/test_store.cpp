@@ -178,8 +178,8 @@ TEST_CASE("Store: a snapshot stays as it was, whatever is written") {
     CHECK(index.all(snapshot, "old") == std::vector{before});
     CHECK(index.find(snapshot, "new") == nullptr);
     std::size_t seen = 0;
-    snapshot.for_each([&](const StoredPtr& object) { seen += object == before ? 1 : 100; });
-    index.for_each(snapshot, "old", [&](const StoredPtr& object) { seen += object == before; });
+    snapshot.for_each([&](const StoredPtr& object) { seen += object == before ? 1U : 100U; });
+    index.for_each(snapshot, "old", [&](const StoredPtr& object) { seen += object == before ? 1U : 0U; });
     CHECK(seen == 2);
 
     CHECK(store.find("shop", "web")->version == 2);
