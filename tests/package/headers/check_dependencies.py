@@ -16,14 +16,15 @@ import sys
 
 DENIED_TO_HOSTS = re.compile(
     r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
-    r"|k8s_sd/detail/(?!base/|labels/)")
+    r"|k8s_sd/detail/(?!base/|labels/|stores/)")  # templates, of which hosts make their own
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
 # Pure storeys, and the pure files of others.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
     r"|watch/(watch_machine|backoff|random|outcome|watch_request|bookmark_patience|encoding_choice"
     r"|failure|watch_report|resource_version)\."
-    r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|discovery/(due_queue|pending_changes)\.)")
+    r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|stores/(trie|readers|published|store_index|store_traits)\."
+    r"|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 
 
