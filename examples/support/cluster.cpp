@@ -81,6 +81,14 @@ k8s_sd::DiscoveryConfig Cluster::config(k8s_sd::Role role) const {
     return config;
 }
 
+k8s_sd::WatcherConfig Cluster::watcher_config() const {
+    k8s_sd::WatcherConfig watcher;
+    watcher.api_server = config_.api_server;
+    watcher.kubeconfig_file = config_.kubeconfig_file;
+    watcher.kubeconfig_context = config_.kubeconfig_context;
+    return watcher;
+}
+
 Positional url_of_cluster(k8s_sd::DiscoveryConfig& config) {
     return {"URL", "the same as --api-server URL",
             [&](const std::string& value) { config.api_server.url = value; }};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/watcher_config.hpp"
 #include "support/command_line.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -33,6 +34,8 @@ class Cluster {
 
     /// To discover something of it.
     k8s_sd::DiscoveryConfig config(k8s_sd::Role = k8s_sd::Role::pod) const;
+    /// To watch objects of it.
+    k8s_sd::WatcherConfig watcher_config() const;
     /// The server, for what is no discoverer.
     const k8s_sd::ApiServerConfig& server() const noexcept { return server_; }
     /// Changes one thing in the simulated cluster after each `interval`, and says what to

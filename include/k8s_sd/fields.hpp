@@ -46,9 +46,8 @@ class Fields {
 
  private:
     static bool is_in(std::string_view path, std::string_view around) noexcept {
-        return around.empty() ||
-               (path.starts_with(around) &&
-                (path.size() == around.size() || path[around.size()] == '.'));
+        return around.empty() || (path.starts_with(around) &&
+                                  (path.size() == around.size() || path[around.size()] == '.'));
     }
     /// Sorted, and none in another one.
     void tidy() {

@@ -97,8 +97,7 @@ class Watcher {
         writer_.emplace(store);
     }
     Watcher(Watcher&& other) noexcept
-        : watch_(std::move(other.watch_)),
-          writer_(std::exchange(other.writer_, std::nullopt)) {}
+        : watch_(std::move(other.watch_)), writer_(std::exchange(other.writer_, std::nullopt)) {}
     Watcher& operator=(Watcher&& other) noexcept {
         if (this != &other) {
             cancel();
@@ -158,8 +157,8 @@ class Watcher {
 
     static detail::ObjectWatch::Callback adapter(Callback callback, Predicate counts) {
         if (!callback) return {};
-        return [callback = std::move(callback), counts = std::move(counts)](
-                   bool full, const std::vector<ObjectChange>& changes) {
+        return [callback = std::move(callback),
+                counts = std::move(counts)](bool full, const std::vector<ObjectChange>& changes) {
             const Diff diff = make_diff(full, changes, counts);
             const bool empty = diff.added.empty() && diff.changed.empty() && diff.removed.empty();
             if (full || !empty) callback(diff);

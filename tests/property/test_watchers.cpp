@@ -185,9 +185,9 @@ class WatcherScenario {
         const DiscoveryConfig other = random_config(random_, sim_.server.url());
         if (watched.kind != 1) watched.config.namespaces = other.namespaces;
         if (random_.one_in(3)) watched.config.label_selector = "app";
-        watched.config.fields = random_.pick<Fields>(
-            {Fields::all(), Fields{"metadata"}, Fields{"metadata.labels"},
-             Fields{"metadata.annotations", "metadata.ownerReferences"}});
+        watched.config.fields =
+            random_.pick<Fields>({Fields::all(), Fields{"metadata"}, Fields{"metadata.labels"},
+                                  Fields{"metadata.annotations", "metadata.ownerReferences"}});
         if (watched.kind == 0 && random_.one_in(2))
             watched.config.fields = {"spec.nodeName", "status.containerStatuses.name"};
         watched.watcher = make_watcher(sim_, watched.kind, watched.config);
@@ -196,8 +196,7 @@ class WatcherScenario {
         discovering.host.reset();
         discovering.config = random_config(random_, sim_.server.url());
         discovering.config.watch = watch_;
-        discovering.host =
-            std::make_unique<Host>(sim_.context.get_executor(), discovering.config);
+        discovering.host = std::make_unique<Host>(sim_.context.get_executor(), discovering.config);
         discovering.host->run();
     }
 

@@ -37,7 +37,9 @@ class ModelText {
     void value(std::string_view text) { ((out_ += '"') += text) += "\" "; }
     void value(std::int64_t number) { (out_ += std::to_string(number)) += ' '; }
     void value(std::same_as<bool> auto yes) { out_ += yes ? "true " : "false "; }
-    void value(std::chrono::sys_seconds time) { value(std::int64_t{time.time_since_epoch().count()}); }
+    void value(std::chrono::sys_seconds time) {
+        value(std::int64_t{time.time_since_epoch().count()});
+    }
     void value(const api::StringMap& map) {
         out_ += "[ ";
         for (const auto& [key, text] : map) {
@@ -58,10 +60,8 @@ class ModelText {
         out_ += "] ";
     }
     template <class Struct>
-        requires requires { detail::Table<Struct>::rows; }
-    void value(const Struct& object) {
-        fields(object, detail::Table<Struct>::rows);
-    }
+    requires requires { detail::Table<Struct>::rows; }
+    void value(const Struct& object) { fields(object, detail::Table<Struct>::rows); }
 
     std::string out_;
 };

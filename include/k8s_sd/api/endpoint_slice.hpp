@@ -52,8 +52,8 @@ struct Endpoint {
     std::optional<std::string_view> node_name;
     std::optional<std::string_view> zone;
     EndpointHints hints;
-    StringMap topology;             ///< v1beta1
-    StringMap deprecated_topology;  ///< v1, of what was created with v1beta1
+    StringMap topology;                         ///< v1beta1
+    StringMap deprecated_topology;              ///< v1, of what was created with v1beta1
     std::optional<ObjectReference> target_ref;  ///< mostly the pod
     bool operator==(const Endpoint&) const = default;
 };

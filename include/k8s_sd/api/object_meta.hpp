@@ -74,8 +74,7 @@ struct ObjectMeta {
 
     friend bool operator==(const ObjectMeta& a, const ObjectMeta& b) {
         return a.name == b.name && a.namespace_ == b.namespace_ && a.uid == b.uid &&
-               a.generate_name == b.generate_name &&
-               a.creation_timestamp == b.creation_timestamp &&
+               a.generate_name == b.generate_name && a.creation_timestamp == b.creation_timestamp &&
                a.deletion_timestamp == b.deletion_timestamp && a.labels == b.labels &&
                a.annotations == b.annotations && a.owner_references == b.owner_references &&
                a.finalizers == b.finalizers;

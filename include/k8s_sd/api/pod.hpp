@@ -72,7 +72,7 @@ struct ContainerState {
 /// core/v1 ContainerStatus
 struct ContainerStatus {
     std::string_view name;
-    std::string_view image;         ///< that runs; it may differ from that of the specification
+    std::string_view image;  ///< that runs; it may differ from that of the specification
     std::string_view image_id;
     std::string_view container_id;  ///< "containerd://…"; empty before the first start
     ContainerState state;

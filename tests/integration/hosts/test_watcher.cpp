@@ -347,12 +347,12 @@ TEST_CASE("Watcher: cancelled, it ends at once and says nothing more") {
 TEST_CASE("Watcher: a cancellation slot ends it, and destroying it in its callback is allowed") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
-    auto watcher = std::make_unique<Watcher<api::Pod>>(
-        w.context.get_executor(), w.config(), [](const ObjectDiff<api::Pod>&) {});
+    auto watcher = std::make_unique<Watcher<api::Pod>>(w.context.get_executor(), w.config(),
+                                                       [](const ObjectDiff<api::Pod>&) {});
     boost::asio::cancellation_signal signal;
     std::optional<error_code> ended;
-    watcher->async_run(boost::asio::bind_cancellation_slot(
-        signal.slot(), [&](error_code ec) { ended = ec; }));
+    watcher->async_run(
+        boost::asio::bind_cancellation_slot(signal.slot(), [&](error_code ec) { ended = ec; }));
     w.settle();
     signal.emit(boost::asio::cancellation_type::terminal);
     w.settle();

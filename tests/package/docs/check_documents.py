@@ -34,6 +34,10 @@ WHERE_IS = {
         {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
     "When are many namespaces watched together?":
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
+    "What does a watcher tell its host?":
+        {"detail/hosts/object_watch.ipp": "bool tell_next(TimePoint now) override"},
+    "In which form are objects kept?":
+        {"detail/kinds/object_form.hpp": "struct ObjectForm {"},
     "How do threads read a store without waiting?":
         {"detail/stores/readers.hpp": "class Readers"},
     "Which header authenticates?":
@@ -43,7 +47,7 @@ WHERE_IS = {
     "Why does a pod change an EndpointSlice's group?":
         {"detail/groups/dependency_graph.hpp": "void set_dependencies("},
     "Which fields of a kind are read? How do I add a kind?":
-        {"detail/kinds/<kind>.hpp": '{"phase", 1, text<&P::phase>()}'},
+        {"detail/kinds/<kind>.hpp": 'Row<&S::phase>{"phase", 1, Use::labels}'},
     "How do I add a role?":
         {"detail/roles/<role>.hpp": "static void generate(const PodObject& pod"},
     "Which encoding is asked for, and when is it JSON?":

@@ -42,6 +42,12 @@ class SmallExamples(unittest.TestCase):
         self.ends_after_changes("watch_url", r"(?m)^\d+ running pods; changes from now on:$",
                                 "(?m)^[-~] shop/|^[-~+] ")
 
+    def test_agent(self):
+        self.ends_after_changes("agent", r"(?m)^\S+: \S+/\S+ on \S+ app=")
+
+    def test_balancer(self):
+        self.ends_after_changes("balancer", r"(?m)^\+ shop/\S+: \d+\.\d+\.\d+\.\d+")
+
     def test_many_jobs(self):
         result = run("many_jobs", "--steps", 7, "--interval", 0.3)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -110,7 +116,8 @@ class SmallExamples(unittest.TestCase):
         self.assertRegex(lines[-1], "^discovery ended: ")
 
     def test_signals_end_them(self):
-        for program in ("existing_app", "coroutine", "many_jobs", "watch_url", "object_cache"):
+        for program in ("existing_app", "coroutine", "many_jobs", "watch_url", "agent",
+                        "balancer", "object_cache"):
             with self.subTest(program), running(program) as instance:
                 instance.line()
                 self.assertEqual(instance.signal(signal.SIGTERM), 0)

@@ -5,9 +5,9 @@
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 #include "support/model_reading.hpp"
 
-#include <boost/json.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <boost/json.hpp>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -25,9 +25,9 @@ const std::vector<Kind> recorded_api_kinds{Kind::pod, Kind::node, Kind::service,
                                            Kind::endpointslice};
 
 std::string recorded_body(Kind kind, const char* extension) {
-    std::ifstream file(
-        std::string(K8S_SD_TEST_DATA) + "/protobuf/" + std::string(to_string(kind)) + extension,
-        std::ios::binary);
+    std::ifstream file(std::string(K8S_SD_TEST_DATA) + "/protobuf/" + std::string(to_string(kind)) +
+                           extension,
+                       std::ios::binary);
     if (!file) throw std::runtime_error("no test data");
     return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -86,7 +86,7 @@ class FieldCheck {
         for (std::size_t i = 0; i < values.size(); ++i) value(values[i], &v->as_array()[i], path);
     }
     template <class Struct>
-        requires requires { Table<Struct>::rows; }
+    requires requires { Table<Struct>::rows; }
     void value(const Struct& object, const json::value* v, const std::string& path) {
         compare(object, Table<Struct>::rows, v, path);
     }
@@ -142,8 +142,9 @@ TEST_CASE("API structs: recorded lists have what a full parse of their JSON says
         const ObjectForm form(kind, Fields::all(), false);
         with_kind(kind, [&](auto traits) {
             using Model = typename decltype(traits)::Model;
-            for (const auto& [type, bytes] : {std::pair(json_type, body),
-                                              std::pair(protobuf_type, recorded_body(kind, ".pb"))}) {
+            for (const auto& [type, bytes] :
+                 {std::pair(json_type, body),
+                  std::pair(protobuf_type, recorded_body(kind, ".pb"))}) {
                 CAPTURE(type);
                 const KeptList list(form, type, bytes);
                 REQUIRE(list.objects.size() == items.size());

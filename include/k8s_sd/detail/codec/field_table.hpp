@@ -146,8 +146,7 @@ class TableProjection {
         } else if constexpr (std::is_same_v<Field, std::vector<std::string_view>>) {
             return texts<Pointer>();
         } else if constexpr (IsVector<Field>::value) {
-            return array<Pointer>(
-                members(Table<typename Field::value_type>::rows, path, labels));
+            return array<Pointer>(members(Table<typename Field::value_type>::rows, path, labels));
         } else if constexpr (IsOptional<Field>::value) {
             return optional_object<Pointer>(
                 members(Table<typename Field::value_type>::rows, path, labels));

@@ -37,10 +37,9 @@ bool is_json_space(std::string_view bytes) noexcept {
 
 std::optional<ServerStatus> read_json_status(std::string_view body) {
     // The members of a Status are read in every object: it may come in place of one.
-    static const Projection projection =
-        project::object(object_members<model::MetadataOnly>(
-            std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
-            {Use::always, {}}));
+    static const Projection projection = project::object(object_members<model::MetadataOnly>(
+        std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
+        {Use::always, {}}));
     const std::size_t start = body.find_first_not_of(" \t\r\n");
     if (start == std::string_view::npos || body[start] != '{') return std::nullopt;
     const std::string json = without_lone_surrogates(body.substr(start));

@@ -37,7 +37,7 @@ struct Projection {
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
     std::vector<Projection> element{};                               // of an array: exactly one
 
-    std::uint32_t field = 0;  // protobuf's number, in the object around; 0: it has none
+    std::uint32_t field = 0;             // protobuf's number, in the object around; 0: it has none
     std::vector<std::uint8_t> fields{};  // of an object: number -> index of the member + 1
 
     /// Of a map.

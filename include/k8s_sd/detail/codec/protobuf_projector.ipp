@@ -112,8 +112,7 @@ void ProtobufProjector::read_number(const Frame& frame, const Projection& member
                                     std::int64_t value) {
     const bool fits = value >= std::numeric_limits<std::int32_t>::min() &&
                       value <= std::numeric_limits<std::int32_t>::max();
-    if (!fits && !member.wide)
-        return note_problem(frame, &member, "a number outside 32 bits");
+    if (!fits && !member.wide) return note_problem(frame, &member, "a number outside 32 bits");
     member.set_number(context, value);
 }
 

@@ -78,7 +78,7 @@ class DependencyGraph {
     /// Adds an object to those asked for. Valid until the next set_dependencies().
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
-        auto it = known.find(ObjectKey{ns, name});
+        auto it = known.find(NameView{ns, name});
         if (it == known.end()) it = known.insert(Dependency::make(kind, ns, name)).first;
         asked.push_back({kind, 0, it->get()});
     }
@@ -110,14 +110,14 @@ class DependencyGraph {
     const Dependents& dependents(Kind kind, std::string_view ns, std::string_view name) const {
         static const Dependents none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
-        const auto it = known.find(ObjectKey{ns, name});
+        const auto it = known.find(NameView{ns, name});
         return it == known.end() ? none : (*it)->dependents();
     }
     /// An object has changed. \returns who asked for it
     const Dependents& note_change(Kind kind, std::string_view ns, std::string_view name) {
         static const Dependents none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
-        const auto it = known.find(ObjectKey{ns, name});
+        const auto it = known.find(NameView{ns, name});
         if (it == known.end()) return none;
         (*it)->changed_at_ = ++now_;
         return (*it)->dependents();
@@ -152,7 +152,7 @@ class DependencyGraph {
         }
         if (!dependents.empty()) return;
         auto& known = known_[static_cast<std::size_t>(unused.kind)];
-        known.erase(known.find(ObjectKey{unused.dependency->ns(), unused.dependency->name()}));
+        known.erase(known.find(NameView{unused.dependency->ns(), unused.dependency->name()}));
     }
 
     using Known = boost::unordered_flat_set<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;

@@ -37,8 +37,8 @@ std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor
 
 std::shared_ptr<SharedWatches> GroupRegistry::watches_on(const asio::any_io_executor& executor,
                                                          const WatchScope& scope) {
-    auto& registry = asio::use_service<GroupRegistry>(
-        asio::query(executor, asio::execution::context));
+    auto& registry =
+        asio::use_service<GroupRegistry>(asio::query(executor, asio::execution::context));
     const std::lock_guard lock(registry.mutex_);
     return registry.watches_of(executor, scope);
 }

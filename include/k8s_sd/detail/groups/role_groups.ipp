@@ -30,7 +30,7 @@ void RoleGroups::on_change(const ObjectChange& change) {
 
 void RoleGroups::track(const ObjectChange& change) {
     const Object& object = change.after ? *change.after : *change.before;
-    auto it = entries_.find(ObjectKey{object.ns(), object.name()});
+    auto it = entries_.find(NameView{object.ns(), object.name()});
     if (it == entries_.end()) {
         if (!change.after) return;
         auto entry = std::make_unique<Entry>();
@@ -84,7 +84,7 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
     }
     if (!entry.gone) return;
     if (entry.asked_for) graph_.set_dependencies(entry, {});
-    entries_.erase(entries_.find(ObjectKey{entry.ns(), entry.name()}));
+    entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
 }
 
 TargetGroupPtr RoleGroups::generate(Entry& entry, bool replaced) {

@@ -50,8 +50,7 @@ class ObjectWatch::Impl final : public KindView::Observer,
         }
         // Without the mutex: a context that ends destroys the handler at once, and with it perhaps
         // what calls this object.
-        if (operation)
-            RunOperation::complete(std::move(operation), asio::error::operation_aborted);
+        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
     }
 
     DiscovererStatus status() const {
@@ -151,8 +150,8 @@ class ObjectWatch::Impl final : public KindView::Observer,
     Delivery delivery_;
     bool known_ = false;  ///< the host was told of the complete state, or will be; of the strand
 
-    mutable std::mutex mutex_;                        // guards what follows
-    std::unique_ptr<KindView> view_;                  // changed on the strand only
+    mutable std::mutex mutex_;        // guards what follows
+    std::unique_ptr<KindView> view_;  // changed on the strand only
     std::unique_ptr<RunOperation> operation_;
     std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
     PendingObjects pending_;                          // since then

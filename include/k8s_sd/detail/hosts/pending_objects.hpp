@@ -17,7 +17,7 @@ class PendingObjects {
     template <class Differ>
     void add(const ObjectChange& change, const Differ& differ) {
         const Object& known = change.after ? *change.after : *change.before;
-        const auto it = changes_.find(ObjectKey{known.ns(), known.name()});
+        const auto it = changes_.find(NameView{known.ns(), known.name()});
         ObjectChange merged = change;
         if (it != changes_.end()) {
             merged.before = it->second.before;
@@ -27,7 +27,7 @@ class PendingObjects {
         if (both ? !differ(*merged.before, *merged.after) : merged.before == merged.after) return;
         // The key is part of an object that the value keeps alive.
         const Object& alive = merged.after ? *merged.after : *merged.before;
-        changes_.emplace(ObjectKey{alive.ns(), alive.name()}, std::move(merged));
+        changes_.emplace(NameView{alive.ns(), alive.name()}, std::move(merged));
     }
     bool empty() const noexcept { return changes_.empty(); }
     std::vector<ObjectChange> take() {
@@ -39,7 +39,7 @@ class PendingObjects {
     }
 
  private:
-    boost::unordered_flat_map<ObjectKey, ObjectChange, KeyHash, KeyEqual> changes_;
+    boost::unordered_flat_map<NameView, ObjectChange, KeyHash, KeyEqual> changes_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -76,8 +76,8 @@ std::vector<AccessRule> required_access(Kind kind, const WatcherConfig& config) 
     const std::vector<std::string> namespaces =
         detail::configured_namespaces(common, [] { return std::string(own_namespace_of_pod); });
     std::vector<AccessRule> rules;
-    for (auto& [rule, of] :
-         detail::required_rules(std::vector<Kind>{kind}, namespaces, config.watch.cluster_wide_from))
+    for (auto& [rule, of] : detail::required_rules(std::vector<Kind>{kind}, namespaces,
+                                                   config.watch.cluster_wide_from))
         rules.push_back(std::move(rule));
     return rules;
 }

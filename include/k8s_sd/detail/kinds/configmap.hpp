@@ -18,9 +18,7 @@ struct KindTraits<Kind::configmap> {
         Row<&Model::immutable>{"immutable", 4, Use::always},
     };
 
-    static ObjectPtr make(const Model& map) {
-        return make_data_object(Kind::configmap, map);
-    }
+    static ObjectPtr make(const Model& map) { return make_data_object(Kind::configmap, map); }
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -25,7 +25,8 @@ struct FieldMask {
 /// it has none.
 template <class Field>
 struct StructIn {
-    using type = std::conditional_t<requires { Table<Field>::rows; }, Field, void>;
+    using type = std::conditional_t < requires { Table<Field>::rows; }
+    , Field, void > ;
 };
 template <class T>
 struct StructIn<std::optional<T>> : StructIn<T> {};

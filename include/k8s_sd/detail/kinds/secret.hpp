@@ -19,9 +19,7 @@ struct KindTraits<Kind::secret> {
         Row<&Model::immutable>{"immutable", 5, Use::always},
     };
 
-    static ObjectPtr make(const Model& secret) {
-        return make_data_object(Kind::secret, secret);
-    }
+    static ObjectPtr make(const Model& secret) { return make_data_object(Kind::secret, secret); }
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -12,7 +12,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-struct ObjectKey {
+struct NameView {
     std::string_view ns, name;
 };
 
@@ -43,7 +43,7 @@ class Keyed {
 struct KeyHash {
     using is_transparent = void;
     using is_avalanching = void;
-    std::size_t operator()(const ObjectKey& key) const noexcept {
+    std::size_t operator()(const NameView& key) const noexcept {
         return seeded_hash(key.ns, key.name);
     }
     template <class Pointer>
@@ -57,15 +57,15 @@ struct KeyHash {
 };
 struct KeyEqual {
     using is_transparent = void;
-    static ObjectKey key(const ObjectKey& k) noexcept { return k; }
+    static NameView key(const NameView& k) noexcept { return k; }
     template <class Pointer>
-    static ObjectKey key(const Pointer& p) noexcept {
+    static NameView key(const Pointer& p) noexcept {
         return {p->ns(), p->name()};
     }
     template <class A, class B>
     bool operator()(const A& a, const B& b) const noexcept {
-        const ObjectKey x = key(a);
-        const ObjectKey y = key(b);
+        const NameView x = key(a);
+        const NameView y = key(b);
         return x.name == y.name && x.ns == y.ns;
     }
 };
@@ -78,7 +78,7 @@ class ObjectStore {
     using Objects = boost::unordered_flat_set<Keyed<ObjectPtr>, KeyHash, KeyEqual>;
 
     const Object* find(std::string_view ns, std::string_view name) const {
-        const auto it = objects_.find(ObjectKey{ns, name});
+        const auto it = objects_.find(NameView{ns, name});
         return it == objects_.end() ? nullptr : it->get();
     }
     const Objects& objects() const noexcept { return objects_; }
@@ -94,7 +94,7 @@ class ObjectStore {
         return {std::move(before), std::move(object)};
     }
     ObjectChange remove(std::string_view ns, std::string_view name) {
-        const auto it = objects_.find(ObjectKey{ns, name});
+        const auto it = objects_.find(NameView{ns, name});
         if (it == objects_.end()) return {};
         ObjectPtr before = *it;
         objects_.erase(it);

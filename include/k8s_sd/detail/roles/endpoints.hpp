@@ -108,7 +108,8 @@ inline std::size_t EndpointsObject::text_size(const api::Endpoints& endpoints) {
     for (const auto& subset : endpoints.subsets) {
         for (const auto* addresses : {&subset.addresses, &subset.not_ready_addresses}) {
             for (const auto& address : *addresses) {
-                size += address.ip.size() + Backing::text_size(address.target_ref, address.node_name);
+                size +=
+                    address.ip.size() + Backing::text_size(address.target_ref, address.node_name);
             }
         }
         for (const auto& port : subset.ports) size += port.protocol.size();
@@ -116,8 +117,8 @@ inline std::size_t EndpointsObject::text_size(const api::Endpoints& endpoints) {
     return size;
 }
 
-inline EndpointsObject::EndpointsObject(const api::Endpoints& endpoints,
-                                        const RoleOptions& options, LabelFactory& factory)
+inline EndpointsObject::EndpointsObject(const api::Endpoints& endpoints, const RoleOptions& options,
+                                        LabelFactory& factory)
     : Object(Kind::endpoints, endpoints.metadata.uid),
       namespace_name(namespace_label(factory, endpoints.metadata.namespace_)),
       endpoints_name(

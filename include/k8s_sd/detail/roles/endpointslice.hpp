@@ -106,8 +106,8 @@ inline LabelBlockPtr slice_endpoint_labels(const api::Endpoint& endpoint,
     return labels.make();
 }
 
-inline LabelBlockPtr slice_port_labels(const api::EndpointSlicePort& port, const RoleOptions& options,
-                                       LabelFactory& factory) {
+inline LabelBlockPtr slice_port_labels(const api::EndpointSlicePort& port,
+                                       const RoleOptions& options, LabelFactory& factory) {
     auto labels = factory.block();
     const auto add = [&](LiteralName name, const std::optional<std::string_view>& value) {
         if (value) labels.add(name, *value);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/api/ingress.hpp"
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
@@ -64,13 +64,15 @@ inline IngressObject::IngressObject(const api::Ingress& ingress, const RoleOptio
                                     LabelFactory& factory)
     : Object(Kind::ingress, ingress.metadata.uid),
       namespace_name(namespace_label(factory, ingress.metadata.namespace_)),
-      ingress_name(factory.block().add("__meta_kubernetes_ingress_name", ingress.metadata.name).make()),
+      ingress_name(
+          factory.block().add("__meta_kubernetes_ingress_name", ingress.metadata.name).make()),
       metadata(make_metadata(ingress_metadata_names, ingress.metadata, factory)) {
     set_key(namespace_name->only_value(), ingress_name->only_value());
     if (ingress.spec.ingress_class_name) {
-        class_name = factory.block()
-                         .add("__meta_kubernetes_ingress_class_name", *ingress.spec.ingress_class_name)
-                         .make_shared();
+        class_name =
+            factory.block()
+                .add("__meta_kubernetes_ingress_class_name", *ingress.spec.ingress_class_name)
+                .make_shared();
     }
     TlsHosts tls_hosts;
     for (const api::IngressTLS& tls : ingress.spec.tls) {

@@ -63,12 +63,15 @@ inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
                               LabelFactory& factory)
     : Object(Kind::node, node.metadata.uid),
       node_name(node_name_label(factory, node.metadata.name)),
-      provider(factory.block().add("__meta_kubernetes_node_provider_id", node.spec.provider_id).make()),
+      provider(
+          factory.block().add("__meta_kubernetes_node_provider_id", node.spec.provider_id).make()),
       metadata(make_metadata(node_metadata_names, node.metadata, factory)) {
     set_key({}, node_name->only_value());
     if (const auto* best = node_address(node, options)) {
         address = factory.block()
-                      .add(address_name, join_host_port(best->address, node.status.daemon_endpoints.kubelet_endpoint.port))
+                      .add(address_name,
+                           join_host_port(best->address,
+                                          node.status.daemon_endpoints.kubelet_endpoint.port))
                       .add("instance", node.metadata.name)
                       .make();
     }

@@ -113,7 +113,8 @@ inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
     auto labels = factory.block();
     labels.add_at(PodObject::name_position, "__meta_kubernetes_pod_name", pod.metadata.name)
         .add_at(PodObject::ip_position, "__meta_kubernetes_pod_ip", pod.status.pod_ip)
-        .add_at(PodObject::node_name_position, "__meta_kubernetes_pod_node_name", pod.spec.node_name)
+        .add_at(PodObject::node_name_position, "__meta_kubernetes_pod_node_name",
+                pod.spec.node_name)
         .add_at(PodObject::host_ip_position, "__meta_kubernetes_pod_host_ip", pod.status.host_ip)
         .add_at(PodObject::phase_position, "__meta_kubernetes_pod_phase", pod.status.phase)
         .add_at(PodObject::ready_position, "__meta_kubernetes_pod_ready", pod_ready(pod))
@@ -146,8 +147,8 @@ inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactor
 }
 
 inline void PodObject::add_containers(const std::vector<api::Container>& containers,
-                                      const std::vector<api::ContainerStatus>& statuses,
-                                      bool init, LabelFactory& factory) {
+                                      const std::vector<api::ContainerStatus>& statuses, bool init,
+                                      LabelFactory& factory) {
     auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
     for (const api::Container& container : containers) {
         const api::ContainerStatus* status = nullptr;

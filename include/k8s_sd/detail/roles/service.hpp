@@ -60,7 +60,8 @@ inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptio
                                     LabelFactory& factory)
     : Object(Kind::service, service.metadata.uid),
       namespace_name(namespace_label(factory, service.metadata.namespace_)),
-      service_name(factory.block().add("__meta_kubernetes_service_name", service.metadata.name).make()),
+      service_name(
+          factory.block().add("__meta_kubernetes_service_name", service.metadata.name).make()),
       type(service_type(service, factory)),
       metadata(make_metadata(service_metadata_names, service.metadata, factory)) {
     set_key(namespace_name->only_value(), service_name->only_value());
@@ -72,13 +73,12 @@ inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptio
     }
     const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
     for (const api::ServicePort& port : service.spec.ports) {
-        ports.push_back(
-            factory.block()
-                .add(address_name, join_host_port(host, port.port))
-                .add("__meta_kubernetes_service_port_name", port.name)
-                .add("__meta_kubernetes_service_port_number", std::to_string(port.port))
-                .add("__meta_kubernetes_service_port_protocol", port.protocol)
-                .make());
+        ports.push_back(factory.block()
+                            .add(address_name, join_host_port(host, port.port))
+                            .add("__meta_kubernetes_service_port_name", port.name)
+                            .add("__meta_kubernetes_service_port_number", std::to_string(port.port))
+                            .add("__meta_kubernetes_service_port_protocol", port.protocol)
+                            .make());
     }
 }
 

@@ -49,9 +49,7 @@ class EncodingChoice {
         return protobuf ? accepted::protobuf_metadata_list : accepted::json_metadata_list;
     }
     /// Before the first page of a list.
-    void begin_list(TimePoint now) noexcept {
-        plain_ = plain_ && now < plain_until_;
-    }
+    void begin_list(TimePoint now) noexcept { plain_ = plain_ && now < plain_until_; }
     /// What was asked for is not served. \returns false if there is nothing simpler to ask for
     bool fall_back(TimePoint now) noexcept {
         if (plain_ || (!protobuf_ && !metadata_only_)) return false;

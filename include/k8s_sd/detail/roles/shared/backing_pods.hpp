@@ -80,7 +80,7 @@ class LeadingAddresses {
     std::vector<bool> leads() && { return std::move(leads_); }
 
  private:
-    boost::unordered_flat_map<ObjectKey, std::size_t, KeyHash, KeyEqual> positions_;
+    boost::unordered_flat_map<NameView, std::size_t, KeyHash, KeyEqual> positions_;
     std::vector<bool> leads_;
 };
 

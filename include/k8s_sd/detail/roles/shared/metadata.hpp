@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/api/object_meta.hpp"
+#include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/roles/group_builder.hpp"
 
 #include <array>

@@ -1,0 +1,72 @@
+// Snippets of docs/watchers.md.
+
+#include "k8s_sd/watcher.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string_view>
+
+namespace snippets {
+
+void use(const k8s_sd::api::EndpointSlice& slice);
+void replace(const k8s_sd::api::EndpointSlice& before, const k8s_sd::api::EndpointSlice& after);
+void forget(const k8s_sd::api::EndpointSlice& slice);
+void use(std::string_view container, std::int64_t restarts, bool running);
+void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
+
+[[maybe_unused]] static void watch_slices(boost::asio::io_context& io,
+                                          const k8s_sd::WatcherConfig& config) {
+    //[slices
+    k8s_sd::Watcher<k8s_sd::api::EndpointSlice> slices(
+        io.get_executor(), config, [](const k8s_sd::ObjectDiff<k8s_sd::api::EndpointSlice>& diff) {
+            for (const auto& slice : diff.added) use(*slice);
+            for (const auto& [before, after] : diff.changed) replace(*before, *after);
+            for (const auto& slice : diff.removed) forget(*slice);
+        });
+    slices.async_run(boost::asio::detached);
+    //]
+}
+
+[[maybe_unused]] static void read_pod(const k8s_sd::Store<k8s_sd::api::Pod>& store) {
+    //[pod
+    const std::shared_ptr<const k8s_sd::api::Pod> pod = store.find("shop", "web-0");
+    if (!pod) return;
+    const auto app = pod->metadata.labels.find("app.kubernetes.io/name");  // the key as it is
+    for (const k8s_sd::api::ContainerStatus& status : pod->status.container_statuses)
+        use(status.container_id, status.restart_count, status.state.running.has_value());
+    //]
+    (void)app;
+}
+
+[[maybe_unused]] static void choose_fields(k8s_sd::WatcherConfig& config) {
+    //[fields
+    config.fields = {"metadata.labels", "spec.nodeName", "status.containerStatuses.containerID"};
+    //]
+}
+
+[[maybe_unused]] static void choose_changes(boost::asio::io_context& io,
+                                            const k8s_sd::WatcherConfig& config) {
+    //[predicate
+    k8s_sd::Watcher<k8s_sd::api::Pod> pods(
+        io.get_executor(), config, tell,
+        [](const k8s_sd::api::Pod& before, const k8s_sd::api::Pod& after) {
+            return before.status.pod_ip != after.status.pod_ip;
+        });
+    //]
+}
+
+[[maybe_unused]] static void fill_store(boost::asio::io_context& io,
+                                        const k8s_sd::WatcherConfig& config) {
+    //[store
+    k8s_sd::Store<k8s_sd::api::Pod> store;
+    const auto by_container = store.index([](const k8s_sd::api::Pod& pod, k8s_sd::IndexKeys& keys) {
+        for (const auto& status : pod.status.container_statuses) keys.add(status.container_id);
+    });
+    k8s_sd::Watcher<k8s_sd::api::Pod> pods(io.get_executor(), config, store);
+    pods.async_run(boost::asio::detached);
+    //]
+    (void)by_container;
+}
+
+}  // namespace snippets
