@@ -35,8 +35,11 @@ struct Result {
     double cpu, base_mb, steady_mb;
 };
 
-const k8s_sd::Fields agent_fields{"metadata.labels", "spec.nodeName", "status.podIP",
-                                  "status.containerStatuses", "status.initContainerStatuses",
+const k8s_sd::Fields agent_fields{"metadata.labels",
+                                  "spec.nodeName",
+                                  "status.podIP",
+                                  "status.containerStatuses",
+                                  "status.initContainerStatuses",
                                   "status.ephemeralContainerStatuses"};
 
 /// \param fields  none: no watcher

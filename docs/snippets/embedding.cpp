@@ -1,14 +1,13 @@
 // Snippets of docs/embedding.md and docs/labels.md.
 
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/metrics_text.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <cstdint>
+#include <chrono>
 #include <ostream>
 #include <string_view>
-#include <utility>
 
 namespace snippets {
 
@@ -25,20 +24,13 @@ void write_to_the_hosts_log(std::string_view text);
     //]
 }
 
-[[maybe_unused]] static void print_metrics(boost::asio::io_context& io, std::ostream& out) {
+[[maybe_unused]] static void print_metrics(boost::asio::io_context& io,
+                                           const k8s_sd::DiscovererStatus& status,
+                                           std::ostream& out) {
     //[metrics
-    std::string_view previous;
-    const auto print = [&](const k8s_sd::MetricDescription& metric, std::string_view resource,
-                           std::int64_t value) {
-        if (std::exchange(previous, metric.name) != metric.name) {
-            out << "# HELP " << metric.name << ' ' << metric.help << '\n'
-                << "# TYPE " << metric.name << ' ' << to_string(metric.type) << '\n';
-        }
-        out << metric.name;
-        if (!resource.empty()) out << "{resource=\"" << resource << "\"}";
-        out << ' ' << value << '\n';
-    };
-    k8s_sd::metrics_of(io)->visit_described(print);
+    out << to_prometheus_text(*k8s_sd::metrics_of(io), {{"cluster", "blue"}});
+    out << to_prometheus_text(status.watches, std::chrono::steady_clock::now(),
+                              {{"cluster", "blue"}});
     //]
 }
 

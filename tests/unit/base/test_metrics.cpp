@@ -1,4 +1,4 @@
-#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/metrics_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <map>
@@ -10,30 +10,12 @@
 namespace k8s_sd {
 namespace {
 
-/// Prometheus' text format.
-std::string exposition(const Metrics& metrics) {
-    std::string text;
-    std::string_view last;
-    metrics.visit_described(
-        [&](const MetricDescription& metric, std::string_view resource, std::int64_t value) {
-            const std::string name(metric.name);
-            if (std::exchange(last, metric.name) != metric.name) {
-                text += "# HELP " + name + ' ' + std::string(metric.help) + "\n# TYPE " + name +
-                        ' ' + std::string(to_string(metric.type)) + '\n';
-            }
-            text += name;
-            if (!resource.empty()) text += "{resource=\"" + std::string(resource) + "\"}";
-            text += ' ' + std::to_string(value) + '\n';
-        });
-    return text;
-}
-
 TEST_CASE("Metrics: Prometheus' text format describes each metric once and leaves out idle kinds") {
     Metrics metrics;
     metrics.of(Kind::pod).lists = 2;
     metrics.of(Kind::secret).watchers = 1;
     metrics.jobs = 3;
-    const std::string text = exposition(metrics);
+    const std::string text = to_prometheus_text(metrics);
     CHECK(text.starts_with("# HELP k8s_sd_lists_total Complete lists that were read.\n"
                            "# TYPE k8s_sd_lists_total counter\n"
                            "k8s_sd_lists_total{resource=\"pods\"} 2\n"
@@ -43,6 +25,34 @@ TEST_CASE("Metrics: Prometheus' text format describes each metric once and leave
                     "# TYPE k8s_sd_jobs gauge\n"
                     "k8s_sd_jobs 3\n") != std::string::npos);
     CHECK(text.find("resource=\"nodes\"") == std::string::npos);
+}
+
+TEST_CASE("Metrics: labels of the host are in all series, whatever is in their values") {
+    Metrics metrics;
+    metrics.of(Kind::pod).lists = 2;
+    const std::string text = to_prometheus_text(metrics, {{"cluster", "a\"b\\c\nd"}, {"zone", ""}});
+    const std::string labels = R"({cluster="a\"b\\c\nd",zone="")";
+    CHECK(text.find("k8s_sd_lists_total" + labels + ",resource=\"pods\"} 2\n") !=
+          std::string::npos);
+    CHECK(text.find("\nk8s_sd_jobs" + labels + "} 0\n") != std::string::npos);
+}
+
+TEST_CASE("Metrics: of watches that are shared, a series is written once") {
+    WatchStatus pods;
+    pods.kind = Kind::pod;
+    pods.ns = "shop";
+    pods.last_byte = TimePoint(std::chrono::seconds(10));
+    pods.lists[0] = 1;
+    const std::string text =
+        to_prometheus_text({pods, pods}, TimePoint(std::chrono::milliseconds(12'500)));
+    const std::string series = "k8s_sd_watch_last_byte_age_seconds{resource=\"pods\",namespace="
+                               "\"shop\"} 2.5\n";
+    const std::size_t first = text.find(series);
+    REQUIRE(first != std::string::npos);
+    CHECK(text.find(series, first + 1) == std::string::npos);
+    CHECK(text.find("k8s_sd_watch_lists_total{resource=\"pods\",namespace=\"shop\",reason=\"first"
+                    "\"} 1\n") != std::string::npos);
+    CHECK(text.ends_with('\n'));
 }
 
 TEST_CASE("Metrics: names are unique, end in _total for counters, and have a line of help") {

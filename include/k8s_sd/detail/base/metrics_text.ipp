@@ -1,0 +1,97 @@
+#include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/watch_metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+/// A value of a label between quotes.
+void append_escaped(std::string& text, std::string_view value) {
+    for (const char c : value) {
+        if (c == '\\' || c == '"') text += '\\';
+        c == '\n' ? text += "\\n" : text += c;
+    }
+}
+
+/// Writes samples, the lines about a metric before its first one.
+class TextWriter {
+ public:
+    explicit TextWriter(const MetricLabels& labels) : common_(labels) {}
+
+    using Label = std::pair<std::string_view, std::string_view>;
+    /// \param own  labels besides the common ones; one without a name is none
+    template <class Number>
+    void sample(const MetricDescription& metric, std::initializer_list<Label> own, Number value) {
+        if (std::exchange(last_, metric.name) != metric.name) describe(metric);
+        text_ += metric.name;
+        char separator = '{';
+        const auto add = [&](std::string_view name, std::string_view text) {
+            ((text_ += std::exchange(separator, ',')) += name) += "=\"";
+            append_escaped(text_, text);
+            text_ += '"';
+        };
+        for (const auto& [name, text] : common_) add(name, text);
+        for (const auto& [name, text] : own) {
+            if (!name.empty()) add(name, text);
+        }
+        if (separator == ',') text_ += '}';
+        std::array<char, 40> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+        (text_ += ' ').append(digits.data(), end) += '\n';
+    }
+    std::string text() && { return std::move(text_); }
+
+ private:
+    void describe(const MetricDescription& metric) {
+        (((text_ += "# HELP ") += metric.name) += ' ') += metric.help;
+        (((text_ += "\n# TYPE ") += metric.name) += ' ') += to_string(metric.type);
+        text_ += '\n';
+    }
+
+    const MetricLabels& common_;
+    std::string_view last_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string to_prometheus_text(const Metrics& metrics, const MetricLabels& labels) {
+    TextWriter writer(labels);
+    metrics.visit_described(
+        [&](const MetricDescription& metric, std::string_view resource, std::int64_t value) {
+            writer.sample(metric, {{resource.empty() ? "" : "resource", resource}}, value);
+        });
+    return std::move(writer).text();
+}
+
+std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,
+                               const MetricLabels& labels) {
+    // Those who share a watch have the same status.
+    std::vector<WatchStatus> single;
+    std::set<std::pair<Kind, std::string_view>> seen;
+    std::copy_if(watches.begin(), watches.end(), std::back_inserter(single),
+                 [&](const WatchStatus& w) { return seen.emplace(w.kind, w.ns).second; });
+    TextWriter writer(labels);
+    visit_watch_metrics(single, now,
+                        [&](const MetricDescription& metric, const WatchStatus& watch,
+                            std::string_view label, std::string_view text, double value) {
+                            writer.sample(metric,
+                                          {{"resource", to_string(watch.kind)},
+                                           {"namespace", watch.ns},
+                                           {label, text}},
+                                          value);
+                        });
+    return std::move(writer).text();
+}
+
+}  // namespace k8s_sd::inline v0
