@@ -150,7 +150,7 @@ double millions_a_second(const std::vector<Question>& questions, const Load& loa
         std::size_t found = 0;
         for (std::size_t i = first; !stop; i += 256) {
             for (std::size_t k = 0; k < 256; ++k) {
-                found += look_up(questions[(i + k) % questions.size()]) ? 1 : 0;
+                if (look_up(questions[(i + k) % questions.size()])) ++found;
             }
         }
         total += found;

@@ -30,7 +30,7 @@ using test::TemporaryDirectory;
 
 /// Contexts whose files are read when the test says so, and time that the test moves.
 struct Contexts {
-    explicit Contexts(Logger logger = Logger{LogLevel::off, {}})
+    explicit Contexts(Logger logger = Logger{LogLevel::off, {}, {}})
         : contexts(std::make_shared<TlsContexts>(clock, files, std::move(logger))) {}
 
     /// Null, with the problem, when there is none.

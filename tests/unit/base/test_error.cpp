@@ -48,6 +48,27 @@ TEST_CASE("Logger: passes on what the level allows") {
     CHECK(lines.empty());
 }
 
+TEST_CASE("Logger: a record has the line in its parts, beside the text and without it") {
+    std::vector<std::string> lines;
+    std::vector<LogRecord> records;
+    Logger logger;
+    logger.write_record = [&](const LogRecord& record) { records.push_back(record); };
+    logger.log({LogLevel::warning, "no permission", Kind::pod, "shop", errc::forbidden});
+    logger.log(LogLevel::debug, "not enabled");
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].level == LogLevel::warning);
+    CHECK(records[0].text == "no permission");
+    CHECK(records[0].kind == Kind::pod);
+    CHECK(records[0].ns == "shop");
+    CHECK(records[0].error == errc::forbidden);
+    logger.write = [&](LogLevel, std::string_view text) { lines.emplace_back(text); };
+    logger.log(LogLevel::error, "both");
+    CHECK(lines == std::vector<std::string>{"both"});
+    REQUIRE(records.size() == 2);
+    CHECK_FALSE(records[1].kind);
+    CHECK_FALSE(records[1].error);
+}
+
 TEST_CASE("Logger: without a sink writes one line to standard error, whatever the text") {
     int ends[2];
     REQUIRE(pipe(ends) == 0);

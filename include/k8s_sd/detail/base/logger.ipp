@@ -20,13 +20,11 @@ void write_to_standard_error(LogLevel level, std::string_view text) {
 
 }  // namespace
 
-void Logger::log(LogLevel l, std::string_view text) const {
-    if (!enabled(l)) return;
-    if (write) {
-        write(l, text);
-    } else {
-        write_to_standard_error(l, text);
-    }
+void Logger::log(const LogRecord& record) const {
+    if (!enabled(record.level)) return;
+    if (write) write(record.level, record.text);
+    if (write_record) write_record(record);
+    if (!write && !write_record) write_to_standard_error(record.level, record.text);
 }
 
 std::string_view to_string(LogLevel level) noexcept {

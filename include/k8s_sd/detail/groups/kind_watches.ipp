@@ -259,10 +259,11 @@ void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
     if (!logger.enabled(LogLevel::info)) return;
     const std::string where =
         watch.query().ns.empty() ? "all namespaces" : "the namespace " + watch.query().ns;
-    logger.log(LogLevel::info, std::string(to_string(kind_)) +
-                                   " are watched one selector or namespace at a time, because the "
-                                   "server refuses to list and watch those of " +
-                                   where + " together: " + why.message());
+    const std::string text = std::string(to_string(kind_)) +
+                             " are watched one selector or namespace at a time, because the "
+                             "server refuses to list and watch those of " +
+                             where + " together: " + why.message();
+    logger.log({LogLevel::info, text, kind_, watch.query().ns, why});
 }
 
 /// Selections that fall together in ever new ways: the server has to tell them apart again.

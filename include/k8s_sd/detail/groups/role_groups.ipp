@@ -187,11 +187,12 @@ bool RoleGroups::is_same(const Questions& earlier, const Generation& now) {
 void RoleGroups::warn_of_too_many_targets(const Entry& entry) const {
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
-    logger.log(LogLevel::warning,
-               std::string(to_string(main_kind(role_))) + " " + std::string(entry.ns()) + "/" +
-                   std::string(entry.name()) + " has more than " +
-                   std::to_string(maker_.options.max_targets) +
-                   " targets (max_targets_per_object); it keeps those that it had");
+    const Kind kind = main_kind(role_);
+    const std::string text = std::string(to_string(kind)) + " " + std::string(entry.ns()) + "/" +
+                             std::string(entry.name()) + " has more than " +
+                             std::to_string(maker_.options.max_targets) +
+                             " targets (max_targets_per_object); it keeps those that it had";
+    logger.log({LogLevel::warning, text, kind, entry.ns()});
 }
 
 void RoleGroups::warn_of_over_capacity(const ObjectChange& change) const {
@@ -202,10 +203,11 @@ void RoleGroups::warn_of_over_capacity(const ObjectChange& change) const {
     if (!over_capacity(change.after) || over_capacity(change.before)) return;
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
-    logger.log(LogLevel::warning, "endpoints " + std::string(change.after->ns()) + "/" +
-                                      std::string(change.after->name()) +
-                                      " has more addresses than it can hold, some are missing; "
-                                      "use the role endpointslice");
+    const std::string text = "endpoints " + std::string(change.after->ns()) + "/" +
+                             std::string(change.after->name()) +
+                             " has more addresses than it can hold, some are missing; use the role "
+                             "endpointslice";
+    logger.log({LogLevel::warning, text, Kind::endpoints, change.after->ns()});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -86,7 +86,7 @@ class WatchReport {
     }
     void count_objects(int delta);
     std::string url() const;
-    void log(LogLevel, const std::string& text) const;
+    void log(LogLevel, const std::string& text, error_code error = {}) const;
 
     const WatchQuery& query_;
     const std::string& server_;

@@ -77,9 +77,10 @@ void WatchReport::on_bad_object(std::string_view ns, std::string_view name,
                                 const Failure& failure) {
     add(metrics_.bad_objects);
     if (bad_objects_++ > 0) return;
-    log(LogLevel::warning, "skipped the object " +
-                               printable(std::string(ns) + "/" + std::string(name)) + ": " +
-                               failure.ec.message() + ": " + printable(failure.message));
+    log(LogLevel::warning,
+        "skipped the object " + printable(std::string(ns) + "/" + std::string(name)) + ": " +
+            failure.ec.message() + ": " + printable(failure.message),
+        failure.ec);
 }
 
 void WatchReport::on_version_regression(std::string_view version, std::string_view known) {
@@ -94,7 +95,8 @@ void WatchReport::on_other_encoding(const Failure& failure) {
     add(metrics_.json_fallbacks);
     log(LogLevel::warning,
         "is not served in the encoding that was asked for; plain JSON has to do: " +
-            failure.message);
+            failure.message,
+        failure.ec);
 }
 
 void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
@@ -135,7 +137,7 @@ bool WatchReport::on_synced() {
 
 void WatchReport::note(const Failure& failure) {
     add(failure_counter(metrics_, failure.ec));
-    if (!failure.message.empty()) log(LogLevel::debug, failure.message);
+    if (!failure.message.empty()) log(LogLevel::debug, failure.message, failure.ec);
 }
 
 void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
@@ -150,7 +152,7 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     status_.message = redact_(url() + ": " + failure.message);
     if (changed) {
         status_.since = now;
-        log(LogLevel::warning, failure.message);
+        log(LogLevel::warning, failure.message, failure.ec);
     }
 }
 
@@ -181,8 +183,10 @@ void WatchReport::count_objects(int delta) {
 
 std::string WatchReport::url() const { return server_ + collection_target(query_, api_version_); }
 
-void WatchReport::log(LogLevel level, const std::string& text) const {
-    if (logger_.enabled(level)) logger_.log(level, redact_(url() + ": " + text));
+void WatchReport::log(LogLevel level, const std::string& text, error_code error) const {
+    if (!logger_.enabled(level)) return;
+    const std::string line = redact_(url() + ": " + text);
+    logger_.log({level, line, query_.kind, query_.ns, error});
 }
 
 }  // namespace k8s_sd::inline v0::detail
