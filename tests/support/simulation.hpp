@@ -9,8 +9,6 @@
 #include "support/settle.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -61,16 +59,7 @@ class Simulation {
 
     void settle() { test::settle(context); }
     /// Timers run one after the other, each at its own time.
-    void advance(Duration time) {
-        const TimePoint end = clock->now() + time;
-        settle();
-        while (clock->next_expiry() <= end) {
-            clock->advance(std::max(clock->next_expiry() - clock->now(), Duration{}));
-            settle();
-        }
-        clock->advance(end - clock->now());
-        settle();
-    }
+    void advance(Duration time) { clock->advance(context, time); }
 
     /// Warnings and errors since the last call.
     std::vector<std::string> take_log() { return std::exchange(*log_, {}); }
