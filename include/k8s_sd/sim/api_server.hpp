@@ -105,6 +105,15 @@ class K8S_SD_EXPORT ApiServer {
     /// The stored object with kind and apiVersion; nullopt without one.
     std::optional<boost::json::object> get(std::string_view resource, std::string_view ns,
                                            std::string_view name) const;
+    /// The stored objects with kind and apiVersion, by namespace and name: as a list answers them.
+    /// \param ns  empty: of all namespaces \throws std::invalid_argument for an unknown resource
+    std::vector<boost::json::object> list(std::string_view resource,
+                                          std::string_view ns = {}) const;
+    /// Calls `visit` with each object of list(), of all namespaces, without keeping them all. It
+    /// sees one state of the resource, and may call the server and change it.
+    /// \throws as list(), and what `visit` throws
+    void for_each(std::string_view resource,
+                  const std::function<void(const boost::json::object&)>& visit) const;
     std::size_t count(std::string_view resource) const;  ///< objects in all namespaces
 
     // ---- Faults --------------------------------------------------------------------------

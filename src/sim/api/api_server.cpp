@@ -33,6 +33,11 @@ const ResourceType& type_of_name(std::string_view name) {
     return *type;
 }
 
+/// With kind and apiVersion.
+json::object with_type(const Object& object) {
+    return parse_object(render_object(object, Encoding{}));
+}
+
 std::uint64_t version_or_zero(const json::object& object) {
     return text_at(object, "metadata.resourceVersion").empty() ? 0 : version_of(object);
 }
@@ -113,7 +118,22 @@ std::optional<json::object> ApiServer::get(std::string_view resource, std::strin
     const ResourceType& type = type_of_name(resource);
     const ObjectPtr object = impl_->store().get(type, key_of(type, ns, name));
     if (!object) return std::nullopt;
-    return parse_object(render_object(*object, Encoding{}));
+    return with_type(*object);
+}
+
+std::vector<json::object> ApiServer::list(std::string_view resource, std::string_view ns) const {
+    std::vector<json::object> objects;
+    const Snapshot state = impl_->store().newest(type_of_name(resource), ns);
+    for (const ObjectPtr& object : state.objects) {
+        objects.push_back(with_type(*object));
+    }
+    return objects;
+}
+
+void ApiServer::for_each(std::string_view resource,
+                         const std::function<void(const json::object&)>& visit) const {
+    const Snapshot state = impl_->store().newest(type_of_name(resource), {});
+    for (const ObjectPtr& object : state.objects) visit(with_type(*object));
 }
 
 std::size_t ApiServer::count(std::string_view resource) const {

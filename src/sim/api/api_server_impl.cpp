@@ -231,7 +231,7 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
     Response response;
     if (whole_list) {
         const ListOptions options = parse_list_options(request, *route.type, options_);
-        response.body = list(store_, route, options, encoding);
+        response.body = sim::list(store_, route, options, encoding);
     } else {
         const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
         if (!object) throw not_found(*route.type, route.name);
