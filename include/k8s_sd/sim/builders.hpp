@@ -1,0 +1,193 @@
+#pragma once
+
+#include "k8s_sd/detail/base/abi.hpp"
+
+#include <boost/json/object.hpp>
+#include <string_view>
+
+namespace k8s_sd::inline v0::sim {
+
+/// A Kubernetes object in one line, for ApiServer::apply(), to which every builder converts:
+/// \code
+///   server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready().container("web", "web:1", 8080));
+/// \endcode
+/// A builder knows what service discovery reads. For all else convert it to a
+/// boost::json::object, and change that. A setter replaces what was set before; container(),
+/// port(), endpoint() and address() add. Setters return a reference to the builder: keep it by
+/// value. Not thread-safe. It checks no names and values: apply() does, as far as it cares.
+class K8S_SD_EXPORT ObjectBuilder {
+ public:
+    operator boost::json::object() const { return object_; }
+
+ protected:
+    ObjectBuilder(std::string_view api_version, std::string_view kind, std::string_view ns,
+                  std::string_view name);
+
+    boost::json::object& root() { return object_; }
+    boost::json::object& metadata() { return part("metadata"); }
+    boost::json::object& spec() { return part("spec"); }
+    boost::json::object& status() { return part("status"); }
+    /// A member that is an object; made where it is missing.
+    boost::json::object& part(std::string_view name);
+    void set_metadata(std::string_view map, std::string_view key, std::string_view value);
+
+ private:
+    boost::json::object object_;
+};
+
+/// The setters that all builders have. `Self` is the builder.
+template <class Self>
+class MetadataBuilder : public ObjectBuilder {
+ public:
+    Self& label(std::string_view key, std::string_view value) {
+        set_metadata("labels", key, value);
+        return self();
+    }
+    Self& annotation(std::string_view key, std::string_view value) {
+        set_metadata("annotations", key, value);
+        return self();
+    }
+    /// Without one the server assigns it.
+    Self& uid(std::string_view uid) {
+        metadata()["uid"] = uid;
+        return self();
+    }
+
+ protected:
+    using ObjectBuilder::ObjectBuilder;
+
+ private:
+    Self& self() { return static_cast<Self&>(*this); }
+};
+
+/// See pod().
+class K8S_SD_EXPORT PodBuilder : public MetadataBuilder<PodBuilder> {
+ public:
+    PodBuilder(std::string_view ns, std::string_view name);
+
+    PodBuilder& ip(std::string_view);       ///< without one it has no targets
+    PodBuilder& host_ip(std::string_view);  ///< address of its node
+    PodBuilder& node(std::string_view name);
+    PodBuilder& phase(std::string_view);  ///< "Pending", "Succeeded" …
+    PodBuilder& ready(bool = true);       ///< the Ready condition
+    /// \param kind  "ReplicaSet", "Job" … of the owner that controls it
+    PodBuilder& controller(std::string_view kind, std::string_view name);
+    /// Adds a container. \param port  0: it declares none (yet)
+    PodBuilder& container(std::string_view name, std::string_view image, unsigned short port = 0);
+    /// Adds a port to the last container. \throws std::logic_error without a container
+    PodBuilder& port(std::string_view name, unsigned short number,
+                     std::string_view protocol = "TCP");
+};
+/// A pod in phase Running that is not ready and has no address, node or containers yet.
+K8S_SD_EXPORT PodBuilder pod(std::string_view ns, std::string_view name);
+
+/// See service().
+class K8S_SD_EXPORT ServiceBuilder : public MetadataBuilder<ServiceBuilder> {
+ public:
+    ServiceBuilder(std::string_view ns, std::string_view name);
+
+    ServiceBuilder& type(std::string_view);           ///< "LoadBalancer" …
+    ServiceBuilder& cluster_ip(std::string_view);     ///< "None": headless
+    ServiceBuilder& external_name(std::string_view);  ///< makes it an ExternalName, without address
+    /// Adds a port. \param name  may be empty
+    ServiceBuilder& port(std::string_view name, unsigned short number,
+                         std::string_view protocol = "TCP");
+    ServiceBuilder& selector(std::string_view key, std::string_view value);
+};
+/// A service of type ClusterIP with the address 10.96.0.1, without ports.
+K8S_SD_EXPORT ServiceBuilder service(std::string_view ns, std::string_view name);
+
+/// See endpoint_slice(). What is said of an endpoint is said of the last one;
+/// std::logic_error without one.
+class K8S_SD_EXPORT EndpointSliceBuilder : public MetadataBuilder<EndpointSliceBuilder> {
+ public:
+    EndpointSliceBuilder(std::string_view ns, std::string_view name, std::string_view service);
+
+    EndpointSliceBuilder& address_type(std::string_view);  ///< "IPv6", "FQDN"
+    /// Adds a port, for all endpoints. \param name  may be empty
+    EndpointSliceBuilder& port(std::string_view name, unsigned short number,
+                               std::string_view protocol = "TCP");
+    EndpointSliceBuilder& endpoint(std::string_view address);  ///< adds one that is ready
+    EndpointSliceBuilder& ready(bool = true);                  ///< a condition of the endpoint
+    EndpointSliceBuilder& serving(bool = true);                ///< a condition of the endpoint
+    EndpointSliceBuilder& terminating(bool = true);            ///< a condition of the endpoint
+    EndpointSliceBuilder& zone(std::string_view);              ///< of the endpoint
+    EndpointSliceBuilder& hostname(std::string_view);          ///< of the endpoint
+    EndpointSliceBuilder& node(std::string_view name);         ///< where the endpoint runs
+    EndpointSliceBuilder& pod(std::string_view name);          ///< that the endpoint is
+
+ private:
+    boost::json::object& last();
+    EndpointSliceBuilder& condition(std::string_view name, bool value);
+};
+/// A slice of IPv4 addresses without ports and endpoints. \param service  that it belongs to
+K8S_SD_EXPORT EndpointSliceBuilder endpoint_slice(std::string_view ns, std::string_view name,
+                                                  std::string_view service);
+
+/// See endpoints(). What is said of an address is said of the last one; std::logic_error without
+/// one.
+class K8S_SD_EXPORT EndpointsBuilder : public MetadataBuilder<EndpointsBuilder> {
+ public:
+    EndpointsBuilder(std::string_view ns, std::string_view service);
+
+    /// Adds a port, for all addresses. \param name  may be empty
+    EndpointsBuilder& port(std::string_view name, unsigned short number,
+                           std::string_view protocol = "TCP");
+    EndpointsBuilder& address(std::string_view ip, bool ready = true);  ///< adds one
+    EndpointsBuilder& hostname(std::string_view);                       ///< of the address
+    EndpointsBuilder& node(std::string_view name);                      ///< where the address is
+    EndpointsBuilder& pod(std::string_view name);                       ///< that has the address
+
+ private:
+    boost::json::object& subset();
+    boost::json::object& last();
+    std::string_view last_list_;
+};
+/// The Endpoints of a service, of one subset, without ports and addresses.
+K8S_SD_EXPORT EndpointsBuilder endpoints(std::string_view ns, std::string_view service);
+
+/// See node().
+class K8S_SD_EXPORT NodeBuilder : public MetadataBuilder<NodeBuilder> {
+ public:
+    explicit NodeBuilder(std::string_view name);
+
+    /// Adds an address. \param type  "ExternalIP", "Hostname" …
+    NodeBuilder& address(std::string_view address, std::string_view type = "InternalIP");
+    NodeBuilder& kubelet_port(unsigned short);
+    NodeBuilder& provider_id(std::string_view);  ///< "aws:///eu-1/i-0123"
+    NodeBuilder& ready(bool = true);             ///< the Ready condition
+};
+/// A ready node whose kubelet has port 10250, without addresses.
+K8S_SD_EXPORT NodeBuilder node(std::string_view name);
+
+/// See namespace_().
+class K8S_SD_EXPORT NamespaceBuilder : public MetadataBuilder<NamespaceBuilder> {
+ public:
+    explicit NamespaceBuilder(std::string_view name);
+};
+/// An active namespace, with the label kubernetes.io/metadata.name. Other objects do not need one.
+K8S_SD_EXPORT NamespaceBuilder namespace_(std::string_view name);
+
+/// See secret().
+class K8S_SD_EXPORT SecretBuilder : public MetadataBuilder<SecretBuilder> {
+ public:
+    SecretBuilder(std::string_view ns, std::string_view name);
+
+    SecretBuilder& type(std::string_view);  ///< "kubernetes.io/tls" …
+    /// \param value  any bytes; not in base64
+    SecretBuilder& data(std::string_view key, std::string_view value);
+};
+/// A secret of type Opaque without data.
+K8S_SD_EXPORT SecretBuilder secret(std::string_view ns, std::string_view name);
+
+/// See config_map().
+class K8S_SD_EXPORT ConfigMapBuilder : public MetadataBuilder<ConfigMapBuilder> {
+ public:
+    ConfigMapBuilder(std::string_view ns, std::string_view name);
+
+    ConfigMapBuilder& data(std::string_view key, std::string_view value);  ///< text in UTF-8
+};
+/// A ConfigMap without data.
+K8S_SD_EXPORT ConfigMapBuilder config_map(std::string_view ns, std::string_view name);
+
+}  // namespace k8s_sd::inline v0::sim
