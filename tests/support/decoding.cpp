@@ -40,9 +40,9 @@ class Recorder final : public EventSink {
         static constexpr const char* names[] = {"added", "modified", "deleted"};
         const api::ObjectMeta& meta = object.meta;
         decoded.objects.push_back(maker_.make(object));
-        decoded.calls.push_back(names[static_cast<int>(type)] + (" " + key(meta.namespace_, meta.name)) +
-                                at(meta.resource_version) +
-                                describe(*decoded.objects.back(), *maker_.options.rules));
+        decoded.calls.push_back(
+            names[static_cast<int>(type)] + (" " + key(meta.namespace_, meta.name)) +
+            at(meta.resource_version) + describe(*decoded.objects.back(), *maker_.options.rules));
     }
     void on_bookmark(std::string_view version, bool list_ends) override {
         decoded.calls.push_back("bookmark" + at(version) + (list_ends ? ", the list ends" : ""));

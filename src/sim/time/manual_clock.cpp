@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -29,11 +30,11 @@ struct ManualClock::Wait {
 struct ManualClock::State {
     using WaitPtr = std::shared_ptr<Wait>;
 
-    void add(WaitPtr wait) {
+    void add(const WaitPtr& wait) {
         {
             const std::lock_guard lock(mutex);
             if (wait->when > now) {
-                waits.push_back(std::move(wait));
+                waits.emplace(wait->when, wait);
                 return;
             }
         }
@@ -41,29 +42,29 @@ struct ManualClock::State {
     }
     void remove(const WaitPtr& wait) noexcept {
         const std::lock_guard lock(mutex);
-        std::erase(waits, wait);
+        const auto [first, last] = waits.equal_range(wait->when);
+        const auto found =
+            std::find_if(first, last, [&](const auto& w) { return w.second == wait; });
+        if (found != last) waits.erase(found);
     }
     /// Moves to that time, never back. \returns the waits that are due then, the earliest first
     std::vector<WaitPtr> move_to(TimePoint time) {
         const std::lock_guard lock(mutex);
         now = std::max(now, time);
-        const auto later = [this](const WaitPtr& wait) { return wait->when > now; };
-        const auto first = std::stable_partition(waits.begin(), waits.end(), later);
-        std::vector<WaitPtr> due(first, waits.end());
-        waits.erase(first, waits.end());
-        std::ranges::stable_sort(due, {}, &Wait::when);
+        const auto end = waits.upper_bound(now);
+        std::vector<WaitPtr> due;
+        for (auto i = waits.begin(); i != end; ++i) due.push_back(i->second);
+        waits.erase(waits.begin(), end);
         return due;
     }
     TimePoint next() const noexcept {
         const std::lock_guard lock(mutex);
-        TimePoint next = TimePoint::max();
-        for (const WaitPtr& wait : waits) next = std::min(next, wait->when);
-        return next;
+        return waits.empty() ? TimePoint::max() : waits.begin()->first;
     }
 
     mutable std::mutex mutex;
     TimePoint now = TimePoint(std::chrono::hours(24));
-    std::vector<WaitPtr> waits;  ///< not due yet, in the order in which they began
+    std::multimap<TimePoint, WaitPtr> waits;  ///< not due yet; equal times in their order
 };
 
 class ManualClock::ManualTimer final : public Timer {
