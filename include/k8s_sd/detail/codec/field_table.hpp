@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/wanted_fields.hpp"
 
