@@ -12,7 +12,7 @@ PROGRAMS = {
     "existing_app": (["--diffs", "1"], r"\d+ groups added or changed"),
     "coroutine": (["--diffs", "1"], r"(?m)^\d+ pods$"),
     "watch_url": (["--diffs", "1"], "running pods; changes from now on:"),
-    "agent": (["--diffs", "3"], ""),
+    "agent": (["--diffs", "3"], r"(?m)^\S+: \S+/\S+ on \S+ app="),
     "balancer": (["--diffs", "1"], r"(?m)^\+ shop/\S+: \d+\."),
     "object_cache": (["--diffs", "1"], "(Secret|ConfigMap) shop/.*: does not exist"),
     "many_jobs": (["--steps", "1", "--interval", "0.3", "--timeout", "20"],

@@ -16,10 +16,12 @@ namespace k8s_sd::inline v0::detail {
 struct WidgetSpec {
     std::string_view host;
     std::int64_t port = 0;
+    bool operator==(const WidgetSpec&) const = default;
 };
 struct Widget {
     api::ObjectMeta metadata;
     WidgetSpec spec;
+    bool operator==(const Widget&) const = default;
 };
 
 class WidgetObject : public Object {
@@ -27,7 +29,7 @@ class WidgetObject : public Object {
     WidgetObject(const Widget& widget, const RoleOptions&, LabelFactory& factory)
         : Object(Kind::widget, widget.metadata.uid),
           address(address_label(factory, join_host_port(widget.spec.host, widget.spec.port))),
-          own_ns_(widget.metadatadata.namespace_),
+          own_ns_(widget.metadata.namespace_),
           own_name_(widget.metadata.name) {
         set_key(own_ns_, own_name_);
     }
