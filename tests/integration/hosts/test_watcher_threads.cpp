@@ -75,8 +75,11 @@ TEST_CASE("Watcher: while threads run its context, others read its store and its
     std::atomic<int> wrong = 0;
     std::thread reader([&] {
         while (!stop) {
-            for (const auto& found : by_node.all("m7")) CHECK(found->spec.node_name == "m7");
-            if (const auto found = store.find("default", "p3")) CHECK(found->metadata.name == "p3");
+            for (const auto& found : by_node.all("m7")) {
+                if (found->spec.node_name != "m7") ++wrong;
+            }
+            const auto found = store.find("default", "p3");
+            if (found && found->metadata.name != "p3") ++wrong;
             (void)watcher.status();
         }
     });
