@@ -15,6 +15,7 @@
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
 #include "k8s_sd/detail/base/metrics_text.ipp"
+#include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/printable.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/base/strand.ipp"
@@ -106,6 +107,7 @@
 #include "k8s_sd/detail/net/unreachable.ipp"
 
 // codec
+#include "k8s_sd/detail/codec/generic_reader.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/json_status.ipp"
@@ -117,6 +119,7 @@
 #include "k8s_sd/detail/codec/protobuf_status.ipp"
 
 // kinds
+#include "k8s_sd/detail/kinds/generic_content.ipp"
 #include "k8s_sd/detail/kinds/object_form.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"
@@ -158,6 +161,7 @@
 
 // hosts
 #include "k8s_sd/detail/hosts/object_watch.ipp"
+#include "k8s_sd/detail/hosts/resource_search.ipp"
 #include "k8s_sd/detail/hosts/watched_objects.ipp"
 
 // cache

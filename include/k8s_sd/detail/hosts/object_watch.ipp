@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/groups/kind_view.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/pending_objects.hpp"
+#include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
@@ -56,7 +57,9 @@ class ObjectWatch::Impl final : public KindView::Observer,
     DiscovererStatus status() const {
         std::vector<WatchStatus> watches;
         const std::lock_guard lock(mutex_);
-        if (view_ && !delivery_.cancelled()) view_->add_status(watches);
+        if (delivery_.cancelled()) return discoverer_status({});
+        if (search_) watches.push_back(search_->status());
+        if (view_) view_->add_status(watches);
         return discoverer_status(std::move(watches));
     }
 
@@ -74,6 +77,7 @@ class ObjectWatch::Impl final : public KindView::Observer,
          Inputs inputs)
         : executor_(executor),
           kind_(kind),
+          resource_(config.resource),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
                   config.fields},
           callback_(std::move(callback)),
@@ -85,14 +89,30 @@ class ObjectWatch::Impl final : public KindView::Observer,
 
     void start() {
         if (delivery_.cancelled()) return;
-        auto view = std::make_unique<KindView>(watches_->for_hosts(kind_), wanted_,
+        if (kind_ != any_other_kind) return watch(kind_);
+        if (const auto kind = kind_of_resource(resource_)) return watch(*kind);
+        auto search = std::make_shared<ResourceSearch>(watches_->client(), resource_);
+        search->start(
+            [weak = weak_from_this()](Kind kind) {
+                if (const auto self = weak.lock()) self->watch(kind);
+            },
+            [] {});
+        const std::lock_guard lock(mutex_);
+        search_ = std::move(search);
+    }
+
+    void watch(Kind kind) {
+        if (delivery_.cancelled()) return;
+        auto view = std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
                                                static_cast<KindView::Observer&>(*this));
         const std::lock_guard lock(mutex_);
+        search_.reset();
         view_ = std::move(view);
     }
 
     void stop() {
         std::unique_ptr<KindView> view;
+        if (search_) search_->cancel();
         const std::lock_guard lock(mutex_);
         view.swap(view_);
         state_.reset();
@@ -143,15 +163,17 @@ class ObjectWatch::Impl final : public KindView::Observer,
     bool has_news() const { return state_ || !pending_.empty(); }
 
     const executor_type executor_;
-    const Kind kind_;
+    const Kind kind_;  ///< any_other_kind: that of the resource
+    const ResourceName resource_;
     const WantedObjects wanted_;
     const Callback callback_;
     const std::shared_ptr<SharedWatches> watches_;
     Delivery delivery_;
     bool known_ = false;  ///< the host was told of the complete state, or will be; of the strand
 
-    mutable std::mutex mutex_;        // guards what follows
-    std::unique_ptr<KindView> view_;  // changed on the strand only
+    mutable std::mutex mutex_;                // guards what follows
+    std::unique_ptr<KindView> view_;          // changed on the strand only
+    std::shared_ptr<ResourceSearch> search_;  // the same; null: the kind is known
     std::unique_ptr<RunOperation> operation_;
     std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
     PendingObjects pending_;                          // since then

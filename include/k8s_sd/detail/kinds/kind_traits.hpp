@@ -16,6 +16,8 @@ namespace k8s_sd::inline v0::detail {
 ///   which old servers have it
 /// - `LabelObject`: what is kept of it for labels, made of a Model, RoleOptions and a LabelFactory;
 ///   or, of a kind that reaches no label, `static ObjectPtr make(const Model&)`
+///
+/// Other kinds, whose fields are not known, have one of their own: kinds/generic.hpp.
 template <Kind kind>
 struct KindTraits;
 

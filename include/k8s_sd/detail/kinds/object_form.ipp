@@ -1,9 +1,11 @@
 #include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/generic_content.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -18,11 +20,15 @@ std::vector<std::string> field_paths(Kind kind) {
     return paths;
 }
 
-bool same_fields(const Object& a, const Object& b, const FieldMask& mask) {
+bool same_fields(const Object& a, const Object& b, const Fields& fields, const FieldMask& mask) {
     return with_kind(a.kind(), [&](auto traits) {
         using Model = typename decltype(traits)::Model;
-        return MaskedComparison::equal(*struct_of<Model>(a), *struct_of<Model>(b), traits.rows,
-                                       mask);
+        const auto before = struct_of<Model>(a);
+        const auto after = struct_of<Model>(b);
+        if (!MaskedComparison::equal(*before, *after, traits.rows, mask)) return false;
+        if constexpr (std::is_same_v<Model, Generic>)
+            return same_content(before->content, after->content, fields);
+        return true;
     });
 }
 

@@ -1,6 +1,9 @@
 #include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/generic_content.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
+
+#include <type_traits>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -11,8 +14,10 @@ ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions
                           LabelFactory& factory) {
     if constexpr (requires { typename Traits::LabelObject; }) {
         return new typename Traits::LabelObject(model, options, factory);
-    } else {
+    } else if constexpr (requires { Traits::make(model); }) {
         return Traits::make(model);
+    } else {
+        return nullptr;  // other kinds reach no label
     }
 }
 
@@ -21,10 +26,14 @@ ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const O
                          const RoleOptions& options, LabelFactory& factory) {
     using Model = typename Traits::Model;
     if constexpr (requires { typename Traits::LabelObject; }) {
-        auto kept = keep_struct(model, Traits::rows, form.mask);
+        auto kept = without_texts(own_struct(model, Traits::rows, form.mask));
         if (!form.with_labels) return new TypedObject<Model>(kind, std::move(kept));
         return new TypedLabelObject<typename Traits::LabelObject, Model>(std::move(kept), model,
                                                                          options, factory);
+    } else if constexpr (std::is_same_v<Model, Generic>) {
+        auto kept = own_struct(model, Traits::rows, form.mask);
+        kept->object.content = keep_content(model.content, form.fields);
+        return new TypedObject<Generic>(kind, without_texts(std::move(kept)));
     } else {
         return Traits::make(model);
     }

@@ -20,7 +20,8 @@ struct OwnedStruct {
 
 /// A copy of what is meant of a decoded object, which owns its texts.
 template <class T, class Rows>
-std::shared_ptr<const T> keep_struct(const T& decoded, const Rows& rows, const FieldMask& mask) {
+std::shared_ptr<OwnedStruct<T>> own_struct(const T& decoded, const Rows& rows,
+                                           const FieldMask& mask) {
     auto kept = std::make_shared<OwnedStruct<T>>();
     T& object = kept->object;
     MaskedCopy::copy(decoded, object, rows, mask);
@@ -37,7 +38,13 @@ std::shared_ptr<const T> keep_struct(const T& decoded, const Rows& rows, const F
         text = {to, text.copy(to, text.size())};
         to += text.size();
     });
-    return {std::move(kept), &object};
+    return kept;
+}
+
+template <class T>
+std::shared_ptr<const T> without_texts(std::shared_ptr<OwnedStruct<T>> kept) {
+    const T* const object = &kept->object;
+    return {std::move(kept), object};
 }
 
 /// The struct of an object that has one. \tparam T  of the object's kind
