@@ -9,6 +9,7 @@
 #include "k8s_sd/detail/base/printable.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/base/strand.ipp"
+#include "k8s_sd/detail/base/sync_waits.ipp"
 #include "k8s_sd/detail/labels/label_origin.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
 #include "k8s_sd/detail/labels/target_group_maker.ipp"

@@ -19,14 +19,12 @@
 #include "k8s_sd/detail/base/printable.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/base/strand.ipp"
+#include "k8s_sd/detail/base/sync_waits.ipp"
 
 // labels
 #include "k8s_sd/detail/labels/label_origin.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
 #include "k8s_sd/detail/labels/target_group_maker.ipp"
-
-// stores
-#include "k8s_sd/detail/stores/sync_waits.ipp"
 
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"

@@ -1,6 +1,5 @@
-#include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
-#include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/host_handle.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
@@ -10,7 +9,6 @@
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <mutex>
 #include <optional>
@@ -18,46 +16,15 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The state behind a handle. The callback is called without `mutex_`.
-class ObjectWatch::Impl final : public KindView::Observer,
-                                public Delivery::Source,
-                                public std::enable_shared_from_this<Impl> {
+class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public KindView::Observer {
  public:
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback)
         : Impl(executor, kind, config, std::move(callback), Inputs(executor, config)) {}
 
-    const executor_type& executor() const noexcept { return executor_; }
-
-    void run(RunOperation::Handler handler) {
-        auto operation =
-            std::make_unique<RunOperation>(std::move(handler), executor_, weak_from_this());
-        const std::lock_guard lock(mutex_);
-        if (operation_)
-            return RunOperation::complete(std::move(operation), asio::error::already_started);
-        if (delivery_.cancelled())
-            return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-        operation_ = std::move(operation);
-        asio::post(watches_->strand(), [self = shared_from_this()] { self->start(); });
-    }
-
-    void cancel() noexcept {
-        const auto self = shared_from_this();
-        if (!delivery_.cancel(self)) return;
-        asio::post(watches_->strand(), [self] { self->stop(); });
-        std::unique_ptr<RunOperation> operation;
-        {
-            const std::lock_guard lock(mutex_);
-            operation = std::move(operation_);
-        }
-        // Without the mutex: a context that ends destroys the handler at once, and with it perhaps
-        // what calls this object.
-        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-    }
-
-    DiscovererStatus status() const {
+    DiscovererStatus status() const override {
         std::vector<WatchStatus> watches;
         const std::lock_guard lock(mutex_);
-        if (delivery_.cancelled()) return discoverer_status({});
+        if (cancelled()) return discoverer_status({});
         if (search_) watches.push_back(search_->status());
         if (view_) view_->add_status(watches);
         return discoverer_status(std::move(watches));
@@ -74,35 +41,50 @@ class ObjectWatch::Impl final : public KindView::Observer,
     };
 
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback,
-         Inputs inputs)
-        : executor_(executor),
+         const Inputs& inputs)
+        : HostHandle(executor, inputs.watches->strand(), inputs.watches->environment().clock,
+                     config.min_update_interval, callback != nullptr),
           kind_(kind),
           resource_(config.resource),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
                   config.fields},
           callback_(std::move(callback)),
-          watches_(std::move(inputs.watches)),
-          delivery_(executor_, watches_->strand(), watches_->environment().clock, 1),
-          pace_(config.min_update_interval) {}
+          watches_(inputs.watches) {}
+
+    void begin() override {
+        asio::post(watches_->strand(), [self = self_as(this)] { self->start(); });
+    }
+    void end() noexcept override {
+        asio::post(watches_->strand(), [self = self_as(this)] { self->stop(); });
+    }
 
     // --- on the strand of the watches ---------------------------------------------------------
 
     void start() {
-        if (delivery_.cancelled()) return;
+        if (cancelled()) return;
         if (kind_ != any_other_kind) return watch(kind_);
         if (const auto kind = kind_of_resource(resource_)) return watch(*kind);
+        search();
+    }
+
+    void search() {
         auto search = std::make_shared<ResourceSearch>(watches_->client(), resource_);
+        {
+            const std::lock_guard lock(mutex_);
+            search_ = search;
+        }
+        const std::weak_ptr<Impl> weak = self_as(this);
         search->start(
-            [weak = weak_from_this()](Kind kind) {
+            [weak](Kind kind) {
                 if (const auto self = weak.lock()) self->watch(kind);
             },
-            [] {});
-        const std::lock_guard lock(mutex_);
-        search_ = std::move(search);
+            [weak] {
+                if (const auto self = weak.lock()) self->on_status_change();
+            });
     }
 
     void watch(Kind kind) {
-        if (delivery_.cancelled()) return;
+        if (cancelled()) return;
         auto view = std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
                                                static_cast<KindView::Observer&>(*this));
         const std::lock_guard lock(mutex_);
@@ -111,10 +93,11 @@ class ObjectWatch::Impl final : public KindView::Observer,
     }
 
     void stop() {
-        std::unique_ptr<KindView> view;
         if (search_) search_->cancel();
+        std::unique_ptr<KindView> view;
         const std::lock_guard lock(mutex_);
         view.swap(view_);
+        search_.reset();
         state_.reset();
         pending_ = {};
     }
@@ -129,61 +112,52 @@ class ObjectWatch::Impl final : public KindView::Observer,
 
     void on_batch_end() override {
         if (!known_ && !view_->synced()) return;
-        const std::lock_guard lock(mutex_);
-        if (!std::exchange(known_, true)) {
-            state_.emplace();
-            view_->for_each([&](const ObjectPtr& object) { state_->push_back({nullptr, object}); });
+        const bool is_first = !std::exchange(known_, true);
+        {
+            const std::lock_guard lock(mutex_);
+            if (is_first) {
+                state_.emplace();
+                view_->for_each([&](const ObjectPtr& object) {
+                    state_->push_back({nullptr, object});
+                });
+            }
+            if (has_news() && !cancelled()) wake();
         }
-        if (has_news() && !delivery_.cancelled()) delivery_.wake(shared_from_this());
+        if (is_first) on_first_state();
     }
+
+    void on_status() override { on_status_change(); }
 
     // --- delivery -----------------------------------------------------------------------------
 
-    bool tell_next(TimePoint now) override {
-        bool full = false;
-        std::vector<ObjectChange> changes;
-        {
-            const std::lock_guard lock(mutex_);
-            if (!has_news() || pace_.due(now) > now || delivery_.cancelled()) return false;
-            pace_.called(now);
-            full = state_.has_value();
-            changes = full ? std::move(*state_) : pending_.take();
-            if (full) state_.reset();
-        }
-        callback_(full, changes);
-        return true;
+    bool has_news() const override { return state_ || !pending_.empty(); }
+
+    News take_news() override {
+        if (!state_) return {false, pending_.take()};
+        News first{true, std::move(*state_)};
+        state_.reset();
+        return first;
     }
 
-    std::optional<TimePoint> next_due(TimePoint now) override {
-        const std::lock_guard lock(mutex_);
-        if (!has_news()) return std::nullopt;
-        return pace_.due(now);
-    }
+    void call(const News& news) override { callback_(news); }
 
-    bool has_news() const { return state_ || !pending_.empty(); }
-
-    const executor_type executor_;
     const Kind kind_;  ///< any_other_kind: that of the resource
     const ResourceName resource_;
     const WantedObjects wanted_;
     const Callback callback_;
     const std::shared_ptr<SharedWatches> watches_;
-    Delivery delivery_;
     bool known_ = false;  ///< the host was told of the complete state, or will be; of the strand
 
-    mutable std::mutex mutex_;                // guards what follows
-    std::unique_ptr<KindView> view_;          // changed on the strand only
-    std::shared_ptr<ResourceSearch> search_;  // the same; null: the kind is known
-    std::unique_ptr<RunOperation> operation_;
+    // Guarded by the mutex; the first two are changed on the strand only.
+    std::unique_ptr<KindView> view_;
+    std::shared_ptr<ResourceSearch> search_;          // null: the kind is known
     std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
     PendingObjects pending_;                          // since then
-    Pace pace_;
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,
                          Callback callback) {
     check_host_executor(executor, "Watcher");
-    check_callback(callback, "Watcher");
     check_wanted_objects(kind, config);
     impl_ = std::make_shared<Impl>(executor, kind, config, std::move(callback));
 }
@@ -200,8 +174,20 @@ ObjectWatch::~ObjectWatch() { cancel(); }
 
 ObjectWatch::executor_type ObjectWatch::get_executor() const noexcept { return impl_->executor(); }
 
-void ObjectWatch::run(const std::shared_ptr<Impl>& impl, RunOperation::Handler handler) {
+void ObjectWatch::set_status_callback(StatusCallback callback) {
+    impl_->set_status_callback(std::move(callback));
+}
+
+void ObjectWatch::run(const std::shared_ptr<Impl>& impl, Handler handler) {
     impl->run(std::move(handler));
+}
+
+void ObjectWatch::wait_synced(const std::shared_ptr<Impl>& impl, Handler handler) {
+    impl->wait_synced(std::move(handler));
+}
+
+void ObjectWatch::read(const std::shared_ptr<Impl>& impl, std::unique_ptr<Reader<News>> reader) {
+    impl->read(std::move(reader));
 }
 
 void ObjectWatch::cancel() noexcept {
