@@ -10,9 +10,13 @@
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/post.hpp>
+#include <algorithm>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -85,11 +89,38 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void watch(Kind kind) {
         if (cancelled()) return;
-        auto view = std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
-                                               static_cast<KindView::Observer&>(*this));
+        const std::unique_ptr<KindView> replaced = start_view(kind);
+        if (!replaced) return;
+        if (known_) replaced->for_each([this](const ObjectPtr& object) { keep_told(object); });
+        known_ = false;
+    }
+
+    /// \returns the view before, if it is replaced
+    std::unique_ptr<KindView> start_view(Kind kind) {
+        const bool is_same = view_ && kind == watched_;
+        auto view = is_same ? nullptr
+                            : std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
+                                                         static_cast<KindView::Observer&>(*this));
         const std::lock_guard lock(mutex_);
         search_.reset();
-        view_ = std::move(view);
+        if (is_same) return nullptr;
+        watched_ = kind;
+        view_.swap(view);
+        return view;
+    }
+
+    /// The host has it, of the version before.
+    void keep_told(const ObjectPtr& object) {
+        told_.insert_or_assign({std::string(object->ns()), std::string(object->name())}, object);
+    }
+
+    /// The server has the resource no longer as it was found: perhaps in another version.
+    void search_again() {
+        if (kind_ != any_other_kind || search_ || kind_of_resource(resource_)) return;
+        std::vector<WatchStatus> watches;
+        view_->add_status(watches);
+        const auto is_gone = [](const WatchStatus& w) { return w.error == errc::not_found; };
+        if (std::any_of(watches.begin(), watches.end(), is_gone)) search();
     }
 
     void stop() {
@@ -98,6 +129,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         const std::lock_guard lock(mutex_);
         view.swap(view_);
         search_.reset();
+        told_.clear();
         state_.reset();
         pending_ = {};
     }
@@ -115,7 +147,9 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         const bool is_first = !std::exchange(known_, true);
         {
             const std::lock_guard lock(mutex_);
-            if (is_first) {
+            if (is_first && std::exchange(has_begun_, true)) {
+                compare_with_told();
+            } else if (is_first) {
                 state_.emplace();
                 view_->for_each([&](const ObjectPtr& object) {
                     state_->push_back({nullptr, object});
@@ -126,7 +160,23 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         if (is_first) on_first_state();
     }
 
-    void on_status() override { on_status_change(); }
+    /// In another version everything may have changed.
+    void compare_with_told() {
+        const auto differ = [this](const Object& before, const Object& after) {
+            return view_->tells_apart(before, after);
+        };
+        view_->for_each([&](const ObjectPtr& object) {
+            auto told = told_.extract({std::string(object->ns()), std::string(object->name())});
+            pending_.add({told ? told.mapped() : nullptr, object}, differ);
+        });
+        for (const auto& [name, object] : told_) pending_.add({object, nullptr}, differ);
+        told_.clear();
+    }
+
+    void on_status() override {
+        search_again();
+        on_status_change();
+    }
 
     // --- delivery -----------------------------------------------------------------------------
 
@@ -146,7 +196,12 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     const WantedObjects wanted_;
     const Callback callback_;
     const std::shared_ptr<SharedWatches> watches_;
-    bool known_ = false;  ///< the host was told of the complete state, or will be; of the strand
+    // Of the strand.
+    Kind watched_ = any_other_kind;  ///< by the view
+    bool has_begun_ = false;         ///< a complete state was known once
+    bool known_ = false;             ///< that of the view is
+    /// What the host was told in another version of the resource, until this one is known.
+    std::map<std::pair<std::string, std::string>, ObjectPtr> told_;
 
     // Guarded by the mutex; the first two are changed on the strand only.
     std::unique_ptr<KindView> view_;
