@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
 
 #include <memory>
@@ -10,7 +11,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Those who wait until a store has its first complete state. Any thread.
-class SyncWaits : public std::enable_shared_from_this<SyncWaits> {
+class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
  public:
     using Handler = Operation<>::Handler;
 

@@ -1,0 +1,132 @@
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/watcher.hpp"
+#include "support/objects.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A context that three threads run, with a simulated server.
+struct WatchingThreads {
+    WatchingThreads() : server(context.get_executor()) {
+        Environment environment;
+        environment.connector = server.connector();
+        environment.logger.level = LogLevel::error;
+        install(context, environment);
+        for (int i = 0; i < 3; ++i) threads.emplace_back([this] { context.run(); });
+    }
+    ~WatchingThreads() {
+        work.reset();
+        server.disconnect_all();
+        context.stop();
+        for (std::thread& thread : threads) thread.join();
+    }
+    WatcherConfig config() const {
+        WatcherConfig config;
+        config.api_server.url = server.url();
+        return config;
+    }
+    template <class Done>
+    static bool wait_until(Done done) {
+        const auto end = std::chrono::steady_clock::now() + 30s;
+        while (!done()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            std::this_thread::sleep_for(1ms);
+        }
+        return true;
+    }
+
+    boost::asio::io_context context;
+    sim::ApiServer server;
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work =
+        boost::asio::make_work_guard(context);
+    std::vector<std::thread> threads;
+};
+
+}  // namespace
+
+TEST_CASE("Watcher: while threads run its context, others read its store and its status") {
+    WatchingThreads t;
+    for (int i = 0; i < 20; ++i) t.server.apply(pod({.name = "p" + std::to_string(i)}));
+    Store<api::Pod> store;
+    const auto by_node = store.index([](const api::Pod& p) { return p.spec.node_name; });
+    std::atomic<int> running = 0;
+    std::atomic<int> overlaps = 0;
+    Watcher<api::Pod> watcher(t.context.get_executor(), t.config(), store, [&](const auto&) {
+        if (++running > 1) ++overlaps;
+        --running;
+    });
+    watcher.async_run([](error_code) {});
+    std::atomic<bool> stop = false;
+    std::atomic<int> wrong = 0;
+    std::thread reader([&] {
+        while (!stop) {
+            for (const auto& found : by_node.all("m7")) {
+                if (found->spec.node_name != "m7") ++wrong;
+            }
+            const auto found = store.find("default", "p3");
+            if (found && found->metadata.name != "p3") ++wrong;
+            (void)watcher.status();
+        }
+    });
+    for (int i = 0; i < 300; ++i) {
+        const int number = i % 20;
+        t.server.apply(
+            pod({.name = "p" + std::to_string(number), .node = "m" + std::to_string(i % 9)}));
+        if (i % 30 == 0) t.server.disconnect_all();
+    }
+    t.server.apply(pod({.name = "last"}));
+    CHECK(WatchingThreads::wait_until([&] { return store.find("default", "last") != nullptr; }));
+    stop = true;
+    reader.join();
+    CHECK(overlaps == 0);
+    CHECK(wrong == 0);
+    CHECK(store.size() == 21);
+}
+
+TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
+    WatchingThreads t;
+    std::atomic<bool> stop = false;
+    std::atomic<int> told = 0;
+    std::vector<std::thread> hosts;
+    for (int h = 0; h < 3; ++h) {
+        hosts.emplace_back([&, h] {
+            WatcherConfig config = t.config();
+            if (h == 1) config.fields = {"spec.nodeName"};
+            while (!stop) {
+                std::atomic<bool> ended = false;
+                {
+                    Watcher<api::Pod> watcher(t.context.get_executor(), config,
+                                              [&](const auto&) { ++told; });
+                    watcher.async_run([&](error_code) { ended = true; });
+                    std::this_thread::sleep_for(h * 1ms);
+                    (void)watcher.status();
+                    if (h == 2) watcher.cancel();
+                }
+                if (!WatchingThreads::wait_until([&] { return ended.load(); })) return;
+            }
+        });
+    }
+    for (int i = 0; i < 200; ++i) {
+        t.server.apply(
+            pod({.name = "p" + std::to_string(i % 10), .node = "m" + std::to_string(i)}));
+        std::this_thread::sleep_for(1ms);
+    }
+    stop = true;
+    for (std::thread& host : hosts) host.join();
+    CHECK(told > 0);
+}
