@@ -29,7 +29,7 @@ struct FixtureOptions {
 /// The environment of the context leads to that server, in memory, whatever URL is asked for.
 /// \code
 ///   sim::Fixture cluster;
-///   cluster.server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready());
+///   cluster.server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").container("web", "web:1", 80));
 ///   Host host(cluster.context, {.role = Role::pod, .api_server = cluster.api_server()});
 ///   cluster.settle();
 /// \endcode
