@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/pending_objects.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/error.hpp>
@@ -75,7 +76,7 @@ class ObjectWatch::Impl final : public KindView::Observer,
         : executor_(executor),
           kind_(kind),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
-                  config.fields},
+                  fields_meant(kind, config.fields)},
           callback_(std::move(callback)),
           watches_(std::move(inputs.watches)),
           delivery_(executor_, watches_->strand(), watches_->environment().clock, 1),

@@ -9,7 +9,7 @@ namespace {
 template <class Traits>
 ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions& options,
                           LabelFactory& factory) {
-    if constexpr (requires { typename Traits::LabelObject; }) {
+    if constexpr (ReachesLabels<Traits>) {
         return new typename Traits::LabelObject(model, options, factory);
     } else {
         return Traits::make(model);
@@ -20,14 +20,14 @@ template <class Traits>
 ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const ObjectForm& form,
                          const RoleOptions& options, LabelFactory& factory) {
     using Model = typename Traits::Model;
-    if constexpr (requires { typename Traits::LabelObject; }) {
-        auto kept = keep_struct(model, Traits::rows, form.mask);
-        if (!form.with_labels) return new TypedObject<Model>(kind, std::move(kept));
-        return new TypedLabelObject<typename Traits::LabelObject, Model>(std::move(kept), model,
-                                                                         options, factory);
-    } else {
-        return Traits::make(model);
+    auto kept = keep_struct(model, Traits::rows, form.mask);
+    if constexpr (ReachesLabels<Traits>) {
+        if (form.with_labels) {
+            return new TypedLabelObject<typename Traits::LabelObject, Model>(std::move(kept), model,
+                                                                             options, factory);
+        }
     }
+    return new TypedObject<Model>(kind, std::move(kept));
 }
 
 }  // namespace
