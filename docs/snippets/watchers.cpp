@@ -19,6 +19,7 @@ void use(const k8s_sd::api::EndpointSlice& slice);
 void replace(const k8s_sd::api::EndpointSlice& before, const k8s_sd::api::EndpointSlice& after);
 void forget(const k8s_sd::api::EndpointSlice& slice);
 void use(std::string_view container, std::int64_t restarts, bool running);
+void use(std::string_view password);
 void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
 
 [[maybe_unused]] static void watch_slices(boost::asio::io_context& io,
@@ -43,6 +44,18 @@ void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
         use(status.container_id, status.restart_count, status.state.running.has_value());
     //]
     (void)app;
+}
+
+[[maybe_unused]] static void watch_secrets(boost::asio::io_context& io,
+                                           const k8s_sd::WatcherConfig& config) {
+    //[secrets
+    k8s_sd::Watcher<k8s_sd::api::Secret> secrets(
+        io.get_executor(), config, [](const k8s_sd::ObjectDiff<k8s_sd::api::Secret>& diff) {
+            for (const auto& secret : diff.added)
+                use(secret->data.find("password").value_or(""));  // decoded bytes
+        });
+    secrets.async_run(boost::asio::detached);
+    //]
 }
 
 [[maybe_unused]] static void choose_fields(k8s_sd::WatcherConfig& config) {

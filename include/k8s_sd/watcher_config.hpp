@@ -27,7 +27,8 @@ struct WatcherConfig {
     ResourceName resource{};
     std::string label_selector{};  ///< e.g. "app=web,tier in (a,b)"
     std::string field_selector{};  ///< e.g. "spec.nodeName=node-1"
-    /// What is kept of each object. What is not costs no memory, and is no change.
+    /// What is kept of each object. What is not costs no memory, and is no change. All of a Secret
+    /// is without its annotations, see Fields::all().
     Fields fields = Fields::all();
     /// Least time between two calls of the callback; zero: deliver at once.
     Duration min_update_interval{0};

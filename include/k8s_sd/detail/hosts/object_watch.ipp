@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/hosts/pending_objects.hpp"
 #include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/post.hpp>
@@ -51,7 +52,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
           kind_(kind),
           resource_(config.resource),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
-                  config.fields},
+                  fields_meant(kind, config.fields)},
           callback_(std::move(callback)),
           watches_(inputs.watches) {}
 

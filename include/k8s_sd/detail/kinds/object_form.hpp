@@ -23,6 +23,9 @@ struct ObjectForm {
     KindSchema schema;
 };
 
+/// What a host means by Fields of the kind: of Fields::all() not what has to be named.
+Fields fields_meant(Kind kind, const Fields& fields);
+
 /// Which fields of the kind's struct are meant.
 FieldMask mask_of(Kind kind, const Fields& fields);
 

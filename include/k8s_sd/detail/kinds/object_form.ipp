@@ -5,9 +5,21 @@
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// Neither that path nor one around it.
+Fields all_but(std::string_view left_out, std::vector<std::string> paths) {
+    std::erase_if(paths, [&](const std::string& path) { return Fields({path}).reaches(left_out); });
+    return Fields(std::move(paths));
+}
+
+}  // namespace
 
 FieldMask mask_of(Kind kind, const Fields& fields) {
     return with_kind(kind, [&](auto traits) { return make_mask(traits.rows, fields); });
@@ -18,6 +30,16 @@ std::vector<std::string> field_paths(Kind kind) {
     with_kind(kind, [&](auto traits) { add_paths(traits.rows, {}, paths); });
     std::sort(paths.begin(), paths.end());
     return paths;
+}
+
+Fields fields_meant(Kind kind, const Fields& fields) {
+    return with_kind(kind, [&](auto traits) {
+        using Traits = decltype(traits);
+        if constexpr (requires { Traits::only_by_name; }) {
+            if (fields == Fields::all()) return all_but(Traits::only_by_name, field_paths(kind));
+        }
+        return fields;
+    });
 }
 
 bool same_fields(const Object& a, const Object& b, const Fields& fields, const FieldMask& mask) {

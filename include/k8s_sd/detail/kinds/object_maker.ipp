@@ -12,7 +12,7 @@ namespace {
 template <class Traits>
 ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions& options,
                           LabelFactory& factory) {
-    if constexpr (requires { typename Traits::LabelObject; }) {
+    if constexpr (ReachesLabels<Traits>) {
         return new typename Traits::LabelObject(model, options, factory);
     } else if constexpr (requires { Traits::make(model); }) {
         return Traits::make(model);
@@ -25,17 +25,19 @@ template <class Traits>
 ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const ObjectForm& form,
                          const RoleOptions& options, LabelFactory& factory) {
     using Model = typename Traits::Model;
-    if constexpr (requires { typename Traits::LabelObject; }) {
-        auto kept = without_texts(own_struct(model, Traits::rows, form.mask));
-        if (!form.with_labels) return new TypedObject<Model>(kind, std::move(kept));
-        return new TypedLabelObject<typename Traits::LabelObject, Model>(std::move(kept), model,
-                                                                         options, factory);
-    } else if constexpr (std::is_same_v<Model, Generic>) {
+    if constexpr (std::is_same_v<Model, Generic>) {
         auto kept = own_struct(model, Traits::rows, form.mask);
         kept->object.content = keep_content(model.content, form.fields);
         return new TypedObject<Generic>(kind, without_texts(std::move(kept)));
     } else {
-        return Traits::make(model);
+        auto kept = without_texts(own_struct(model, Traits::rows, form.mask));
+        if constexpr (ReachesLabels<Traits>) {
+            if (form.with_labels) {
+                return new TypedLabelObject<typename Traits::LabelObject, Model>(
+                    std::move(kept), model, options, factory);
+            }
+        }
+        return new TypedObject<Model>(kind, std::move(kept));
     }
 }
 

@@ -59,10 +59,10 @@ KindSchema make_other_schema(Kind kind, const Fields& fields) {
 }
 
 template <Kind kind>
-KindSchema make_schema_of(KindTraits<kind> traits, const Fields& fields) {
+KindSchema make_schema_of(KindTraits<kind> traits, const WantedFields& wanted) {
     using Traits = KindTraits<kind>;
     using Model = typename Traits::Model;
-    const Members members = object_members<Model>(traits.rows, {labels_of<Traits>(), fields});
+    const Members members = object_members<Model>(traits.rows, wanted);
     return {kind,
             make_scratch<Model>,
             JsonSchema(members),
@@ -73,7 +73,7 @@ KindSchema make_schema_of(KindTraits<kind> traits, const Fields& fields) {
 
 template <Kind kind>
 const KindSchema& static_schema(KindTraits<kind> traits) {
-    static const KindSchema schema = make_schema_of(traits, {});
+    static const KindSchema schema = make_schema_of(traits, {labels_of<KindTraits<kind>>(), {}});
     return schema;
 }
 
@@ -85,7 +85,13 @@ const KindSchema& schema_of(Kind kind) {
 
 KindSchema make_schema(Kind kind, const Fields& fields) {
     if (!is_built_in(kind)) return make_other_schema(kind, fields);
-    return with_kind(kind, [&](auto traits) { return make_schema_of(traits, fields); });
+    WantedFields wanted{Use::always, fields};
+    wanted.fields.add({"metadata.labels"});  // selectors may ask for them, whoever keeps them
+    return with_kind(kind, [&](auto traits) {
+        using Traits = decltype(traits);
+        if (ReachesLabels<Traits>) wanted.labels = labels_of<Traits>();
+        return make_schema_of(traits, wanted);
+    });
 }
 
 }  // namespace k8s_sd::inline v0::detail
