@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/codec/generic_reader.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/json_status.ipp"

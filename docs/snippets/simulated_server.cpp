@@ -2,10 +2,8 @@
 
 //[memory
 #include "k8s_sd/discoverer.hpp"
-#include "k8s_sd/environment.hpp"
-#include "k8s_sd/sim/api_server.hpp"
 #include "k8s_sd/sim/builders.hpp"
-#include "k8s_sd/sim/manual_clock.hpp"
+#include "k8s_sd/sim/fixture.hpp"
 
 //]
 #include "k8s_sd/sim/shop.hpp"
@@ -24,6 +22,36 @@ using namespace std::chrono_literals;
     //[memory
     namespace sim = k8s_sd::sim;
 
+    sim::Fixture cluster;
+    cluster.server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").container("web", "web:1", 8080));
+
+    // Your program. This one only counts.
+    const k8s_sd::DiscoveryConfig config{.role = k8s_sd::Role::pod,
+                                         .api_server = cluster.api_server()};
+    k8s_sd::Discoverer discoverer(cluster.context.get_executor(), config,
+                                  [](const k8s_sd::TargetGroupDiff& diff) {
+                                      std::cout << diff.updated.size() << " came or changed, "
+                                                << diff.removed.size() << " are gone\n";
+                                  });
+    discoverer.async_run(boost::asio::detached);
+    cluster.settle();  // connected, listed, delivered
+
+    cluster.server.apply(sim::pod("shop", "web-1").ip("10.0.0.2").container("web", "web:1", 8080));
+    cluster.settle();
+
+    cluster.server.accept_connections(false);  // the server is away for an hour
+    cluster.server.disconnect_all();
+    cluster.server.remove("pods", "shop", "web-0");
+    cluster.advance(1h);
+    std::cout << "it is back\n";
+    cluster.server.accept_connections(true);
+    cluster.advance(1min);  // the next attempt
+    //]
+}
+
+[[maybe_unused]] static void without_fixture() {
+    namespace sim = k8s_sd::sim;
+    //[parts
     boost::asio::io_context io;
     const auto clock = std::make_shared<sim::ManualClock>();
     sim::ApiServer server(io.get_executor(), {.clock = clock});
@@ -32,29 +60,15 @@ using namespace std::chrono_literals;
     environment.connector = server.connector();
     k8s_sd::install(io, environment);  // before your program starts on io
 
-    server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready().container("web", "web:1", 8080));
-
-    // Your program. This one only counts.
-    const k8s_sd::DiscoveryConfig config{.role = k8s_sd::Role::pod,
-                                         .api_server = {.url = server.url()}};
-    k8s_sd::Discoverer discoverer(io.get_executor(), config,
-                                  [](const k8s_sd::TargetGroupDiff& diff) {
-                                      std::cout << diff.updated.size() << " came or changed, "
-                                                << diff.removed.size() << " are gone\n";
-                                  });
-    discoverer.async_run(boost::asio::detached);
-    clock->advance(io, 0s);  // connected, listed, delivered
-
-    server.apply(sim::pod("shop", "web-1").ip("10.0.0.2").ready().container("web", "web:1", 8080));
-    clock->advance(io, 0s);
-
-    server.accept_connections(false);  // the server is away for an hour
-    server.disconnect_all();
-    server.remove("pods", "shop", "web-0");
     clock->advance(io, 1h);
-    std::cout << "it is back\n";
-    server.accept_connections(true);
-    clock->advance(io, 1min);  // the next attempt
+    //]
+}
+
+[[maybe_unused]] static void custom_resources(k8s_sd::sim::ApiServer& server) {
+    //[custom
+    server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
+    server.apply(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+                     "metadata": {"name": "a", "namespace": "shop"}, "spec": {"size": 3}})");
     //]
 }
 

@@ -1,9 +1,15 @@
 // Snippets of docs/watchers.md.
 
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/generic.hpp"
 #include "k8s_sd/watcher.hpp"
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <iostream>
 #include <memory>
 #include <string_view>
 
@@ -13,6 +19,7 @@ void use(const k8s_sd::api::EndpointSlice& slice);
 void replace(const k8s_sd::api::EndpointSlice& before, const k8s_sd::api::EndpointSlice& after);
 void forget(const k8s_sd::api::EndpointSlice& slice);
 void use(std::string_view container, std::int64_t restarts, bool running);
+void use(std::string_view password);
 void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
 
 [[maybe_unused]] static void watch_slices(boost::asio::io_context& io,
@@ -37,6 +44,18 @@ void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
         use(status.container_id, status.restart_count, status.state.running.has_value());
     //]
     (void)app;
+}
+
+[[maybe_unused]] static void watch_secrets(boost::asio::io_context& io,
+                                           const k8s_sd::WatcherConfig& config) {
+    //[secrets
+    k8s_sd::Watcher<k8s_sd::api::Secret> secrets(
+        io.get_executor(), config, [](const k8s_sd::ObjectDiff<k8s_sd::api::Secret>& diff) {
+            for (const auto& secret : diff.added)
+                use(secret->data.find("password").value_or(""));  // decoded bytes
+        });
+    secrets.async_run(boost::asio::detached);
+    //]
 }
 
 [[maybe_unused]] static void choose_fields(k8s_sd::WatcherConfig& config) {
@@ -67,6 +86,43 @@ void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
     pods.async_run(boost::asio::detached);
     //]
     (void)by_container;
+}
+
+[[maybe_unused]] static void watch_widgets(boost::asio::io_context& io,
+                                           k8s_sd::WatcherConfig config) {
+    //[generic
+    config.resource = {.group = "example.com", .kind = "Widget"};
+    config.fields = {"metadata.labels", "spec.size", "status.conditions.type"};
+    k8s_sd::Watcher<k8s_sd::Generic> widgets(
+        io.get_executor(), config, [](const k8s_sd::ObjectDiff<k8s_sd::Generic>& diff) {
+            for (const auto& widget : diff.added)
+                std::cout << widget->metadata.name << " " << widget->content.at("spec") << "\n";
+        });
+    widgets.async_run(boost::asio::detached);
+    //]
+}
+
+//[read
+boost::asio::awaitable<void> follow(k8s_sd::WatcherConfig config) {
+    const auto executor = co_await boost::asio::this_coro::executor;
+    k8s_sd::Watcher<k8s_sd::api::Pod> pods(executor, config);
+    while (true) {
+        const k8s_sd::ObjectDiff<k8s_sd::api::Pod> diff =
+            co_await pods.async_next(boost::asio::use_awaitable);
+        tell(diff);
+    }
+}
+//]
+
+[[maybe_unused]] static void follow_status(k8s_sd::Watcher<k8s_sd::api::Pod>& pods) {
+    //[status
+    pods.set_status_callback([](const k8s_sd::DiscovererStatus& status) {
+        if (status.error) std::cerr << "pods: " << status.message << "\n";
+    });
+    pods.async_wait_synced([](boost::system::error_code ec) {
+        if (!ec) std::cerr << "pods: all are known\n";
+    });
+    //]
 }
 
 }  // namespace snippets

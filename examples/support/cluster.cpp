@@ -4,6 +4,7 @@
 #include "k8s_sd/sim/shop.hpp"
 #include "support/rotating_objects.hpp"
 #include "support/server_options.hpp"
+#include "support/widgets.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -36,6 +37,8 @@ class Cluster::Simulation : public std::enable_shared_from_this<Simulation> {
             return
                 [objects = std::make_shared<RotatingObjects>(server)] { return objects->step(); };
         }
+        if (scene == Scene::widgets)
+            return [widgets = std::make_shared<Widgets>(server)] { return widgets->step(); };
         return [shop = std::make_shared<k8s_sd::sim::Shop>(server)] { return shop->step(); };
     }
 

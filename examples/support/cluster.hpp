@@ -16,6 +16,7 @@ namespace support {
 enum class Scene {
     shop,         ///< a small online shop: its pods come, go and change
     credentials,  ///< a few Secrets and a ConfigMap, which are rotated
+    widgets,      ///< a custom resource, whose objects grow, come and go
 };
 
 /// The API server that an example works with: the one that its options name, or a simulated one on

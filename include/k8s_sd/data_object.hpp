@@ -146,8 +146,8 @@ using DataObjectPtr = boost::intrusive_ptr<const DataObject>;
 
 /// The same object where it is a Secret or a ConfigMap; null otherwise.
 inline DataObjectPtr as_data_object(const ObjectPtr& object) noexcept {
-    const bool has_data =
-        object && (object->kind() == Kind::secret || object->kind() == Kind::configmap);
+    const bool has_data = object && !object->has_api_object() &&
+                          (object->kind() == Kind::secret || object->kind() == Kind::configmap);
     return has_data ? static_cast<const DataObject*>(object.get()) : nullptr;
 }
 

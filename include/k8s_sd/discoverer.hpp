@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/reader.hpp"
 #include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -39,19 +40,23 @@ namespace asio = boost::asio;
 /// callback. It must be destroyed before its execution context.
 ///
 /// \par Thread safety
-/// Distinct objects: safe. One object: async_run(), cancel() and status() may be called from any
-/// thread; moving and destroying must not overlap with other calls.
+/// Distinct objects: safe. One object: all member functions may be called from any thread; moving
+/// and destroying must not overlap with other calls.
 class K8S_SD_EXPORT Discoverer {
  public:
     using executor_type = asio::any_io_executor;
     /// See Callback above. It must not be empty.
     using Callback = std::function<void(const TargetGroupDiff&)>;
+    /// See set_status_callback().
+    using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
     /// no network I/O.
     /// \throws ConfigError naming the field or file and what is allowed, and for an executor or
     /// callback that is empty
     Discoverer(executor_type, const DiscoveryConfig&, Callback);
+    /// Without a callback: the host reads, see async_next(). \throws as above
+    Discoverer(executor_type, const DiscoveryConfig&);
     Discoverer(Discoverer&&) noexcept = default;
     Discoverer& operator=(Discoverer&&) noexcept;
     ~Discoverer();
@@ -69,8 +74,42 @@ class K8S_SD_EXPORT Discoverer {
     template <class CompletionToken = asio::deferred_t>
     auto async_run(CompletionToken&& token = CompletionToken{}) {
         return asio::async_initiate<CompletionToken, void(error_code)>(
-            InitiateRun(impl_, get_executor()), token);
+            Initiate(impl_, get_executor(), &Discoverer::run), token);
     }
+
+    /// Reads the next diff of a discoverer without a callback: the complete state first, which has
+    /// `full` set, and then what has changed since the last one, all in one. Begins to discover;
+    /// async_run() is not needed. While nobody reads, changes are collected as they are while a
+    /// callback runs.
+    /// \par Handler signature  `void(error_code, TargetGroupDiff)`
+    /// \par Completion         with a diff that is not empty, unless it is the first one; else with
+    ///                         asio::error::operation_aborted once cancelled,
+    ///                         asio::error::already_started while another one waits,
+    ///                         asio::error::invalid_argument where there is a callback
+    /// \par Executor           the handler's associated one, else get_executor(); as if by post
+    /// \par Per-operation cancellation  terminal and partial: nothing is lost, the next one has it
+    template <class CompletionToken = asio::deferred_t>
+    auto async_next(CompletionToken&& token = CompletionToken{}) {
+        return asio::async_initiate<CompletionToken, void(error_code, TargetGroupDiff)>(
+            InitiateNext(impl_, get_executor(), &Discoverer::read, &Discoverer::to_diff), token);
+    }
+
+    /// Waits until the complete state is known; the host may be told of it a little later.
+    /// \par Handler signature  `void(error_code)`
+    /// \par Completion         success, at once if it is known already;
+    ///                         asio::error::operation_aborted once cancelled
+    /// \par Executor           the handler's associated one, else get_executor(); as if by post
+    /// \par Per-operation cancellation  terminal and partial: this wait only
+    template <class CompletionToken = asio::deferred_t>
+    auto async_wait_synced(CompletionToken&& token = CompletionToken{}) {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            Initiate(impl_, get_executor(), &Discoverer::wait_synced), token);
+    }
+
+    /// A function that is called with status() when `synced`, `error` or `message` of it has
+    /// changed: on the executor given at construction, as if by post, never concurrently with
+    /// itself or the callback, the newest status only. An empty one ends that.
+    void set_status_callback(StatusCallback);
 
     /// Stops; idempotent, prompt. A cancelled discoverer cannot be run again.
     void cancel() noexcept;
@@ -80,9 +119,15 @@ class K8S_SD_EXPORT Discoverer {
 
  private:
     class Impl;
-    using InitiateRun = detail::RunInitiation<Discoverer, Impl>;
-    friend InitiateRun;
-    static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
+    using Handler = asio::any_completion_handler<void(error_code)>;
+    using DiffPtr = std::shared_ptr<const TargetGroupDiff>;
+    using ReaderPtr = std::unique_ptr<detail::Reader<DiffPtr>>;
+    using Initiate = detail::RunInitiation<Impl>;
+    using InitiateNext = detail::NextInitiation<Impl, DiffPtr, TargetGroupDiff>;
+    static void run(const std::shared_ptr<Impl>&, Handler);
+    static void wait_synced(const std::shared_ptr<Impl>&, Handler);
+    static void read(const std::shared_ptr<Impl>&, ReaderPtr);
+    static TargetGroupDiff to_diff(const DiffPtr&);
 
     std::shared_ptr<Impl> impl_;
 };

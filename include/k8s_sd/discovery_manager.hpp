@@ -209,7 +209,7 @@ class K8S_SD_EXPORT DiscoveryManager {
     template <class CompletionToken = asio::deferred_t>
     auto async_run(CompletionToken&& token = CompletionToken{}) {
         return asio::async_initiate<CompletionToken, void(error_code)>(
-            InitiateRun(impl_, get_executor()), token);
+            Initiate(impl_, get_executor(), &DiscoveryManager::run), token);
     }
 
     /// Stops; idempotent, prompt. A cancelled manager cannot be run again.
@@ -230,8 +230,7 @@ class K8S_SD_EXPORT DiscoveryManager {
 
  private:
     class Impl;
-    using InitiateRun = detail::RunInitiation<DiscoveryManager, Impl>;
-    friend InitiateRun;
+    using Initiate = detail::RunInitiation<Impl>;
     static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
 
     std::shared_ptr<Impl> impl_;

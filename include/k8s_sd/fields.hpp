@@ -19,7 +19,8 @@ class Fields {
     Fields() = default;
     Fields(std::initializer_list<std::string> paths) : paths_(paths) { tidy(); }
     explicit Fields(std::vector<std::string> paths) : paths_(std::move(paths)) { tidy(); }
-    /// All that the struct of a kind has.
+    /// All that the struct of a kind has, but for the annotations of a Secret, where copies of its
+    /// data are: who wants them has {"metadata", "data", "type", "immutable"}.
     static Fields all() { return Fields({""}); }
 
     const std::vector<std::string>& paths() const noexcept { return paths_; }

@@ -38,6 +38,9 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         /// What one turn of the strand has changed, at most one change a group. A group was added
         /// (`previous` null), changed, or removed (`group` null).
         virtual void on_changes(const std::vector<GroupChange>&) = 0;
+        /// The status of a watch that the role may need has changed in more than the number of
+        /// objects.
+        virtual void on_status() {}
 
      protected:
         ~Observer() = default;

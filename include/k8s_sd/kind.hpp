@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/role.hpp"
 
 #include <array>
@@ -46,10 +47,15 @@ namespace k8s_sd::inline v0 {
 #define K8S_SD_MAIN_KIND(name, kind, ...) \
     case Role::name: return Kind::kind;
 
-/// What can be watched.
-enum class Kind : std::uint8_t { K8S_SD_KINDS(K8S_SD_ENUMERATOR) };
-/// Number of kinds.
+/// What can be watched. Further values stand for other resources, see other_kind().
+enum class Kind : std::uint16_t { K8S_SD_KINDS(K8S_SD_ENUMERATOR) };
+/// Number of kinds of which the library knows the fields.
 inline constexpr std::size_t kind_count = 0 K8S_SD_KINDS(K8S_SD_ONE_MORE);
+/// The values from here on stand for other resources. This one stands for any of them.
+inline constexpr Kind any_other_kind = static_cast<Kind>(kind_count);
+
+/// Whether the library knows the fields of the kind.
+constexpr bool is_built_in(Kind kind) noexcept { return kind < any_other_kind; }
 
 /// How the API server calls a kind.
 struct Resource {
@@ -75,12 +81,39 @@ constexpr Kind main_kind(Role role) noexcept {
 #undef K8S_SD_ONE_MORE
 #undef K8S_SD_MAIN_KIND
 
+namespace detail {
+
+/// A kind that is not built in, with what it is called in messages.
+struct OtherKind {
+    Resource resource;
+    std::string_view name;
+};
+K8S_SD_EXPORT const OtherKind& find_other_kind(Kind) noexcept;
+
+}  // namespace detail
+
+/// The Kind that stands for a resource of which the library knows no fields, such as a custom one:
+/// the same for equal resources, as long as the program runs. Thread-safe.
+/// \throws std::length_error when the program has asked for 16 000 different ones
+K8S_SD_EXPORT Kind other_kind(const Resource&);
+
 /// How the API server calls that kind.
 constexpr const Resource& resource_of(Kind kind) noexcept {
+    if (!is_built_in(kind)) return detail::find_other_kind(kind).resource;
     return resources[static_cast<std::size_t>(kind)];
 }
-/// The plural resource name, for messages and metrics.
-constexpr std::string_view to_string(Kind kind) noexcept { return resource_of(kind).plural; }
+/// The plural resource name, for messages and metrics: "pods"; of kinds that are not built in with
+/// the API group: "widgets.example.com".
+constexpr std::string_view to_string(Kind kind) noexcept {
+    if (!is_built_in(kind)) return detail::find_other_kind(kind).name;
+    return resource_of(kind).plural;
+}
+
+/// Whether objects of the kind are Secrets.
+constexpr bool holds_secrets(Kind kind) noexcept {
+    const Resource& r = resource_of(kind);
+    return r.group.empty() && r.plural == resource_of(Kind::secret).plural;
+}
 
 /// "/api/v1/pods", "/apis/apps/v1/namespaces/shop/replicasets". An empty `ns` (or a kind without
 /// namespaces) gives the cluster-wide path.

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 
 namespace k8s_sd::inline v0 {
 
@@ -69,14 +71,15 @@ struct Metrics {
         Gauge failing_watchers{0};       ///< those of them whose status has an error
     };
 
-    std::array<PerKind, kind_count> kinds;  ///< indexed by Kind
-    Counter groups_generated{0};            ///< target groups that were computed
-    Counter target_parts_generated{0};      ///< parts of them that were not there before
-    Counter diffs_delivered{0};             ///< calls of the callbacks of Discoverers
-    Counter job_diffs_delivered{0};         ///< calls of the callbacks of DiscoveryManagers
-    Gauge jobs{0};                          ///< of DiscoveryManagers
-    Gauge failed_configs{0};                ///< of these jobs: those that cannot be used
-    Gauge providers{0};                     ///< distinct configurations that these jobs have
+    /// Indexed by Kind; the last one counts all resources that are not built in.
+    std::array<PerKind, kind_count + 1> kinds;
+    Counter groups_generated{0};        ///< target groups that were computed
+    Counter target_parts_generated{0};  ///< parts of them that were not there before
+    Counter diffs_delivered{0};         ///< calls of the callbacks of Discoverers
+    Counter job_diffs_delivered{0};     ///< calls of the callbacks of DiscoveryManagers
+    Gauge jobs{0};                      ///< of DiscoveryManagers
+    Gauge failed_configs{0};            ///< of these jobs: those that cannot be used
+    Gauge providers{0};                 ///< distinct configurations that these jobs have
 
     // Of jobs with file_sd_configs and http_sd_configs.
     Counter target_file_looks{0};     ///< at the files of one configuration
@@ -98,9 +101,9 @@ struct Metrics {
     Counter cache_collection_switches{0};  ///< of namespaces, to a collection watch and back
 
     /// The metrics of one kind.
-    PerKind& of(Kind kind) noexcept { return kinds[static_cast<std::size_t>(kind)]; }
+    PerKind& of(Kind kind) noexcept { return kinds[index_of(kind)]; }
     /// The metrics of one kind.
-    const PerKind& of(Kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
+    const PerKind& of(Kind kind) const noexcept { return kinds[index_of(kind)]; }
 
     /// Calls `visitor(name, resource, value)` for every value; `resource` is empty where the value
     /// is not about one kind.
@@ -111,6 +114,14 @@ struct Metrics {
     /// as Prometheus' text format demands. Leaves out kinds that nothing has been counted for.
     template <class Visitor>
     void visit_described(Visitor&& visitor) const;
+
+ private:
+    static constexpr std::size_t index_of(Kind kind) noexcept {
+        return static_cast<std::size_t>(is_built_in(kind) ? kind : any_other_kind);
+    }
+    static constexpr std::string_view resource_at(std::size_t index) noexcept {
+        return index < kind_count ? to_string(static_cast<Kind>(index)) : "other";
+    }
 };
 
 /// A value of an Owner, which is Metrics or Metrics::PerKind.
@@ -240,11 +251,9 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
 
 template <class Visitor>
 void Metrics::visit(Visitor&& visitor) const {
-    for (std::size_t i = 0; i < kind_count; ++i) {
-        for (const auto& metric : kind_metrics) {
-            visitor(metric.description.name, to_string(static_cast<Kind>(i)),
-                    metric.value(kinds[i]));
-        }
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        for (const auto& metric : kind_metrics)
+            visitor(metric.description.name, resource_at(i), metric.value(kinds[i]));
     }
     for (const auto& metric : context_metrics) {
         visitor(metric.description.name, std::string_view(), metric.value(*this));
@@ -257,12 +266,11 @@ void Metrics::visit_described(Visitor&& visitor) const {
         return std::any_of(std::begin(kind_metrics), std::end(kind_metrics),
                            [&](const auto& metric) { return metric.value(kind) != 0; });
     };
-    std::array<bool, kind_count> used{};
+    std::array<bool, std::tuple_size_v<decltype(kinds)>> used{};
     std::transform(kinds.begin(), kinds.end(), used.begin(), in_use);
     for (const auto& metric : kind_metrics) {
-        for (std::size_t i = 0; i < kind_count; ++i) {
-            if (!used[i]) continue;
-            visitor(metric.description, to_string(static_cast<Kind>(i)), metric.value(kinds[i]));
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            if (used[i]) visitor(metric.description, resource_at(i), metric.value(kinds[i]));
         }
     }
     for (const auto& metric : context_metrics) {

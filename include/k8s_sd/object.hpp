@@ -60,7 +60,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     virtual void collect(std::vector<detail::LabelBlockPtr>& /*blocks*/) const {}
 
     /// What an object is kept for.
-    enum class Form : std::uint8_t { labels, api_object, both };
+    enum class Form : std::uint16_t { labels, api_object, both };
 
     /// The derived class calls set_key() as well.
     Object(Kind kind, std::string_view uid, Form form = Form::labels) noexcept
@@ -75,8 +75,8 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
  private:
     friend struct detail::ObjectAudience;
 
-    Kind kind_;
-    Form form_;
+    Kind kind_ : 14;
+    Form form_ : 2;
     std::uint16_t audience_ = 0;
     std::size_t uid_hash_;
     std::string_view ns_;

@@ -15,17 +15,16 @@
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
 #include "k8s_sd/detail/base/metrics_text.ipp"
+#include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/printable.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/base/strand.ipp"
+#include "k8s_sd/detail/base/sync_waits.ipp"
 
 // labels
 #include "k8s_sd/detail/labels/label_origin.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
 #include "k8s_sd/detail/labels/target_group_maker.ipp"
-
-// stores
-#include "k8s_sd/detail/stores/sync_waits.ipp"
 
 // config
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
@@ -106,6 +105,7 @@
 #include "k8s_sd/detail/net/unreachable.ipp"
 
 // codec
+#include "k8s_sd/detail/codec/generic_reader.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/json_status.ipp"
@@ -117,6 +117,7 @@
 #include "k8s_sd/detail/codec/protobuf_status.ipp"
 
 // kinds
+#include "k8s_sd/detail/kinds/generic_content.ipp"
 #include "k8s_sd/detail/kinds/object_form.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"
@@ -158,6 +159,7 @@
 
 // hosts
 #include "k8s_sd/detail/hosts/object_watch.ipp"
+#include "k8s_sd/detail/hosts/resource_search.ipp"
 #include "k8s_sd/detail/hosts/watched_objects.ipp"
 
 // cache

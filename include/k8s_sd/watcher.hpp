@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/kind_of.hpp"
+#include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/store.hpp"
@@ -62,8 +63,8 @@ struct ObjectDiff {
 /// It must be destroyed before its execution context.
 ///
 /// \par Thread safety
-/// Distinct objects: safe. One object: async_run(), cancel() and status() may be called from any
-/// thread; moving and destroying must not overlap with other calls.
+/// Distinct objects: safe. One object: all member functions may be called from any thread; moving
+/// and destroying must not overlap with other calls.
 template <class T>
 class Watcher {
  public:
@@ -71,6 +72,8 @@ class Watcher {
     using Diff = ObjectDiff<T>;
     /// See Callback above. It must not be empty.
     using Callback = std::function<void(const Diff&)>;
+    /// See set_status_callback().
+    using StatusCallback = std::function<void(const DiscovererStatus&)>;
     /// Whether the host wants to be told of a change, of two objects with one UID; empty: it does.
     /// Called where the callback is, before it.
     using Predicate = std::function<bool(const T& before, const T& after)>;
@@ -83,6 +86,10 @@ class Watcher {
             Predicate counts = {})
         : watch_(std::move(executor), api::kind_of<T>, config,
                  adapter(std::move(callback), std::move(counts))) {}
+
+    /// Without a callback: the host reads, see async_next(). \throws as above
+    Watcher(executor_type executor, const WatcherConfig& config)
+        : watch_(std::move(executor), api::kind_of<T>, config, {}) {}
 
     /// Fills a store: each diff is one batch of it. The callback, if there is one, comes after it.
     /// One watcher a store. Who waits for the store is told when the watcher is cancelled.
@@ -123,6 +130,41 @@ class Watcher {
         return watch_.async_run(std::forward<CompletionToken>(token));
     }
 
+    /// Reads the next diff of a watcher without a callback: the complete state first, which has
+    /// `full` set, and then what has changed since the last one, all in one. Begins to watch;
+    /// async_run() is not needed. While nobody reads, changes are collected as they are while a
+    /// callback runs: in memory for those objects that exist, or have existed for the host.
+    /// \par Handler signature  `void(error_code, ObjectDiff<T>)`
+    /// \par Completion         with a diff that is not empty, unless it is the first one; else with
+    ///                         asio::error::operation_aborted once cancelled,
+    ///                         asio::error::already_started while another one waits,
+    ///                         asio::error::invalid_argument where there is a callback
+    /// \par Executor           the handler's associated one, else get_executor(); as if by post
+    /// \par Per-operation cancellation  terminal and partial: nothing is lost, the next one has it
+    template <class CompletionToken = asio::deferred_t>
+    auto async_next(CompletionToken&& token = CompletionToken{}) {
+        return watch_.template async_next<Diff>(&Watcher::to_diff,
+                                                std::forward<CompletionToken>(token));
+    }
+
+    /// Waits until the complete state is known; the host may be told of it a little later.
+    /// \par Handler signature  `void(error_code)`
+    /// \par Completion         success, at once if it is known already;
+    ///                         asio::error::operation_aborted once cancelled
+    /// \par Executor           the handler's associated one, else get_executor(); as if by post
+    /// \par Per-operation cancellation  terminal and partial: this wait only
+    template <class CompletionToken = asio::deferred_t>
+    auto async_wait_synced(CompletionToken&& token = CompletionToken{}) {
+        return watch_.async_wait_synced(std::forward<CompletionToken>(token));
+    }
+
+    /// A function that is called with status() when `synced`, `error` or `message` of it has
+    /// changed: on the executor given at construction, as if by post, never concurrently with
+    /// itself or the callback, the newest status only. An empty one ends that.
+    void set_status_callback(StatusCallback callback) {
+        watch_.set_status_callback(std::move(callback));
+    }
+
     /// Stops; idempotent, prompt. A cancelled watcher cannot be run again.
     void cancel() noexcept {
         watch_.cancel();
@@ -137,11 +179,10 @@ class Watcher {
         return std::static_pointer_cast<const T>(object->api_object());
     }
 
-    static Diff make_diff(bool full, const std::vector<ObjectChange>& changes,
-                          const Predicate& counts) {
+    static Diff make_diff(const detail::ObjectWatch::News& news, const Predicate& counts) {
         Diff diff;
-        diff.full = full;
-        for (const ObjectChange& change : changes) {
+        diff.full = news.full;
+        for (const ObjectChange& change : news.changes) {
             auto before = change.before ? object_of(change.before) : nullptr;
             auto after = change.after ? object_of(change.after) : nullptr;
             if (before && after && change.before->same_uid(*change.after)) {
@@ -155,13 +196,15 @@ class Watcher {
         return diff;
     }
 
+    static Diff to_diff(const detail::ObjectWatch::News& news) { return make_diff(news, {}); }
+
     static detail::ObjectWatch::Callback adapter(Callback callback, Predicate counts) {
-        if (!callback) return {};
+        detail::check_callback(callback, "Watcher");
         return [callback = std::move(callback),
-                counts = std::move(counts)](bool full, const std::vector<ObjectChange>& changes) {
-            const Diff diff = make_diff(full, changes, counts);
+                counts = std::move(counts)](const detail::ObjectWatch::News& news) {
+            const Diff diff = make_diff(news, counts);
             const bool empty = diff.added.empty() && diff.changed.empty() && diff.removed.empty();
-            if (full || !empty) callback(diff);
+            if (diff.full || !empty) callback(diff);
         };
     }
 

@@ -1,11 +1,15 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/sim/builders.hpp"
+#include "k8s_sd/watcher.hpp"
 #include "support/host.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -187,6 +191,86 @@ TEST_CASE("builders: endpoints have a target for each address, ready or not") {
                             {"__meta_kubernetes_endpoint_node_name", "n2"}});
 }
 
+TEST_CASE("builders: containers have IDs, and init containers are told from the others") {
+    auto pod = sim::pod("shop", "web-0")
+                   .ip("10.0.0.1")
+                   .container("web", "web:1", 8080)
+                   .container_id("containerd://w1")
+                   .init_container("setup", "setup:1", 9000)
+                   .container_id("containerd://s1")
+                   .container("new", "new:1");
+    const auto before = discovered(Role::pod, {pod}).at("pod/shop/web-0");
+    REQUIRE(before.size() == 3);
+    check_labels(before[0], {{"__address__", "10.0.0.1:8080"},
+                             {"__meta_kubernetes_pod_container_id", "containerd://w1"},
+                             {"__meta_kubernetes_pod_container_init", "false"}});
+    check_labels(before[1], {{"__meta_kubernetes_pod_container_name", "new"},
+                             {"__meta_kubernetes_pod_container_id", ""}});
+    check_labels(before[2], {{"__address__", "10.0.0.1:9000"},
+                             {"__meta_kubernetes_pod_container_name", "setup"},
+                             {"__meta_kubernetes_pod_container_id", "containerd://s1"},
+                             {"__meta_kubernetes_pod_container_init", "true"}});
+    pod.container_id("containerd://n1").container_id("containerd://n2");
+    const auto after = discovered(Role::pod, {pod}).at("pod/shop/web-0");
+    check_labels(after[1], {{"__meta_kubernetes_pod_container_id", "containerd://n2"}});
+    const boost::json::object json = pod;
+    CHECK(json.at("status").at("containerStatuses").as_array().size() == 2);
+}
+
+TEST_CASE("builders: an ingress has a target for each path, with https where there is TLS") {
+    const auto targets = discovered(Role::ingress, {sim::ingress("shop", "web")
+                                                        .label("team", "a")
+                                                        .class_name("nginx")
+                                                        .path("shop.example.com", "/", "web", 80)
+                                                        .path("", "/status", "status", 8080)
+                                                        .path("shop.example.com", "/api", "api", 81)
+                                                        .tls("shop.example.com", "shop-tls"),
+                                                    sim::ingress("shop", "empty")});
+    REQUIRE(targets.size() == 1);
+    const auto& web = targets.at("ingress/shop/web");
+    REQUIRE(web.size() == 3);
+    check_labels(web[0], {{"__address__", "shop.example.com"},
+                          {"__meta_kubernetes_ingress_name", "web"},
+                          {"__meta_kubernetes_ingress_label_team", "a"},
+                          {"__meta_kubernetes_ingress_class_name", "nginx"},
+                          {"__meta_kubernetes_ingress_scheme", "https"},
+                          {"__meta_kubernetes_ingress_host", "shop.example.com"},
+                          {"__meta_kubernetes_ingress_path", "/"}});
+    check_labels(web[1], {{"__meta_kubernetes_ingress_host", "shop.example.com"},
+                          {"__meta_kubernetes_ingress_path", "/api"}});
+    check_labels(web[2], {{"__meta_kubernetes_ingress_scheme", "http"},
+                          {"__meta_kubernetes_ingress_host", ""},
+                          {"__meta_kubernetes_ingress_path", "/status"}});
+}
+
+TEST_CASE("builders: a watcher gets what reaches no label: hints, and the UID of the pod behind") {
+    for (const bool protobuf : {true, false}) {
+        CAPTURE(protobuf);
+        Simulation sim(protobuf ? sim::ApiServerOptions() : json_server());
+        sim.server.apply(sim::endpoint_slice("shop", "web-x", "web")
+                             .endpoint("10.0.0.1")
+                             .pod("web-0", "u-0")
+                             .hint("a")
+                             .hint("b")
+                             .endpoint("10.0.0.2")
+                             .pod("web-1"));
+        std::vector<std::shared_ptr<const api::EndpointSlice>> slices;
+        Watcher<api::EndpointSlice> watcher(
+            sim.context.get_executor(), {.api_server = sim.api_server()},
+            [&](const ObjectDiff<api::EndpointSlice>& diff) { slices = diff.added; });
+        watcher.async_run(boost::asio::detached);
+        sim.settle();
+        REQUIRE(slices.size() == 1);
+        const auto& endpoints = slices.front()->endpoints;
+        REQUIRE(endpoints.size() == 2);
+        CHECK(endpoints[0].hints.for_zones == std::vector<api::ForZone>{{"a"}, {"b"}});
+        CHECK(endpoints[0].target_ref->uid == "u-0");
+        CHECK(endpoints[1].hints.for_zones.empty());
+        CHECK(endpoints[1].target_ref->name == "web-1");
+        CHECK(endpoints[1].target_ref->uid.empty());
+    }
+}
+
 TEST_CASE("builders: a node has a target with its address and the port of its kubelet") {
     const auto targets =
         discovered(Role::node, {sim::node("n1")
@@ -222,6 +306,8 @@ TEST_CASE("builders: the data of a secret is in base64, that of a ConfigMap is p
 
 TEST_CASE("builders: what is said of a part that is not there yet is an error") {
     CHECK_THROWS_AS(sim::pod("shop", "a").port("http", 80), std::logic_error);
+    CHECK_THROWS_AS(sim::pod("shop", "a").container_id("x"), std::logic_error);
+    CHECK_THROWS_AS(sim::endpoint_slice("shop", "a", "b").hint("a"), std::logic_error);
     CHECK_THROWS_AS(sim::endpoint_slice("shop", "a", "b").ready(), std::logic_error);
     CHECK_THROWS_AS(sim::endpoint_slice("shop", "a", "b").port("x", 1).zone("a"), std::logic_error);
     CHECK_THROWS_AS(sim::endpoints("shop", "a").pod("b"), std::logic_error);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/config_map.hpp"
 #include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/api/endpoints.hpp"
 #include "k8s_sd/api/ingress.hpp"
@@ -7,6 +8,7 @@
 #include "k8s_sd/api/node.hpp"
 #include "k8s_sd/api/owners.hpp"
 #include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/api/secret.hpp"
 #include "k8s_sd/api/service.hpp"
 #include "k8s_sd/kind.hpp"
 
@@ -33,5 +35,9 @@ template <>
 inline constexpr Kind kind_of<ReplicaSet> = Kind::replicaset;
 template <>
 inline constexpr Kind kind_of<Job> = Kind::job;
+template <>
+inline constexpr Kind kind_of<Secret> = Kind::secret;
+template <>
+inline constexpr Kind kind_of<ConfigMap> = Kind::configmap;
 
 }  // namespace k8s_sd::inline v0::api

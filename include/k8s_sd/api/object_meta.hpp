@@ -57,6 +57,7 @@ struct ObjectMeta {
     /// and is not read again.
     std::string_view resource_version;
     std::string_view generate_name;
+    std::int64_t generation = 0;  ///< of the desired state; 0: the kind has none
     std::optional<Time> creation_timestamp;
     std::optional<Time> deletion_timestamp;  ///< there: it is being deleted
     StringMap labels;
@@ -74,7 +75,8 @@ struct ObjectMeta {
 
     friend bool operator==(const ObjectMeta& a, const ObjectMeta& b) {
         return a.name == b.name && a.namespace_ == b.namespace_ && a.uid == b.uid &&
-               a.generate_name == b.generate_name && a.creation_timestamp == b.creation_timestamp &&
+               a.generate_name == b.generate_name && a.generation == b.generation &&
+               a.creation_timestamp == b.creation_timestamp &&
                a.deletion_timestamp == b.deletion_timestamp && a.labels == b.labels &&
                a.annotations == b.annotations && a.owner_references == b.owner_references &&
                a.finalizers == b.finalizers;

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/sim/custom_resource.hpp"
 #include "k8s_sd/sim/memory_connector.hpp"
 #include "k8s_sd/sim/message.hpp"
 
@@ -99,6 +100,15 @@ class K8S_SD_EXPORT ApiServer {
     /// and ERROR go to the running watches of the resource as they are; ERROR ends them.
     /// \throws as apply()
     void replay(std::string_view resource, std::string_view event_json);
+    /// From now on the server has a custom resource, whose objects go in and out as others do. The
+    /// discovery documents have it, too. It is served in JSON, its metadata in protobuf as well.
+    /// \throws std::invalid_argument if something is missing, and if a server of this process has
+    /// another resource of that name
+    void add_resource(const CustomResource&);
+    /// As if its CustomResourceDefinition was deleted: its objects are gone, running watches of it
+    /// end, and requests for it are answered with 404.
+    /// \throws std::invalid_argument for an unknown resource
+    void remove_resource(std::string_view plural);
     /// Forgets history: watches, lists and continue tokens from before now answer 410.
     void compact();
     std::string resource_version() const;  ///< of the newest change

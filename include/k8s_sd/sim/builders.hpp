@@ -12,9 +12,8 @@ namespace k8s_sd::inline v0::sim {
 ///   server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready().container("web", "web:1", 8080));
 /// \endcode
 /// A builder knows what service discovery reads. For all else convert it to a
-/// boost::json::object, and change that. A setter replaces what was set before; container(),
-/// port(), endpoint() and address() add. Setters return a reference to the builder: keep it by
-/// value. Not thread-safe. It checks no names and values: apply() does, as far as it cares.
+/// boost::json::object, and change that. A setter replaces what was set before, unless it says that
+/// it adds. Setters return a reference to the builder: keep it by value. Not thread-safe. It checks no names and values: apply() does, as far as it cares.
 class K8S_SD_EXPORT ObjectBuilder {
  public:
     operator boost::json::object() const { return object_; }
@@ -74,9 +73,20 @@ class K8S_SD_EXPORT PodBuilder : public MetadataBuilder<PodBuilder> {
     PodBuilder& controller(std::string_view kind, std::string_view name);
     /// Adds a container. \param port  0: it declares none (yet)
     PodBuilder& container(std::string_view name, std::string_view image, unsigned short port = 0);
+    /// Adds a container that runs before the others.
+    PodBuilder& init_container(std::string_view name, std::string_view image,
+                               unsigned short port = 0);
     /// Adds a port to the last container. \throws std::logic_error without a container
     PodBuilder& port(std::string_view name, unsigned short number,
                      std::string_view protocol = "TCP");
+    /// The last container runs with this ID, "containerd://4f2c". \throws as port()
+    PodBuilder& container_id(std::string_view);
+
+ private:
+    PodBuilder& add_container(std::string_view list, std::string_view name, std::string_view image,
+                              unsigned short port);
+    boost::json::object& last();
+    std::string_view last_list_ = "containers";
 };
 /// A pod in phase Running that is not ready and has no address, node or containers yet.
 K8S_SD_EXPORT PodBuilder pod(std::string_view ns, std::string_view name);
@@ -112,9 +122,11 @@ class K8S_SD_EXPORT EndpointSliceBuilder : public MetadataBuilder<EndpointSliceB
     EndpointSliceBuilder& serving(bool = true);                ///< a condition of the endpoint
     EndpointSliceBuilder& terminating(bool = true);            ///< a condition of the endpoint
     EndpointSliceBuilder& zone(std::string_view);              ///< of the endpoint
+    EndpointSliceBuilder& hint(std::string_view zone);         ///< adds one that should use it
     EndpointSliceBuilder& hostname(std::string_view);          ///< of the endpoint
     EndpointSliceBuilder& node(std::string_view name);         ///< where the endpoint runs
-    EndpointSliceBuilder& pod(std::string_view name);          ///< that the endpoint is
+    /// Which pod the endpoint is. \param uid  may be empty
+    EndpointSliceBuilder& pod(std::string_view name, std::string_view uid = {});
 
  private:
     boost::json::object& last();
@@ -145,6 +157,21 @@ class K8S_SD_EXPORT EndpointsBuilder : public MetadataBuilder<EndpointsBuilder> 
 };
 /// The Endpoints of a service, of one subset, without ports and addresses.
 K8S_SD_EXPORT EndpointsBuilder endpoints(std::string_view ns, std::string_view service);
+
+/// See ingress().
+class K8S_SD_EXPORT IngressBuilder : public MetadataBuilder<IngressBuilder> {
+ public:
+    IngressBuilder(std::string_view ns, std::string_view name);
+
+    IngressBuilder& class_name(std::string_view);  ///< "nginx"
+    /// Adds a path, to the rule of its host. \param host  empty: any
+    IngressBuilder& path(std::string_view host, std::string_view path, std::string_view service,
+                         unsigned short port);
+    /// Adds a host that is reached with https. \param secret  with its certificate
+    IngressBuilder& tls(std::string_view host, std::string_view secret);
+};
+/// An ingress without class and rules.
+K8S_SD_EXPORT IngressBuilder ingress(std::string_view ns, std::string_view name);
 
 /// See node().
 class K8S_SD_EXPORT NodeBuilder : public MetadataBuilder<NodeBuilder> {

@@ -150,6 +150,14 @@ void ApiServer::set_served(std::string_view plural, std::vector<std::string> ver
     impl_->set_served(type_of_name(plural), std::move(versions));
     send_to_watches(plural, {}, After::end);
 }
+void ApiServer::add_resource(const CustomResource& resource) {
+    impl_->set_served(add_resource_type(resource), resource.versions);
+}
+void ApiServer::remove_resource(std::string_view plural) {
+    set_served(plural, {});
+    Store& store = impl_->store();
+    store.load(type_of_name(plural), store.version(), {});
+}
 void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
 

@@ -44,7 +44,6 @@ ApiServer::Impl::Impl(const asio::any_io_executor& executor, ApiServerOptions op
       options_(std::move(options)),
       clock_(options_.clock ? options_.clock : system_clock()),
       store_(options_.history),
-      wake_pending_(resource_types().size()),
       token_(options_.token) {}
 
 std::string ApiServer::Impl::url() const {
@@ -101,9 +100,15 @@ void ApiServer::Impl::closed(Connection& connection) {
 }
 
 void ApiServer::Impl::wake(const ResourceType& type) {
-    if (wake_pending_[index_of(type)].exchange(true)) return;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!wake_pending_.insert(&type).second) return;
+    }
     asio::post(strand_, [self = shared_from_this(), &type] {
-        self->wake_pending_[index_of(type)] = false;
+        {
+            const std::lock_guard lock(self->mutex_);
+            self->wake_pending_.erase(&type);
+        }
         const auto connections = self->connections_;
         for (const auto& connection : connections) connection->wake(type);
     });
@@ -201,6 +206,7 @@ Encoding ApiServer::Impl::negotiated(const Request& request, Endpoint endpoint,
                                      const Route& route) const {
     Encoding encoding = negotiate(request, endpoint, options_);
     encoding.version = route.version;
+    if (route.type->custom && encoding.form == Form::object) encoding.protobuf = false;
     if (!encoding.protobuf) return encoding;
     switch (encoding_fault_) {
         case EncodingFault::refuse_protobuf:
@@ -316,7 +322,8 @@ void ApiServer::Impl::set_served(const ResourceType& type, std::vector<std::stri
 std::vector<std::string> ApiServer::Impl::served(const ResourceType& type) const {
     const std::lock_guard lock(mutex_);
     const auto set = served_.find(&type);
-    return set == served_.end() ? std::vector{std::string(type.version)} : set->second;
+    if (set != served_.end()) return set->second;
+    return type.custom ? std::vector<std::string>() : std::vector{std::string(type.version)};
 }
 
 void ApiServer::Impl::set_token(std::string token) {

@@ -91,7 +91,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     std::atomic<std::size_t> open_watches_{0};
     std::atomic<bool> accepting_{true};
     std::atomic<EncodingFault> encoding_fault_{EncodingFault::none};
-    std::vector<std::atomic<bool>> wake_pending_;
+    std::set<const ResourceType*> wake_pending_;  ///< under the mutex
 
     mutable std::mutex mutex_;
     std::shared_ptr<Listener> listener_;

@@ -32,9 +32,9 @@ std::string group_version(std::string_view group, std::string_view version) {
 /// Empty: the server has nothing of the group.
 json::object group(std::string_view name, const ServedIn& served_in) {
     std::vector<std::string> versions;
-    for (const ResourceType& type : resource_types()) {
-        if (type.group != name) continue;
-        for (const std::string& version : served_in(type)) {
+    for (const ResourceType* type : resource_types()) {
+        if (type->group != name) continue;
+        for (const std::string& version : served_in(*type)) {
             if (std::find(versions.begin(), versions.end(), version) == versions.end())
                 versions.push_back(version);
         }
@@ -61,10 +61,10 @@ json::object group_document(std::string_view name, const ServedIn& served_in) {
 json::object group_list(const ServedIn& served_in) {
     std::vector<std::string_view> seen{""};
     json::array groups;
-    for (const ResourceType& type : resource_types()) {
-        if (std::find(seen.begin(), seen.end(), type.group) != seen.end()) continue;
-        seen.push_back(type.group);
-        json::object entry = group(type.group, served_in);
+    for (const ResourceType* type : resource_types()) {
+        if (std::find(seen.begin(), seen.end(), type->group) != seen.end()) continue;
+        seen.push_back(type->group);
+        json::object entry = group(type->group, served_in);
         if (!entry.empty()) groups.push_back(std::move(entry));
     }
     return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
@@ -72,7 +72,8 @@ json::object group_list(const ServedIn& served_in) {
 
 json::object resource_list(std::string_view name, const ServedIn& served_in) {
     json::array resources;
-    for (const ResourceType& type : resource_types()) {
+    for (const ResourceType* listed : resource_types()) {
+        const ResourceType& type = *listed;
         const std::vector<std::string> versions = served_in(type);
         const bool served = std::any_of(versions.begin(), versions.end(), [&](const auto& version) {
             return group_version(type.group, version) == name;

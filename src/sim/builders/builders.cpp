@@ -4,8 +4,10 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
@@ -42,8 +44,22 @@ json::array ready_condition(bool ready) {
     return {json::object{{"type", "Ready"}, {"status", ready ? "True" : "False"}}};
 }
 
-json::object reference_to_pod(const json::value& ns, std::string_view name) {
-    return {{"kind", "Pod"}, {"namespace", ns}, {"name", name}};
+json::object reference_to_pod(const json::value& ns, std::string_view name,
+                              std::string_view uid = {}) {
+    json::object reference{{"kind", "Pod"}, {"namespace", ns}, {"name", name}};
+    if (!uid.empty()) reference["uid"] = uid;
+    return reference;
+}
+
+json::object& rule_of(json::array& rules, std::string_view host) {
+    for (json::value& rule : rules) {
+        const json::value* known = rule.as_object().if_contains("host");
+        if ((known ? std::string_view(known->as_string()) : "") == host) return rule.as_object();
+    }
+    rules.emplace_back(json::object());
+    json::object& added = rules.back().as_object();
+    if (!host.empty()) added["host"] = host;
+    return added;
 }
 
 }  // namespace
@@ -99,15 +115,46 @@ PodBuilder& PodBuilder::controller(std::string_view kind, std::string_view name)
                                  {"controller", true}}};
     return *this;
 }
+PodBuilder& PodBuilder::add_container(std::string_view list, std::string_view name,
+                                      std::string_view image, unsigned short port_number) {
+    last_list_ = list;
+    array_in(spec(), list).push_back(json::object{{"name", name}, {"image", image}});
+    return port_number == 0 ? *this : port({}, port_number);
+}
 PodBuilder& PodBuilder::container(std::string_view name, std::string_view image,
                                   unsigned short port_number) {
-    array_in(spec(), "containers").push_back(json::object{{"name", name}, {"image", image}});
-    return port_number == 0 ? *this : port({}, port_number);
+    return add_container("containers", name, image, port_number);
+}
+PodBuilder& PodBuilder::init_container(std::string_view name, std::string_view image,
+                                       unsigned short port_number) {
+    return add_container("initContainers", name, image, port_number);
+}
+json::object& PodBuilder::last() {
+    return last_in(spec(), last_list_, "a pod has no container yet");
 }
 PodBuilder& PodBuilder::port(std::string_view name, unsigned short number,
                              std::string_view protocol) {
-    json::object& last = last_in(spec(), "containers", "a port of a pod without a container");
-    add_port(last, "containerPort", name, number, protocol);
+    add_port(last(), "containerPort", name, number, protocol);
+    return *this;
+}
+PodBuilder& PodBuilder::container_id(std::string_view id) {
+    const json::value name = last().at("name");
+    json::object running{{"name", name},
+                         {"state", json::object{{"running", json::object()}}},
+                         {"ready", true},
+                         {"restartCount", 0},
+                         {"image", last().at("image")},
+                         {"imageID", ""},
+                         {"containerID", id}};
+    const bool init = last_list_ == "initContainers";
+    json::array& known = array_in(status(), init ? "initContainerStatuses" : "containerStatuses");
+    const auto same = std::find_if(known.begin(), known.end(),
+                                   [&](const json::value& s) { return s.at("name") == name; });
+    if (same == known.end()) {
+        known.push_back(std::move(running));
+    } else {
+        *same = std::move(running);
+    }
     return *this;
 }
 PodBuilder pod(std::string_view ns, std::string_view name) { return {ns, name}; }
@@ -185,6 +232,10 @@ EndpointSliceBuilder& EndpointSliceBuilder::zone(std::string_view zone) {
     last()["zone"] = zone;
     return *this;
 }
+EndpointSliceBuilder& EndpointSliceBuilder::hint(std::string_view zone) {
+    array_in(object_in(last(), "hints"), "forZones").push_back(json::object{{"name", zone}});
+    return *this;
+}
 EndpointSliceBuilder& EndpointSliceBuilder::hostname(std::string_view name) {
     last()["hostname"] = name;
     return *this;
@@ -193,8 +244,8 @@ EndpointSliceBuilder& EndpointSliceBuilder::node(std::string_view name) {
     last()["nodeName"] = name;
     return *this;
 }
-EndpointSliceBuilder& EndpointSliceBuilder::pod(std::string_view name) {
-    last()["targetRef"] = reference_to_pod(metadata()["namespace"], name);
+EndpointSliceBuilder& EndpointSliceBuilder::pod(std::string_view name, std::string_view uid) {
+    last()["targetRef"] = reference_to_pod(metadata()["namespace"], name, uid);
     return *this;
 }
 EndpointSliceBuilder endpoint_slice(std::string_view ns, std::string_view name,
@@ -238,6 +289,33 @@ EndpointsBuilder& EndpointsBuilder::pod(std::string_view name) {
     return *this;
 }
 EndpointsBuilder endpoints(std::string_view ns, std::string_view service) { return {ns, service}; }
+
+// ---- Ingresses ------------------------------------------------------------------------------
+
+IngressBuilder::IngressBuilder(std::string_view ns, std::string_view name)
+    : MetadataBuilder("networking.k8s.io/v1", "Ingress", ns, name) {
+    spec();
+}
+IngressBuilder& IngressBuilder::class_name(std::string_view name) {
+    spec()["ingressClassName"] = name;
+    return *this;
+}
+IngressBuilder& IngressBuilder::path(std::string_view host, std::string_view path,
+                                     std::string_view service, unsigned short port) {
+    const json::object backend{{"name", service}, {"port", json::object{{"number", port}}}};
+    json::object& rule = rule_of(array_in(spec(), "rules"), host);
+    array_in(object_in(rule, "http"), "paths")
+        .push_back(json::object{{"path", path},
+                                {"pathType", "Prefix"},
+                                {"backend", json::object{{"service", backend}}}});
+    return *this;
+}
+IngressBuilder& IngressBuilder::tls(std::string_view host, std::string_view secret) {
+    array_in(spec(), "tls")
+        .push_back(json::object{{"hosts", json::array{json::value(host)}}, {"secretName", secret}});
+    return *this;
+}
+IngressBuilder ingress(std::string_view ns, std::string_view name) { return {ns, name}; }
 
 // ---- Nodes and namespaces -------------------------------------------------------------------
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "k8s_sd/sim/custom_resource.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace k8s_sd::inline v0::sim {
 
@@ -20,6 +23,8 @@ struct ResourceType {
     /// What follows the metadata in a bookmark: Go writes zero values of fields that are not
     /// marked omitempty.
     std::string_view zero_value;
+    /// Of a CustomResourceDefinition: a server has it if it was added to it, in JSON only.
+    bool custom = false;
 
     /// "apps/v1"; "v1" in the core group.
     std::string api_version() const { return api_version(version); }
@@ -35,15 +40,18 @@ struct ResourceType {
     }
 };
 
-std::span<const ResourceType> resource_types();
+/// All of them, those of every server in the process.
+std::vector<const ResourceType*> resource_types();
+
+/// A custom one; the same for equal ones. It lives as long as the program.
+/// \throws std::invalid_argument if there is another one of its name
+const ResourceType& add_resource_type(const CustomResource&);
 
 /// Null if there is none.
 const ResourceType* find_by_plural(std::string_view group, std::string_view plural);
 const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind);
-/// By plural name or kind alone; both are unique here.
+/// By plural name or kind alone, which are unique among those that are not custom, or by
+/// "plural.group".
 const ResourceType* find_by_name(std::string_view plural_or_kind);
-
-/// Its place in resource_types().
-std::size_t index_of(const ResourceType&);
 
 }  // namespace k8s_sd::inline v0::sim

@@ -25,11 +25,11 @@ json::string uid_of(const json::object& value) {
 
 }  // namespace
 
-Store::Collection& Store::of(const ResourceType& type) { return collections_[index_of(type)]; }
-const Store::Collection& Store::of(const ResourceType& type) const {
-    return collections_[index_of(type)];
+Store::Collection& Store::of(const ResourceType& type) const {
+    const auto [it, is_new] = collections_.try_emplace(&type);
+    if (is_new) it->second.forgotten = compacted_;
+    return it->second;
 }
-
 void Store::append(Collection& c, Change change) {
     version_ = std::max(version_, change.version);
     c.changes.push_back(std::move(change));
@@ -124,7 +124,8 @@ void Store::load(const ResourceType& type, std::uint64_t version, const json::ar
 void Store::compact() {
     const std::lock_guard lock(mutex_);
     // The changes stay for watches that run already; new ones may not begin before now.
-    for (Collection& c : collections_) c.forgotten = version_;
+    compacted_ = version_;
+    for (auto& [type, c] : collections_) c.forgotten = version_;
 }
 
 std::uint64_t Store::version() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -101,8 +102,8 @@ class Store {
         std::uint64_t end() const { return first + changes.size(); }
     };
 
-    Collection& of(const ResourceType& type);
-    const Collection& of(const ResourceType& type) const;
+    /// Made when it is asked for the first time.
+    Collection& of(const ResourceType& type) const;
     void put(Collection&, ObjectPtr);
     bool erase(Collection&, std::string_view key, ObjectPtr last_state);
     void append(Collection&, Change);
@@ -112,7 +113,8 @@ class Store {
     mutable std::mutex mutex_;
     std::size_t history_limit_;
     std::uint64_t version_ = 1;
-    std::vector<Collection> collections_ = std::vector<Collection>(resource_types().size());
+    std::uint64_t compacted_ = 0;  ///< the version at compact()
+    mutable std::map<const ResourceType*, Collection> collections_;
 };
 
 }  // namespace k8s_sd::inline v0::sim

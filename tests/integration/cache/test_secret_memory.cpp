@@ -4,6 +4,7 @@
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/data_object.hpp"
 #include "k8s_sd/url_watcher.hpp"
+#include "k8s_sd/watcher.hpp"
 #include "support/allocations.hpp"
 #include "support/data_objects.hpp"
 #include "support/manual_clock.hpp"
@@ -122,13 +123,58 @@ struct SearchedWatch {
     std::optional<URLWatcher> watcher;
 };
 
+/// A Watcher of Secrets, searched as above.
+struct SearchedWatcher {
+    SearchedWatcher(std::array<std::string_view, 2> replies, std::size_t chunk) {
+        Environment environment;
+        environment.clock = std::make_shared<ManualClock>();
+        environment.connector = std::make_shared<Replies>(replies, chunk);
+        environment.logger.level = LogLevel::off;
+        WatcherConfig config;
+        config.api_server.url = "http://sim.invalid";
+        config.namespaces = {"shop"};
+        config.watch = plain_lists();
+        memory_search.on = true;
+        memory_search.in_freed = false;
+        memory_search.live.fill(nullptr);
+        install(context, environment);
+        watcher.emplace(context.get_executor(), config,
+                        [this](const ObjectDiff<api::Secret>& diff) { tell(diff); });
+        watcher->async_run([](error_code) {});
+        settle(context);
+    }
+    void tell(const ObjectDiff<api::Secret>& diff) {
+        for (const auto& secret : diff.added) known = secret;
+        for (const auto& change : diff.changed) known = change.after;
+    }
+    void forget_object() {
+        watcher.reset();
+        settle(context);
+        known = nullptr;
+    }
+    void end() { memory_search.on = false; }
+
+    asio::io_context context;
+    std::shared_ptr<const api::Secret> known;
+    std::optional<Watcher<api::Secret>> watcher;
+};
+
+std::size_t keys_of(const ObjectPtr& object) { return object ? as_data_object(object)->size() : 0; }
+std::size_t keys_of(const std::shared_ptr<const api::Secret>& secret) {
+    return secret ? secret->data.size() : 0;
+}
+const ObjectPtr& known_to(const SearchedWatch& searched) { return searched.observer.known; }
+const std::shared_ptr<const api::Secret>& known_to(const SearchedWatcher& searched) {
+    return searched.known;
+}
+
 /// Of a list with one Secret, and an event that changes it.
+template <class Searched>
 void check_nothing_stays(const std::string& list, const std::string& watch) {
     for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
         CAPTURE(chunk);
-        SearchedWatch searched({list, watch}, chunk);
-        const ObjectPtr& known = searched.observer.known;
-        const bool complete = known && as_data_object(known)->size() == 2;
+        Searched searched({list, watch}, chunk);
+        const bool complete = keys_of(known_to(searched)) == 2;
         const long with_object = memory_search.in_live();
         const bool freed_before = memory_search.in_freed;
         searched.forget_object();
@@ -163,8 +209,9 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
 
     // A part is enough, and everything of the secret is made of such parts.
     memory_search.wanted = {std::string_view(token).substr(0, 24),
-                     std::string_view(encoded).substr(0, 32)};
-    check_nothing_stays(list, watch);
+                            std::string_view(encoded).substr(0, 32)};
+    check_nothing_stays<SearchedWatch>(list, watch);
+    check_nothing_stays<SearchedWatcher>(list, watch);
 }
 
 TEST_CASE("Secrets in protobuf leave nothing behind in memory, but in the object itself") {
@@ -176,9 +223,13 @@ TEST_CASE("Secrets in protobuf leave nothing behind in memory, but in the object
     const Message secret = object(meta).pair(2, "token", token).text(3, token + "\xFF");
     const Message changed = object(meta).pair(2, "token", token).pair(2, "more", "");
     const std::string type = "application/vnd.kubernetes.protobuf";
-    memory_search.wanted = {std::string_view(token).substr(0, 24), std::string_view(token).substr(0, 24)};
-    check_nothing_stays(response(document("SecretList", list({secret})), true, type),
-                        response(event("MODIFIED", document("Secret", changed)), false, type));
+    memory_search.wanted = {std::string_view(token).substr(0, 24),
+                            std::string_view(token).substr(0, 24)};
+    const std::string listed = response(document("SecretList", list({secret})), true, type);
+    const std::string watched =
+        response(event("MODIFIED", document("Secret", changed)), false, type);
+    check_nothing_stays<SearchedWatch>(listed, watched);
+    check_nothing_stays<SearchedWatcher>(listed, watched);
 }
 
 TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
@@ -194,7 +245,7 @@ TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
     const std::string json = "application/json";
     other_type.replace(other_type.find(json), json.size(), "text/plain");
     memory_search.wanted = {std::string_view(token).substr(0, 24),
-                     std::string_view(encoded).substr(0, 32)};
+                            std::string_view(encoded).substr(0, 32)};
     for (const std::string& answer : {malformed, other_type}) {
         CAPTURE(answer.substr(0, 120));
         SearchedWatch searched({answer, answer}, 1000);

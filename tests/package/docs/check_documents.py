@@ -35,7 +35,13 @@ WHERE_IS = {
     "When are many namespaces watched together?":
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
     "What does a watcher tell its host?":
-        {"detail/hosts/object_watch.ipp": "bool tell_next(TimePoint now) override"},
+        {"detail/hosts/object_watch.ipp": "News take_news() override"},
+    "How does a host read instead of being called?":
+        {"detail/base/host_handle.hpp": "void read(ReaderPtr reader)"},
+    "What does the server call a custom resource?":
+        {"detail/hosts/resource_search.ipp": "void ResourceSearch::on_group"},
+    "What is kept of an object of any resource?":
+        {"detail/kinds/generic_content.ipp": "keep_content("},
     "In which form are objects kept?":
         {"detail/kinds/object_form.hpp": "struct ObjectForm {"},
     "How do threads read a store without waiting?":

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that docs/labels.md names each label that the roles make, and no other, and that it says
-the same of where they come from as label_origin().
+"""Checks that docs/labels.md tells of each label that the roles make, and of no other, and that its
+lists are what the code says: RoleTraits<role>::labels and label_origin(). With --write writes these
+lists, which stand between comments, into the page.
 
-usage: check_labels.py PROJECT_DIRECTORY
+usage: check_labels.py [--write] PROJECT_DIRECTORY
 """
 import pathlib
 import re
 import sys
+import textwrap
 
 PREFIX = "__meta_kubernetes_"
 LITERAL = re.compile(r'"(__meta_kubernetes_[a-z0-9_]+)')
@@ -16,13 +18,63 @@ KIND = re.compile(r'ROW\((\w+), "(\w+)"')
 SOURCE = re.compile(r'\{"([a-z_]+)", Kind::(\w+),\s*"((?:[^"\\]|\\.)*)"\}')
 OWNER = re.compile(r'\{"([a-z_]+)", Kind::(\w+)\}')
 FAMILY = re.compile(r'\{"([a-z_]+)", "([a-zA-Z.]+)"\}')
-# An entry of the document's list: label, kind, field.
-ENTRY = re.compile(r"^\* `(__meta_kubernetes_[a-z0-9_]+)(?:<\w+>)?`:\s(?:  )?([A-Z]\w+) `(.+)`$", re.M)
+TRAITS = re.compile(r"RoleTraits<Role::(\w+)> \{.*?LabelRow labels\[\] = \{(.*?)^    \};", re.S | re.M)
+# A text may be several literals.
+TEXT = r'((?:"[^"\\]*"\s*)+)'
+ROW = re.compile(r'\{"([a-z_<>]+)", (group|target), (both|prometheus|victoriametrics),\s*'
+                 + TEXT + r",\s*" + TEXT + r"\}")
+DIALECT = {"prometheus": "Prometheus' dialect only.", "victoriametrics": "vmagent's dialect only."}
+LIST = re.compile(r"^(<!-- ([a-z ]+), written by scripts/labels -->\n)(.*?)^(<!-- end -->)$", re.S | re.M)
+
+
+def read(root, path):
+    return (root / path).read_text(encoding="utf-8")
+
+
+def joined(literals):
+    return "".join(re.findall(r'"([^"]*)"', literals))
+
+
+def wrapped(text):
+    return textwrap.fill(text, 100, subsequent_indent="  ", break_long_words=False,
+                         break_on_hyphens=False) + "\n"
+
+
+def names_of(row_name):
+    """With the companion that says whether there is such a key."""
+    names = [row_name]
+    for family in ("label_<key>", "annotation_<key>"):
+        if row_name.endswith("_" + family):
+            names.append(row_name.replace(family, family.replace("_", "present_")))
+    return [PREFIX + name for name in names]
+
+
+def entry(name, dialects, says, absent):
+    sentences = [says + "."] if says else []
+    sentences += [DIALECT[dialects]] if dialects in DIALECT else []
+    if absent:
+        sentences.append(f"{'Absent' if sentences else 'absent'} {absent}.")
+    names = ", ".join(f"`{name}`" for name in names_of(name))
+    return wrapped("* " + names + (": " if sentences else "") + " ".join(sentences))
+
+
+def lists_of_roles(root):
+    lists = {}
+    for header in sorted(root.glob("include/k8s_sd/detail/roles/*.hpp")):
+        for role, rows in TRAITS.findall(header.read_text(encoding="utf-8")):
+            found = ROW.findall(rows)
+            if len(found) != len(re.findall(r"^ {8}\{", rows, re.M)):
+                raise ValueError(f"{header}: a row that is none")
+            for name, place, dialects, says, absent in found:
+                line = entry(name, dialects, joined(says), joined(absent))
+                key = f"{role} {place}"
+                lists[key] = lists.get(key, "") + line
+    return lists
 
 
 def origins_in_code(root):
-    kinds = dict(KIND.findall((root / "include/k8s_sd/kind.hpp").read_text(encoding="utf-8")))
-    code = (root / "include/k8s_sd/detail/labels/label_origin.ipp").read_text(encoding="utf-8")
+    kinds = dict(KIND.findall(read(root, "include/k8s_sd/kind.hpp")))
+    code = read(root, "include/k8s_sd/detail/labels/label_origin.ipp")
     origins = {PREFIX + name: (kinds[kind], field.replace('\\"', '"').replace("{}", "<key>"))
                for name, kind, field in SOURCE.findall(code)}
     for owner, kind in OWNER.findall(code):
@@ -31,11 +83,25 @@ def origins_in_code(root):
     return origins
 
 
+def list_of_origins(origins):
+    lines = []
+    for name, (kind, field) in sorted(origins.items()):
+        placeholder = "<type>" if name.endswith("node_address_") else "<key>"
+        head = f"* `{name}{placeholder if name.endswith('_') else ''}`:"
+        line = f"{head} {kind} `{field}`\n"
+        lines.append(line if len(line) <= 101 else f"{head}\n  {kind} `{field}`\n")
+    return "".join(lines)
+
+
+def lists_in_code(root):
+    return {**lists_of_roles(root), "origins": list_of_origins(origins_in_code(root))}
+
+
 def complaints(root):
     made = set()
     for header in root.glob("include/k8s_sd/detail/roles/**/*.[hi]pp"):
         made.update(LITERAL.findall(header.read_text(encoding="utf-8")))
-    document = (root / "docs/labels.md").read_text(encoding="utf-8")
+    document = read(root, "docs/labels.md")
     told = set(NAME.findall(document))
     if not made:
         yield "found no label in the code"
@@ -44,19 +110,28 @@ def complaints(root):
     for name in sorted(told - made):
         yield f"docs/labels.md names {name}, which no role makes"
     # Each role's object has a namespace; that is no entry.
-    told_origins = {name: (kind, field) for name, kind, field in ENTRY.findall(document)}
-    origins = origins_in_code(root)
-    for name in sorted(made - {PREFIX + "namespace"} - set(origins)):
+    for name in sorted(made - {PREFIX + "namespace"} - set(origins_in_code(root))):
         yield f"label_origin.ipp lacks {name}"
-    for name in sorted(set(origins) | set(told_origins)):
-        if name not in made:
-            yield f"{name} has an origin, and no role makes it"
-        elif origins.get(name) != told_origins.get(name):
-            yield f"{name} comes from {origins.get(name)}, docs/labels.md says {told_origins.get(name)}"
+    wanted = lists_in_code(root)
+    written = {name: text for _, name, text, _ in LIST.findall(document)}
+    for name in sorted(set(wanted) | set(written)):
+        if wanted.get(name) != written.get(name):
+            yield f"the list '{name}' of docs/labels.md is not what the code says: scripts/labels"
 
 
-def main(project):
-    found = list(complaints(pathlib.Path(project)))
+def write(root):
+    lists = lists_in_code(root)
+    path = root / "docs/labels.md"
+    document = path.read_text(encoding="utf-8")
+    path.write_text(LIST.sub(lambda m: m[1] + lists.get(m[2], "") + m[4], document),
+                    encoding="utf-8")
+
+
+def main(*arguments):
+    root = pathlib.Path(arguments[-1])
+    if arguments[0] == "--write":
+        write(root)
+    found = list(complaints(root))
     for complaint in found:
         print(complaint)
     print(f"{len(found)} complaints")

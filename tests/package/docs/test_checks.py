@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""The check of docs/failures.md fails where it should: it is shown mistakes.
+"""The checks of docs/failures.md and docs/labels.md fail where they should: they are shown mistakes.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
 
 import check_failures
+import check_labels
 
 PROJECT = pathlib.Path(sys.argv.pop(1))
 
@@ -75,6 +77,56 @@ class FailuresTest(unittest.TestCase):
             (folder / "test.cpp").write_text(text, encoding="utf-8")
             self.assertEqual(list(check_failures.test_cases(pathlib.Path(name))),
                              ['unit: Some: "quoted", long name'])
+
+
+class LabelsTest(unittest.TestCase):
+    """In a copy of what the check reads."""
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for path in ("include/k8s_sd/kind.hpp", "include/k8s_sd/detail/labels/label_origin.ipp",
+                     "include/k8s_sd/detail/roles", "docs/labels.md"):
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            source = PROJECT / path
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, self.root / path)
+
+    def change(self, path, before, after):
+        file = self.root / path
+        text = file.read_text(encoding="utf-8")
+        self.assertIn(before, text)
+        file.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+    def expect(self, *problems):
+        found = list(check_labels.complaints(self.root))
+        self.assertEqual(len(found), len(problems), found)
+        for problem, complaint in zip(problems, found):
+            self.assertIn(problem, complaint)
+
+    def test_the_page_as_it_is_has_no_problem(self):
+        self.expect()
+
+    def test_a_row_that_differs_is_found_and_mended(self):
+        self.change("include/k8s_sd/detail/roles/pod.hpp", "empty until the pod is on a node", "hm")
+        self.expect("the list 'pod group' of docs/labels.md is not what the code says")
+        check_labels.write(self.root)
+        self.expect()
+
+    def test_an_origin_that_differs_is_found(self):
+        self.change("include/k8s_sd/detail/labels/label_origin.ipp", "spec.nodeName", "spec.node")
+        self.expect("the list 'origins' of docs/labels.md")
+
+    def test_a_label_without_a_row_is_found(self):
+        self.change("include/k8s_sd/detail/roles/ingress.hpp",
+                    '"__meta_kubernetes_ingress_host"', '"__meta_kubernetes_ingress_new"')
+        self.expect("docs/labels.md lacks __meta_kubernetes_ingress_new",
+                    "docs/labels.md names __meta_kubernetes_ingress_host, which no role makes",
+                    "label_origin.ipp lacks __meta_kubernetes_ingress_new")
+
+    def test_a_row_that_cannot_be_read_is_found(self):
+        self.change("include/k8s_sd/detail/roles/ingress.hpp", '{"ingress_host", target',
+                    '{"ingress_host", here')
+        self.assertRaises(ValueError, lambda: list(check_labels.complaints(self.root)))
 
 
 if __name__ == "__main__":

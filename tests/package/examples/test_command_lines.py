@@ -6,7 +6,8 @@ import unittest
 
 from harness import FOLDER, run
 
-SMALL = ("existing_app", "coroutine", "watch_url", "agent", "balancer", "object_cache")
+SMALL = ("existing_app", "coroutine", "watch_url", "agent", "balancer", "crd_watch",
+         "object_cache")
 LARGE = ("discover", "relabel", "scraper")
 PROGRAMS = [name for name in (*SMALL, "many_jobs", *LARGE)
             if os.path.exists(os.path.join(FOLDER, name))]

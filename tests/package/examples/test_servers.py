@@ -14,6 +14,7 @@ PROGRAMS = {
     "watch_url": (["--diffs", "1"], "running pods; changes from now on:"),
     "agent": (["--diffs", "3"], r"(?m)^\S+: \S+/\S+ on \S+ app="),
     "balancer": (["--diffs", "1"], r"(?m)^\+ shop/\S+: \d+\."),
+    "crd_watch": (["--diffs", "1", "--resource", "apps/Deployment"], r"(?m)^\+ shop/"),
     "object_cache": (["--diffs", "1"], "(Secret|ConfigMap) shop/.*: does not exist"),
     "many_jobs": (["--steps", "1", "--interval", "0.3", "--timeout", "20"],
                   "shop, first diff: [1-9]"),

@@ -36,7 +36,14 @@ class SmallExamples(unittest.TestCase):
                                 "k8s_sd_diffs_delivered_total 4", "discovery ended: ")
 
     def test_coroutine(self):
-        self.ends_after_changes("coroutine", r"(?m)^\d+ pods$", "discovery ended: ")
+        self.ends_after_changes("coroutine", r"(?m)^\d+ pods$")
+
+    def test_coroutine_ends_by_a_signal(self):
+        with running("coroutine") as program:
+            program.line_with(r"^\d+ pods$")
+            program.process.send_signal(signal.SIGTERM)
+            program.line_with("^discovery ended: ")
+            self.assertEqual(program.process.wait(), 0)
 
     def test_watch_url(self):
         self.ends_after_changes("watch_url", r"(?m)^\d+ running pods; changes from now on:$",
@@ -47,6 +54,23 @@ class SmallExamples(unittest.TestCase):
 
     def test_balancer(self):
         self.ends_after_changes("balancer", r"(?m)^\+ shop/\S+: \d+\.\d+\.\d+\.\d+")
+
+    def test_crd_watch(self):
+        self.ends_after_changes("crd_watch", r"(?m)^\+ shop/blue \{.*\"spec\":\{\"size\":1",
+                                "(?m)^~ shop/blue ", "(?m)^- shop/red ")
+
+    def test_crd_watch_prints_chosen_fields_of_any_resource(self):
+        with simulated_cluster() as url:
+            result = run("crd_watch", "--diffs", 1, "--resource", "apps/Deployment",
+                         "--field", "spec.replicas", url)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r'(?m)^\+ shop/\S+ \{"spec":\{"replicas":\d+\}\}$')
+
+    def test_crd_watch_says_what_the_server_does_not_have(self):
+        with running("crd_watch", "--resource", "example.com/Gadget") as program:
+            self.assertIn('has no "Gadget"; is its CustomResourceDefinition there',
+                          program.error_line())
+            self.assertEqual(program.signal(signal.SIGTERM), 0)
 
     def test_many_jobs(self):
         result = run("many_jobs", "--steps", 7, "--interval", 0.3)
@@ -117,7 +141,7 @@ class SmallExamples(unittest.TestCase):
 
     def test_signals_end_them(self):
         for program in ("existing_app", "coroutine", "many_jobs", "watch_url", "agent",
-                        "balancer", "object_cache"):
+                        "balancer", "crd_watch", "object_cache"):
             with self.subTest(program), running(program) as instance:
                 instance.line()
                 self.assertEqual(instance.signal(signal.SIGTERM), 0)

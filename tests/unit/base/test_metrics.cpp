@@ -79,11 +79,11 @@ TEST_CASE("Metrics: visit() brings every value of every kind, then those of the 
         CHECK(values.emplace(std::pair(name, resource), value).second);
         if (resources.empty() || resources.back() != resource) resources.emplace_back(resource);
     });
-    CHECK(values.size() == std::size(kind_metrics) * kind_count + std::size(context_metrics));
+    CHECK(values.size() == std::size(kind_metrics) * (kind_count + 1) + std::size(context_metrics));
     CHECK(values.at({"k8s_sd_synced_watchers", "configmaps"}) == -1);
     CHECK(values.at({"k8s_sd_synced_watchers", "secrets"}) == 0);
     CHECK(values.at({"k8s_sd_cache_revivals_total", ""}) == 7);
-    REQUIRE(resources.size() == kind_count + 1);
+    REQUIRE(resources.size() == kind_count + 2);
     CHECK(resources.front() == "nodes");
     CHECK(resources.back().empty());
 }

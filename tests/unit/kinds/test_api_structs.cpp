@@ -220,11 +220,34 @@ TEST_CASE("API structs: fields that nobody keeps are empty, and no difference") 
     CHECK_FALSE(list.objects[0]->same_content(*restarted.objects.at(0)));
 }
 
+TEST_CASE("API structs: a resource version alone is no difference, even where it is named") {
+    const ObjectForm form(Kind::pod, {"metadata.resourceVersion", "metadata.labels"}, false);
+    const KeptList before(form, json_type, one_pod);
+    std::string other(one_pod);
+    other.replace(other.find(R"("7")"), 3, R"("8")");
+    const KeptList after(form, json_type, other);
+    CHECK(same_fields(*before.objects.at(0), *after.objects.at(0), form.mask));
+    CHECK(struct_in<Kind::pod>(after.objects[0]).metadata.resource_version == "8");
+}
+
+TEST_CASE("API structs: all of a Secret is without its annotations, which have to be named") {
+    CHECK(fields_meant(Kind::pod, Fields::all()) == Fields::all());
+    CHECK(fields_meant(Kind::configmap, Fields::all()) == Fields::all());
+    const Fields meant = fields_meant(Kind::secret, Fields::all());
+    CHECK_FALSE(meant.reaches("metadata.annotations"));
+    for (const std::string& path : field_paths(Kind::secret))
+        CHECK(meant.reaches(path) == (path != "metadata.annotations"));
+    CHECK(fields_meant(Kind::secret, {"metadata"}) == Fields{"metadata"});
+}
+
 TEST_CASE("API structs: only the metadata is asked for where nothing else is kept") {
     CHECK(make_schema(Kind::namespace_, {}).metadata_only);
     CHECK(make_schema(Kind::replicaset, Fields::all()).metadata_only);
     CHECK_FALSE(make_schema(Kind::namespace_, Fields::all()).metadata_only);
     CHECK_FALSE(make_schema(Kind::pod, {}).metadata_only);
+    CHECK(make_schema(Kind::secret, {"metadata.annotations"}).metadata_only);
+    CHECK_FALSE(make_schema(Kind::secret, {"type"}).metadata_only);
+    CHECK_FALSE(schema_of(Kind::secret).metadata_only);
 }
 
 TEST_CASE("API structs: quantities and times are read of both encodings alike") {

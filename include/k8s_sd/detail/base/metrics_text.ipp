@@ -78,9 +78,10 @@ std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoin
                                const MetricLabels& labels) {
     // Those who share a watch have the same status.
     std::vector<WatchStatus> single;
-    std::set<std::pair<Kind, std::string_view>> seen;
-    std::copy_if(watches.begin(), watches.end(), std::back_inserter(single),
-                 [&](const WatchStatus& w) { return seen.emplace(w.kind, w.ns).second; });
+    std::set<std::pair<std::string_view, std::string_view>> seen;
+    std::copy_if(
+        watches.begin(), watches.end(), std::back_inserter(single),
+        [&](const WatchStatus& w) { return seen.emplace(to_string(w.kind), w.ns).second; });
     TextWriter writer(labels);
     visit_watch_metrics(single, now,
                         [&](const MetricDescription& metric, const WatchStatus& watch,

@@ -9,25 +9,29 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Begins async_run() of an Owner, which makes it a friend. A class with a constructor, because g++
-/// 12 miscompiles closures and aggregates that are temporaries of an expression with co_await.
-template <class Owner, class Impl>
+/// Begins an operation of a handle that completes with an error code. A class with a constructor,
+/// because g++ 12 miscompiles closures and aggregates that are temporaries of an expression with
+/// co_await.
+template <class Impl>
 class RunInitiation {
  public:
     using executor_type = boost::asio::any_io_executor;
+    using Begin = void (*)(const std::shared_ptr<Impl>&,
+                           boost::asio::any_completion_handler<void(error_code)>);
 
-    RunInitiation(std::shared_ptr<Impl> impl, executor_type executor)
-        : impl_(std::move(impl)), executor_(std::move(executor)) {}
+    RunInitiation(std::shared_ptr<Impl> impl, executor_type executor, Begin begin)
+        : impl_(std::move(impl)), executor_(std::move(executor)), begin_(begin) {}
     executor_type get_executor() const noexcept { return executor_; }
     template <class Handler>
     void operator()(Handler&& handler) const {
-        Owner::run(impl_, boost::asio::any_completion_handler<void(error_code)>(
-                              std::forward<Handler>(handler)));
+        begin_(impl_, boost::asio::any_completion_handler<void(error_code)>(
+                          std::forward<Handler>(handler)));
     }
 
  private:
     std::shared_ptr<Impl> impl_;
     executor_type executor_;
+    Begin begin_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

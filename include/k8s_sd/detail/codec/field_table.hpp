@@ -19,11 +19,12 @@
 /// field in protobuf (generated.proto of the API group), and where it goes.
 namespace k8s_sd::inline v0::detail {
 
-/// How a map is written.
+/// How a map or an integer is written.
 enum class Format : std::uint8_t {
     plain,
     base64,      ///< the values are bytes, which JSON writes in base64
     quantities,  ///< the values are messages with a text in protobuf
+    int64,       ///< of an integer: it may need 64 bits
 };
 
 /// Where a field of a struct comes from.
@@ -133,7 +134,9 @@ class TableProjection {
             return text<Pointer>();
         } else if constexpr (std::is_same_v<Field, std::int64_t> ||
                              std::is_same_v<Field, std::optional<std::int64_t>>) {
-            return number<Pointer>();
+            Projection node = number<Pointer>();
+            node.wide = row.format == Format::int64;
+            return node;
         } else if constexpr (std::is_same_v<Field, bool> ||
                              std::is_same_v<Field, std::optional<bool>>) {
             return boolean<Pointer>();

@@ -164,8 +164,10 @@ class JsonParser {
         return at + 1;
     }
     const char* pass_over(const char* at, const char* end) {
+        const char* const begin = at;
         at = skip_.pass(at, end);
         if (skip_.failed()) return fail(at, "strings or brackets do not fit, or it is too deep");
+        handler_.on_passing({begin, static_cast<std::size_t>(at - begin)});
         if (!skip_.done()) return at;
         handler_.on_passed();
         end_value();

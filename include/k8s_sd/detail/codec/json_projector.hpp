@@ -27,7 +27,7 @@ class RecordSink {
 };
 
 /// The handler of a JsonParser that fills aggregates through a Projection. Objects and arrays that
-/// it has no node for are passed over, see JsonSkip.
+/// it has no node for are passed over, see JsonSkip; so are those whose text is wanted as it is.
 ///
 /// A value of the wrong type does not end the document: it is noted as the problem of the record
 /// it is in, and skipped, but parsed. A record is an element of the array at `records`, or the
@@ -65,8 +65,15 @@ class JsonProjector {
     /// What is wrong with the document around the records; empty: nothing.
     const std::string& document_problem() const noexcept { return document_problem_; }
 
-    bool passes_over() const noexcept { return skipping_ == 0 && pending_ == nullptr; }
-    void on_passed() noexcept {}  // a member: the next key decides
+    bool passes_over() const noexcept {
+        return skipping_ == 0 && (pending_ == nullptr || pending_->type == Type::raw);
+    }
+    void on_passing(std::string_view part) {
+        if (pending_ != nullptr) append(part);
+    }
+    void on_passed() {
+        if (pending_ != nullptr) take_raw();  // if not: the next key decides
+    }
     void on_document_end() {
         if (records_ == nullptr) sink_.on_record();
     }
@@ -161,6 +168,16 @@ class JsonProjector {
         void* context;
     };
 
+    [[gnu::noinline]] void take_raw() {
+        void* around = context();
+        if (frames_.back().node->type == Type::array) around = frames_.back().node->begin(around);
+        std::string problem;
+        if (!too_large_)
+            problem = pending_->take_raw(pending_->begin(around), {text_.data(), text_.size()});
+        if (!problem.empty()) note_problem(std::move(problem));
+        forget_text();
+        after_value();
+    }
     // A number may be written in quotes.
     static bool takes_text(const Projection& node) noexcept {
         return node.type == Type::text || node.set_text != nullptr;
@@ -212,6 +229,7 @@ class JsonProjector {
             case Type::text: return "a string";
             case Type::number: return "an integer";
             case Type::boolean: return "a boolean";
+            case Type::raw: return "an object";
         }
         return {};
     }

@@ -23,17 +23,21 @@ struct JsonEvent {
 /// What is read of the lists and events of a kind.
 struct JsonSchema {
     /// \param members  what is read of an object
-    explicit JsonSchema(const Members& members);
+    explicit JsonSchema(const Members& members)
+        : JsonSchema(project::object(members), project::object(members)) {}
+    /// \param item    an object of a list: a node whose aggregate is the object
+    /// \param object  that of an event: the same
+    JsonSchema(Projection item, Projection object);
 
     Projection list;   ///< of a JsonList
     Projection event;  ///< of a JsonEvent
 };
 
-inline JsonSchema::JsonSchema(const Members& members) {
+inline JsonSchema::JsonSchema(Projection item, Projection event_object) {
     using namespace project;
     Projection items{.type = Projection::Type::array};
     items.begin = [](void* around) { return static_cast<JsonList*>(around)->item; };
-    items.element.push_back(object(members));
+    items.element.push_back(std::move(item));
     list = object({
         {"kind", text<&JsonList::kind>()},
         {"metadata", object({
@@ -42,7 +46,6 @@ inline JsonSchema::JsonSchema(const Members& members) {
                      })},
         {"items", std::move(items)},
     });
-    Projection event_object = object(members);
     event_object.begin = [](void* around) { return static_cast<JsonEvent*>(around)->object; };
     event = object({
         {"type", text<&JsonEvent::type>()},

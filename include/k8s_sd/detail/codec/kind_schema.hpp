@@ -20,6 +20,8 @@ struct KindSchema {
     std::string_view older_version;
     /// Nothing but the metadata is read.
     bool metadata_only = false;
+    /// Fields are read that have no numbers here.
+    bool json_only = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -36,6 +36,7 @@ struct Table<api::ObjectMeta> {
         Row<&M::namespace_>{"namespace", 3, Use::always},
         Row<&M::uid>{"uid", 5, Use::always},
         Row<&M::resource_version>{"resourceVersion", 6, Use::always},
+        Row<&M::generation>{"generation", 7, Use::hosts, Format::int64},
         Row<&M::creation_timestamp>{"creationTimestamp", 8},
         Row<&M::deletion_timestamp>{"deletionTimestamp", 9},
         Row<&M::labels>{"labels", 11, Use::labels},

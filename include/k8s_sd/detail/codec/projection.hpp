@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -19,7 +20,7 @@ namespace k8s_sd::inline v0::detail {
 /// without a node is skipped while parsing. Nodes write to the field of the aggregate around
 /// them, which is passed as `void*` so that one parser serves all kinds.
 struct Projection {
-    enum class Type : std::uint8_t { object, array, map, text, number, boolean };
+    enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw };
 
     Type type = Type::object;
     /// object: begins the object inside the aggregate around it and returns its address;
@@ -29,6 +30,8 @@ struct Projection {
     void (*set_number)(void* around, std::int64_t) = nullptr;
     void (*set_boolean)(void* around, bool) = nullptr;
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
+    /// raw: the text of an object; returns what is wrong with it, empty: nothing
+    std::string (*take_raw)(void* around, std::string_view json) = nullptr;
     std::size_t element_bytes = 0;  ///< array, map: what an element costs beside its texts
     bool base64 = false;            ///< map: the values are bytes, which JSON writes in base64
     bool wrapped = false;           ///< map: the values are messages with a text in protobuf

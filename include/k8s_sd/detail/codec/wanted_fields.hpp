@@ -11,6 +11,7 @@ namespace k8s_sd::inline v0::detail {
 enum class Use : std::uint8_t {
     none,
     always,  ///< to know which object it is
+    data,    ///< a DataObject has it
     owners,  ///< the links from a pod to its workload
     labels,  ///< it reaches a label
     hosts,   ///< hosts may want it, see Fields

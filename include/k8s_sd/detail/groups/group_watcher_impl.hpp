@@ -45,6 +45,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
 
     void on_change(const ObjectChange&) override;
     void on_batch_end() override { update(); }
+    void on_status() override;
 
     RoleState& state_of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
     void activate(Role);

@@ -137,6 +137,11 @@ void GroupWatcherImpl::update_soon() {
     });
 }
 
+void GroupWatcherImpl::on_status() {
+    for (const RoleState& state : roles_)
+        for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
+}
+
 // --- status --------------------------------------------------------------------------------------
 
 std::vector<WatchStatus> GroupWatcherImpl::status(Role role) const {

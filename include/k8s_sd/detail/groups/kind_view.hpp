@@ -43,6 +43,8 @@ class KindView {
         virtual void on_change(const ObjectChange&) = 0;
         /// All changes that arrived together were reported; it may be that kinds are synced now.
         virtual void on_batch_end() = 0;
+        /// The status of a watch has changed in more than the number of objects.
+        virtual void on_status() = 0;
 
      protected:
         ~Observer() = default;

@@ -58,7 +58,7 @@ bool KindView::tells_apart(const Object& before, const Object& after) const {
     // What is kept for labels alone has been compared.
     if (!before.same_uid(after) || !after.has_api_object()) return true;
     if (is_for_labels()) return !before.same_labels(after);
-    return !same_fields(before, after, mask_);
+    return !same_fields(before, after, wanted_.fields, mask_);
 }
 
 bool KindView::needs(const WatchQuery& query) const {

@@ -204,6 +204,7 @@ bool SharedWatch::is_refused(error_code failure) {
 void SharedWatch::on_status() {
     const auto self = shared_from_this();  // views may leave it
     publish();
+    for_each_active([](KindView& view) { view.observer_.on_status(); });
     owner_.switch_views();
 }
 

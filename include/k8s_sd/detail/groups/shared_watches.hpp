@@ -32,6 +32,7 @@ class SharedWatches {
     const std::shared_ptr<KindWatches>& of(Kind kind, LabelDialect dialect);
     /// Those that are there already, of whatever dialect.
     const std::shared_ptr<KindWatches>& for_hosts(Kind kind);
+    const std::shared_ptr<ApiClient>& client() const noexcept { return common_->client; }
 
     // Any thread.
     const asio::any_io_executor& strand() const noexcept { return strand_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/reader.hpp"
 #include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/object.hpp"
@@ -22,10 +23,16 @@ namespace asio = boost::asio;
 class K8S_SD_EXPORT ObjectWatch {
  public:
     using executor_type = asio::any_io_executor;
-    /// The complete state comes as objects that were absent before.
-    using Callback = std::function<void(bool full, const std::vector<ObjectChange>&)>;
+    /// What there is to tell. The complete state comes as objects that were absent before.
+    struct News {
+        bool full = false;
+        std::vector<ObjectChange> changes;
+    };
+    using Callback = std::function<void(const News&)>;
+    using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
-    ObjectWatch(executor_type, Kind, const WatcherConfig&, Callback);
+    /// \param callback  empty: the host reads
+    ObjectWatch(executor_type, Kind, const WatcherConfig&, Callback callback);
     ObjectWatch(ObjectWatch&&) noexcept = default;
     ObjectWatch& operator=(ObjectWatch&&) noexcept;
     ~ObjectWatch();
@@ -34,16 +41,30 @@ class K8S_SD_EXPORT ObjectWatch {
     template <class CompletionToken>
     auto async_run(CompletionToken&& token) {
         return asio::async_initiate<CompletionToken, void(error_code)>(
-            InitiateRun(impl_, get_executor()), token);
+            Initiate(impl_, get_executor(), &ObjectWatch::run), token);
     }
+    template <class CompletionToken>
+    auto async_wait_synced(CompletionToken&& token) {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            Initiate(impl_, get_executor(), &ObjectWatch::wait_synced), token);
+    }
+    template <class Diff, class CompletionToken>
+    auto async_next(Diff (*to_diff)(const News&), CompletionToken&& token) {
+        return asio::async_initiate<CompletionToken, void(error_code, Diff)>(
+            NextInitiation<Impl, News, Diff>(impl_, get_executor(), &ObjectWatch::read, to_diff),
+            token);
+    }
+    void set_status_callback(StatusCallback);
     void cancel() noexcept;
     DiscovererStatus status() const;
 
  private:
     class Impl;
-    using InitiateRun = RunInitiation<ObjectWatch, Impl>;
-    friend InitiateRun;
-    static void run(const std::shared_ptr<Impl>&, asio::any_completion_handler<void(error_code)>);
+    using Handler = asio::any_completion_handler<void(error_code)>;
+    using Initiate = RunInitiation<Impl>;
+    static void run(const std::shared_ptr<Impl>&, Handler);
+    static void wait_synced(const std::shared_ptr<Impl>&, Handler);
+    static void read(const std::shared_ptr<Impl>&, std::unique_ptr<Reader<News>>);
 
     std::shared_ptr<Impl> impl_;
 };

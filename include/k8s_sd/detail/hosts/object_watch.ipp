@@ -1,62 +1,37 @@
-#include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
-#include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/host_handle.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/pending_objects.hpp"
+#include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
+#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <algorithm>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// The state behind a handle. The callback is called without `mutex_`.
-class ObjectWatch::Impl final : public KindView::Observer,
-                                public Delivery::Source,
-                                public std::enable_shared_from_this<Impl> {
+class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public KindView::Observer {
  public:
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback)
         : Impl(executor, kind, config, std::move(callback), Inputs(executor, config)) {}
 
-    const executor_type& executor() const noexcept { return executor_; }
-
-    void run(RunOperation::Handler handler) {
-        auto operation =
-            std::make_unique<RunOperation>(std::move(handler), executor_, weak_from_this());
-        const std::lock_guard lock(mutex_);
-        if (operation_)
-            return RunOperation::complete(std::move(operation), asio::error::already_started);
-        if (delivery_.cancelled())
-            return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-        operation_ = std::move(operation);
-        asio::post(watches_->strand(), [self = shared_from_this()] { self->start(); });
-    }
-
-    void cancel() noexcept {
-        const auto self = shared_from_this();
-        if (!delivery_.cancel(self)) return;
-        asio::post(watches_->strand(), [self] { self->stop(); });
-        std::unique_ptr<RunOperation> operation;
-        {
-            const std::lock_guard lock(mutex_);
-            operation = std::move(operation_);
-        }
-        // Without the mutex: a context that ends destroys the handler at once, and with it perhaps
-        // what calls this object.
-        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-    }
-
-    DiscovererStatus status() const {
+    DiscovererStatus status() const override {
         std::vector<WatchStatus> watches;
         const std::lock_guard lock(mutex_);
-        if (view_ && !delivery_.cancelled()) view_->add_status(watches);
+        if (cancelled()) return discoverer_status({});
+        if (search_) watches.push_back(search_->status());
+        if (view_) view_->add_status(watches);
         return discoverer_status(std::move(watches));
     }
 
@@ -71,30 +46,91 @@ class ObjectWatch::Impl final : public KindView::Observer,
     };
 
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback,
-         Inputs inputs)
-        : executor_(executor),
+         const Inputs& inputs)
+        : HostHandle(executor, inputs.watches->strand(), inputs.watches->environment().clock,
+                     config.min_update_interval, callback != nullptr),
           kind_(kind),
+          resource_(config.resource),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
-                  config.fields},
+                  fields_meant(kind, config.fields)},
           callback_(std::move(callback)),
-          watches_(std::move(inputs.watches)),
-          delivery_(executor_, watches_->strand(), watches_->environment().clock, 1),
-          pace_(config.min_update_interval) {}
+          watches_(inputs.watches) {}
+
+    void begin() override {
+        asio::post(watches_->strand(), [self = self_as(this)] { self->start(); });
+    }
+    void end() noexcept override {
+        asio::post(watches_->strand(), [self = self_as(this)] { self->stop(); });
+    }
 
     // --- on the strand of the watches ---------------------------------------------------------
 
     void start() {
-        if (delivery_.cancelled()) return;
-        auto view = std::make_unique<KindView>(watches_->for_hosts(kind_), wanted_,
-                                               static_cast<KindView::Observer&>(*this));
+        if (cancelled()) return;
+        if (kind_ != any_other_kind) return watch(kind_);
+        if (const auto kind = kind_of_resource(resource_)) return watch(*kind);
+        search();
+    }
+
+    void search() {
+        auto search = std::make_shared<ResourceSearch>(watches_->client(), resource_);
+        {
+            const std::lock_guard lock(mutex_);
+            search_ = search;
+        }
+        const std::weak_ptr<Impl> weak = self_as(this);
+        search->start(
+            [weak](Kind kind) {
+                if (const auto self = weak.lock()) self->watch(kind);
+            },
+            [weak] {
+                if (const auto self = weak.lock()) self->on_status_change();
+            });
+    }
+
+    void watch(Kind kind) {
+        if (cancelled()) return;
+        const std::unique_ptr<KindView> replaced = start_view(kind);
+        if (!replaced) return;
+        if (known_) replaced->for_each([this](const ObjectPtr& object) { keep_told(object); });
+        known_ = false;
+    }
+
+    /// \returns the view before, if it is replaced
+    std::unique_ptr<KindView> start_view(Kind kind) {
+        const bool is_same = view_ && kind == watched_;
+        auto view = is_same ? nullptr
+                            : std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
+                                                         static_cast<KindView::Observer&>(*this));
         const std::lock_guard lock(mutex_);
-        view_ = std::move(view);
+        search_.reset();
+        if (is_same) return nullptr;
+        watched_ = kind;
+        view_.swap(view);
+        return view;
+    }
+
+    /// The host has it, of the version before.
+    void keep_told(const ObjectPtr& object) {
+        told_.insert_or_assign({std::string(object->ns()), std::string(object->name())}, object);
+    }
+
+    /// The server has the resource no longer as it was found: perhaps in another version.
+    void search_again() {
+        if (kind_ != any_other_kind || search_ || kind_of_resource(resource_)) return;
+        std::vector<WatchStatus> watches;
+        view_->add_status(watches);
+        const auto is_gone = [](const WatchStatus& w) { return w.error == errc::not_found; };
+        if (std::any_of(watches.begin(), watches.end(), is_gone)) search();
     }
 
     void stop() {
+        if (search_) search_->cancel();
         std::unique_ptr<KindView> view;
         const std::lock_guard lock(mutex_);
         view.swap(view_);
+        search_.reset();
+        told_.clear();
         state_.reset();
         pending_ = {};
     }
@@ -109,59 +145,75 @@ class ObjectWatch::Impl final : public KindView::Observer,
 
     void on_batch_end() override {
         if (!known_ && !view_->synced()) return;
-        const std::lock_guard lock(mutex_);
-        if (!std::exchange(known_, true)) {
-            state_.emplace();
-            view_->for_each([&](const ObjectPtr& object) { state_->push_back({nullptr, object}); });
+        const bool is_first = !std::exchange(known_, true);
+        {
+            const std::lock_guard lock(mutex_);
+            if (is_first && std::exchange(has_begun_, true)) {
+                compare_with_told();
+            } else if (is_first) {
+                state_.emplace();
+                view_->for_each([&](const ObjectPtr& object) {
+                    state_->push_back({nullptr, object});
+                });
+            }
+            if (has_news() && !cancelled()) wake();
         }
-        if (has_news() && !delivery_.cancelled()) delivery_.wake(shared_from_this());
+        if (is_first) on_first_state();
+    }
+
+    /// In another version everything may have changed.
+    void compare_with_told() {
+        const auto differ = [this](const Object& before, const Object& after) {
+            return view_->tells_apart(before, after);
+        };
+        view_->for_each([&](const ObjectPtr& object) {
+            auto told = told_.extract({std::string(object->ns()), std::string(object->name())});
+            pending_.add({told ? told.mapped() : nullptr, object}, differ);
+        });
+        for (const auto& [name, object] : told_) pending_.add({object, nullptr}, differ);
+        told_.clear();
+    }
+
+    void on_status() override {
+        search_again();
+        on_status_change();
     }
 
     // --- delivery -----------------------------------------------------------------------------
 
-    bool tell_next(TimePoint now) override {
-        bool full = false;
-        std::vector<ObjectChange> changes;
-        {
-            const std::lock_guard lock(mutex_);
-            if (!has_news() || pace_.due(now) > now || delivery_.cancelled()) return false;
-            pace_.called(now);
-            full = state_.has_value();
-            changes = full ? std::move(*state_) : pending_.take();
-            if (full) state_.reset();
-        }
-        callback_(full, changes);
-        return true;
+    bool has_news() const override { return state_ || !pending_.empty(); }
+
+    News take_news() override {
+        if (!state_) return {false, pending_.take()};
+        News first{true, std::move(*state_)};
+        state_.reset();
+        return first;
     }
 
-    std::optional<TimePoint> next_due(TimePoint now) override {
-        const std::lock_guard lock(mutex_);
-        if (!has_news()) return std::nullopt;
-        return pace_.due(now);
-    }
+    void call(const News& news) override { callback_(news); }
 
-    bool has_news() const { return state_ || !pending_.empty(); }
-
-    const executor_type executor_;
-    const Kind kind_;
+    const Kind kind_;  ///< any_other_kind: that of the resource
+    const ResourceName resource_;
     const WantedObjects wanted_;
     const Callback callback_;
     const std::shared_ptr<SharedWatches> watches_;
-    Delivery delivery_;
-    bool known_ = false;  ///< the host was told of the complete state, or will be; of the strand
+    // Of the strand.
+    Kind watched_ = any_other_kind;  ///< by the view
+    bool has_begun_ = false;         ///< a complete state was known once
+    bool known_ = false;             ///< that of the view is
+    /// What the host was told in another version of the resource, until this one is known.
+    std::map<std::pair<std::string, std::string>, ObjectPtr> told_;
 
-    mutable std::mutex mutex_;        // guards what follows
-    std::unique_ptr<KindView> view_;  // changed on the strand only
-    std::unique_ptr<RunOperation> operation_;
+    // Guarded by the mutex; the first two are changed on the strand only.
+    std::unique_ptr<KindView> view_;
+    std::shared_ptr<ResourceSearch> search_;          // null: the kind is known
     std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
     PendingObjects pending_;                          // since then
-    Pace pace_;
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,
                          Callback callback) {
     check_host_executor(executor, "Watcher");
-    check_callback(callback, "Watcher");
     check_wanted_objects(kind, config);
     impl_ = std::make_shared<Impl>(executor, kind, config, std::move(callback));
 }
@@ -178,8 +230,20 @@ ObjectWatch::~ObjectWatch() { cancel(); }
 
 ObjectWatch::executor_type ObjectWatch::get_executor() const noexcept { return impl_->executor(); }
 
-void ObjectWatch::run(const std::shared_ptr<Impl>& impl, RunOperation::Handler handler) {
+void ObjectWatch::set_status_callback(StatusCallback callback) {
+    impl_->set_status_callback(std::move(callback));
+}
+
+void ObjectWatch::run(const std::shared_ptr<Impl>& impl, Handler handler) {
     impl->run(std::move(handler));
+}
+
+void ObjectWatch::wait_synced(const std::shared_ptr<Impl>& impl, Handler handler) {
+    impl->wait_synced(std::move(handler));
+}
+
+void ObjectWatch::read(const std::shared_ptr<Impl>& impl, std::unique_ptr<Reader<News>> reader) {
+    impl->read(std::move(reader));
 }
 
 void ObjectWatch::cancel() noexcept {

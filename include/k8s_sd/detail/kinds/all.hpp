@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/kinds/generic.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/kind.hpp"
 
@@ -20,7 +21,7 @@ auto with_kind(Kind kind, const F& f) {
         K8S_SD_KINDS(K8S_SD_CASE)
 #undef K8S_SD_CASE
     }
-    return f(KindTraits<Kind{}>{});  // there is no such kind
+    return f(KindTraits<any_other_kind>{});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -23,6 +23,9 @@ struct ObjectForm {
     KindSchema schema;
 };
 
+/// What a host means by Fields of the kind: of Fields::all() not what has to be named.
+Fields fields_meant(Kind kind, const Fields& fields);
+
 /// Which fields of the kind's struct are meant.
 FieldMask mask_of(Kind kind, const Fields& fields);
 
@@ -30,6 +33,7 @@ FieldMask mask_of(Kind kind, const Fields& fields);
 std::vector<std::string> field_paths(Kind kind);
 
 /// Whether two objects of a kind with the structs for hosts have these fields alike.
-bool same_fields(const Object& a, const Object& b, const FieldMask& mask);
+/// \param mask  of the fields
+bool same_fields(const Object& a, const Object& b, const Fields& fields, const FieldMask& mask);
 
 }  // namespace k8s_sd::inline v0::detail

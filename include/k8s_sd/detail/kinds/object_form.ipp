@@ -1,11 +1,25 @@
 #include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/generic_content.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// Neither that path nor one around it.
+Fields all_but(std::string_view left_out, std::vector<std::string> paths) {
+    std::erase_if(paths, [&](const std::string& path) { return Fields({path}).reaches(left_out); });
+    return Fields(std::move(paths));
+}
+
+}  // namespace
 
 FieldMask mask_of(Kind kind, const Fields& fields) {
     return with_kind(kind, [&](auto traits) { return make_mask(traits.rows, fields); });
@@ -18,11 +32,25 @@ std::vector<std::string> field_paths(Kind kind) {
     return paths;
 }
 
-bool same_fields(const Object& a, const Object& b, const FieldMask& mask) {
+Fields fields_meant(Kind kind, const Fields& fields) {
+    return with_kind(kind, [&](auto traits) {
+        using Traits = decltype(traits);
+        if constexpr (requires { Traits::only_by_name; }) {
+            if (fields == Fields::all()) return all_but(Traits::only_by_name, field_paths(kind));
+        }
+        return fields;
+    });
+}
+
+bool same_fields(const Object& a, const Object& b, const Fields& fields, const FieldMask& mask) {
     return with_kind(a.kind(), [&](auto traits) {
         using Model = typename decltype(traits)::Model;
-        return MaskedComparison::equal(*struct_of<Model>(a), *struct_of<Model>(b), traits.rows,
-                                       mask);
+        const auto before = struct_of<Model>(a);
+        const auto after = struct_of<Model>(b);
+        if (!MaskedComparison::equal(*before, *after, traits.rows, mask)) return false;
+        if constexpr (std::is_same_v<Model, Generic>)
+            return same_content(before->content, after->content, fields);
+        return true;
     });
 }
 

@@ -1,6 +1,9 @@
 #include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/generic_content.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
+
+#include <type_traits>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -9,10 +12,12 @@ namespace {
 template <class Traits>
 ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions& options,
                           LabelFactory& factory) {
-    if constexpr (requires { typename Traits::LabelObject; }) {
+    if constexpr (ReachesLabels<Traits>) {
         return new typename Traits::LabelObject(model, options, factory);
-    } else {
+    } else if constexpr (requires { Traits::make(model); }) {
         return Traits::make(model);
+    } else {
+        return nullptr;  // other kinds reach no label
     }
 }
 
@@ -20,13 +25,19 @@ template <class Traits>
 ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const ObjectForm& form,
                          const RoleOptions& options, LabelFactory& factory) {
     using Model = typename Traits::Model;
-    if constexpr (requires { typename Traits::LabelObject; }) {
-        auto kept = keep_struct(model, Traits::rows, form.mask);
-        if (!form.with_labels) return new TypedObject<Model>(kind, std::move(kept));
-        return new TypedLabelObject<typename Traits::LabelObject, Model>(std::move(kept), model,
-                                                                         options, factory);
+    if constexpr (std::is_same_v<Model, Generic>) {
+        auto kept = own_struct(model, Traits::rows, form.mask);
+        kept->object.content = keep_content(model.content, form.fields);
+        return new TypedObject<Generic>(kind, without_texts(std::move(kept)));
     } else {
-        return Traits::make(model);
+        auto kept = without_texts(own_struct(model, Traits::rows, form.mask));
+        if constexpr (ReachesLabels<Traits>) {
+            if (form.with_labels) {
+                return new TypedLabelObject<typename Traits::LabelObject, Model>(
+                    std::move(kept), model, options, factory);
+            }
+        }
+        return new TypedObject<Model>(kind, std::move(kept));
     }
 }
 

@@ -1,4 +1,6 @@
+#include "k8s_sd/detail/codec/generic_reader.hpp"
 #include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/generic_content.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 
 #include <algorithm>
@@ -32,12 +34,35 @@ bool is_metadata_only(const Members& members) {
     });
 }
 
+Projection raw_object() {
+    Projection node{.type = Projection::Type::raw};
+    node.begin = [](void* around) { return around; };
+    node.take_raw = [](void* object, std::string_view json) {
+        auto& document = *static_cast<Generic*>(object);
+        return read_generic(json, static_cast<model::Document<Generic>&>(document));
+    };
+    return node;
+}
+
+/// Of a kind whose fields are not known.
+KindSchema make_other_schema(Kind kind, const Fields& fields) {
+    using Traits = KindTraits<any_other_kind>;
+    const bool metadata_only = are_of_metadata(fields);
+    const Members members = object_members<Generic>(Traits::rows, {Use::labels, fields});
+    return {kind,
+            make_scratch<Generic>,
+            metadata_only ? JsonSchema(members) : JsonSchema(raw_object(), raw_object()),
+            ProtobufSchema(members, status_members<Generic>()),
+            {},
+            metadata_only,
+            !metadata_only};
+}
+
 template <Kind kind>
-KindSchema make_schema_of(KindTraits<kind> traits, const Fields& fields) {
+KindSchema make_schema_of(KindTraits<kind> traits, const WantedFields& wanted) {
     using Traits = KindTraits<kind>;
     using Model = typename Traits::Model;
-    const Members members =
-        object_members<Model>(traits.rows, {labels_of<Traits>(), fields});
+    const Members members = object_members<Model>(traits.rows, wanted);
     return {kind,
             make_scratch<Model>,
             JsonSchema(members),
@@ -48,7 +73,7 @@ KindSchema make_schema_of(KindTraits<kind> traits, const Fields& fields) {
 
 template <Kind kind>
 const KindSchema& static_schema(KindTraits<kind> traits) {
-    static const KindSchema schema = make_schema_of(traits, {});
+    static const KindSchema schema = make_schema_of(traits, {labels_of<KindTraits<kind>>(), {}});
     return schema;
 }
 
@@ -59,7 +84,14 @@ const KindSchema& schema_of(Kind kind) {
 }
 
 KindSchema make_schema(Kind kind, const Fields& fields) {
-    return with_kind(kind, [&](auto traits) { return make_schema_of(traits, fields); });
+    if (!is_built_in(kind)) return make_other_schema(kind, fields);
+    WantedFields wanted{Use::always, fields};
+    wanted.fields.add({"metadata.labels"});  // selectors may ask for them, whoever keeps them
+    return with_kind(kind, [&](auto traits) {
+        using Traits = decltype(traits);
+        if (ReachesLabels<Traits>) wanted.labels = labels_of<Traits>();
+        return make_schema_of(traits, wanted);
+    });
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,25 +1,28 @@
 #pragma once
 
+#include "k8s_sd/api/secret.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/objects/data_object_maker.hpp"
-#include "k8s_sd/detail/objects/model/data_map.hpp"
+
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
 template <>
 struct KindTraits<Kind::secret> {
-    using Model = model::DataMap;
-    // Not the annotations: one may hold a copy of the data (last-applied-configuration).
-    static constexpr Use labels = Use::always;
+    using Model = api::Secret;
+    static constexpr Use labels = Use::data;
+    // One may hold a copy of the data (last-applied-configuration).
+    static constexpr std::string_view only_by_name = "metadata.annotations";
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
-        Row<&Model::data>{"data", 2, Use::always, Format::base64},
-        Row<&Model::type>{"type", 3, Use::always},
-        Row<&Model::immutable>{"immutable", 5, Use::always},
+        Row<&Model::data>{"data", 2, Use::data, Format::base64},
+        Row<&Model::type>{"type", 3, Use::data},
+        Row<&Model::immutable>{"immutable", 5, Use::data},
     };
 
-    static ObjectPtr make(const Model& secret) { return make_data_object(Kind::secret, secret); }
+    static ObjectPtr make(const Model& secret) { return DataObjectMaker::make(secret); }
 };
 
 }  // namespace k8s_sd::inline v0::detail

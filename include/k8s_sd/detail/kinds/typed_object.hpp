@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/api/secret.hpp"
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/object.hpp"
@@ -7,20 +9,42 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
+/// Room for texts.
+struct TextRoom {
+    char* make(std::size_t size) {
+        memory = std::make_unique_for_overwrite<char[]>(size);
+        return memory.get();
+    }
+    std::unique_ptr<char[]> memory;
+};
+
+/// Room for texts of which nothing stays behind.
+struct CleansedTextRoom {
+    char* make(std::size_t size) {
+        memory.resize(size);
+        return memory.data();
+    }
+    CleansedBytes memory;
+};
+
 /// A struct of k8s_sd::api with the texts that it refers to.
 template <class T>
 struct OwnedStruct {
+    using Room = std::conditional_t<std::is_same_v<T, api::Secret>, CleansedTextRoom, TextRoom>;
+
     T object;
-    std::unique_ptr<char[]> texts;
+    Room texts;
 };
 
 /// A copy of what is meant of a decoded object, which owns its texts.
 template <class T, class Rows>
-std::shared_ptr<const T> keep_struct(const T& decoded, const Rows& rows, const FieldMask& mask) {
+std::shared_ptr<OwnedStruct<T>> own_struct(const T& decoded, const Rows& rows,
+                                           const FieldMask& mask) {
     auto kept = std::make_shared<OwnedStruct<T>>();
     T& object = kept->object;
     MaskedCopy::copy(decoded, object, rows, mask);
@@ -31,13 +55,18 @@ std::shared_ptr<const T> keep_struct(const T& decoded, const Rows& rows, const F
     object.metadata.resource_version = decoded.metadata.resource_version;
     std::size_t size = 0;
     EachText::of(std::as_const(object), rows, [&](std::string_view text) { size += text.size(); });
-    kept->texts = std::make_unique_for_overwrite<char[]>(size);
-    char* to = kept->texts.get();
+    char* to = kept->texts.make(size);
     EachText::of(object, rows, [&](std::string_view& text) {
         text = {to, text.copy(to, text.size())};
         to += text.size();
     });
-    return {std::move(kept), &object};
+    return kept;
+}
+
+template <class T>
+std::shared_ptr<const T> without_texts(std::shared_ptr<OwnedStruct<T>> kept) {
+    const T* const object = &kept->object;
+    return {std::move(kept), object};
 }
 
 /// The struct of an object that has one. \tparam T  of the object's kind

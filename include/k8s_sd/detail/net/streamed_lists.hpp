@@ -3,11 +3,9 @@
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/time.hpp"
 
-#include <array>
 #include <chrono>
-#include <cstddef>
+#include <map>
 #include <mutex>
-#include <optional>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -18,19 +16,19 @@ class StreamedLists {
  public:
     void on_failure(Kind kind, TimePoint now) {
         const std::lock_guard lock(mutex_);
-        failed_[static_cast<std::size_t>(kind)] = now;
+        failed_[kind] = now;
     }
     bool worth_trying(Kind kind, TimePoint now) const {
         const std::lock_guard lock(mutex_);
-        const auto& failed = failed_[static_cast<std::size_t>(kind)];
-        return !failed || now - *failed >= a_day;
+        const auto failed = failed_.find(kind);
+        return failed == failed_.end() || now - failed->second >= a_day;
     }
 
  private:
     static constexpr Duration a_day = std::chrono::hours(24);
 
     mutable std::mutex mutex_;
-    std::array<std::optional<TimePoint>, kind_count> failed_;
+    std::map<Kind, TimePoint> failed_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,28 +1,48 @@
 #pragma once
 
+#include "k8s_sd/api/config_map.hpp"
+#include "k8s_sd/api/secret.hpp"
 #include "k8s_sd/data_object.hpp"
-#include "k8s_sd/detail/objects/model/data_map.hpp"
+
+#include <initializer_list>
 
 namespace k8s_sd::inline v0::detail {
 
-inline ObjectPtr make_data_object(Kind kind, const model::DataMap& object) {
-    const auto names = {object.metadata.namespace_, object.metadata.name, object.type};
-    std::size_t room = 0;
-    const auto count = [&](std::string_view text) {
-        room += PackedTexts::packed_size(text.size());
-    };
-    for (const std::string_view text : names) count(text);
-    for (const auto& [key, value] : object.data) {
-        count(key);
-        count(value);
+class DataObjectMaker {
+ public:
+    static ObjectPtr make(const api::Secret& secret) {
+        return make(Kind::secret, secret, secret.type, {&secret.data});
     }
-    PackedTexts texts(room);
-    for (const std::string_view text : names) texts.append(text);
-    for (const auto& [key, value] : object.data) {
-        texts.append(key);
-        texts.append(value);
+    static ObjectPtr make(const api::ConfigMap& map) {
+        return make(Kind::configmap, map, {}, {&map.data, &map.binary_data});
     }
-    return new DataObject(kind, object.metadata.uid, object.immutable, std::move(texts));
-}
+
+ private:
+    using Maps = std::initializer_list<const api::StringMap*>;
+
+    template <class Model>
+    static ObjectPtr make(Kind kind, const Model& object, std::string_view type, Maps maps) {
+        std::size_t room = 0;
+        for_each_text(object.metadata, type, maps, [&](std::string_view text) {
+            room += PackedTexts::packed_size(text.size());
+        });
+        PackedTexts texts(room);
+        for_each_text(object.metadata, type, maps,
+                      [&](std::string_view text) { texts.append(text); });
+        return new DataObject(kind, object.metadata.uid, object.immutable, std::move(texts));
+    }
+
+    template <class Visit>
+    static void for_each_text(const api::ObjectMeta& metadata, std::string_view type, Maps maps,
+                              const Visit& visit) {
+        for (const std::string_view text : {metadata.namespace_, metadata.name, type}) visit(text);
+        for (const api::StringMap* map : maps) {
+            for (const auto& [key, value] : *map) {
+                visit(key);
+                visit(value);
+            }
+        }
+    }
+};
 
 }  // namespace k8s_sd::inline v0::detail

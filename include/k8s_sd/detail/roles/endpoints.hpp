@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <algorithm>
@@ -279,6 +280,24 @@ template <>
 struct RoleTraits<Role::endpoints> {
     using MainObject = EndpointsObject;
     static constexpr std::string_view source_prefix = "endpoints/";
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"endpoints_name", group, both, "", ""},
+        {"endpoints_label_<key>", group, both, "", "without that key"},
+        {"endpoints_annotation_<key>", group, both, "", "without that key"},
+        {"endpoint_ready", target, both, "`true` or `false`", "for a further port of a pod"},
+        {"endpoint_port_name", target, both, "", "for a further port of a pod"},
+        {"endpoint_port_protocol", target, both, "", "for a further port of a pod"},
+        {"endpoint_hostname", target, both, "", "where the address does not state it"},
+        {"endpoint_node_name", target, both, "", "where the address does not state it"},
+        {"endpoint_address_target_kind", target, both,
+         "", "for an address that refers to nothing; in Prometheus' dialect for a further "
+         "port of a pod, too"},
+        {"endpoint_address_target_name", target, both, "", "where the kind is"},
+    };
+    // clang-format on
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_behind_service(attach, kinds);
     }

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
+#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <cstddef>
@@ -266,6 +267,46 @@ template <>
 struct RoleTraits<Role::endpointslice> {
     using MainObject = EndpointSliceObject;
     static constexpr std::string_view source_prefix = "endpointslice/";
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"endpointslice_name", group, both, "", ""},
+        {"endpointslice_address_type", group, both, "`IPv4`, `IPv6` or `FQDN`", ""},
+        {"endpointslice_label_<key>", group, both, "", "without that key"},
+        {"endpointslice_annotation_<key>", group, both, "", "without that key"},
+        {"endpointslice_endpoint_conditions_ready", target, both,
+         "`true` or `false`, see [below](#ready-absent-means-ready)",
+         "where the slice does not state it; vmagent's dialect writes `false`"},
+        {"endpointslice_endpoint_conditions_serving", target, both,
+         "`true` or `false`, see [below](#ready-absent-means-ready)",
+         "where the slice does not state it; vmagent's dialect writes `false`"},
+        {"endpointslice_endpoint_conditions_terminating", target, both,
+         "`true` or `false`, see [below](#ready-absent-means-ready)",
+         "where the slice does not state it; vmagent's dialect writes `false`"},
+        {"endpointslice_endpoint_hostname", target, both,
+         "", "where the endpoint does not state it"},
+        {"endpointslice_endpoint_node_name", target, both,
+         "", "where the endpoint does not state it"},
+        {"endpointslice_endpoint_zone", target, prometheus,
+         "", "where the endpoint does not state it"},
+        {"endpointslice_endpoint_topology_<key>", target, both,
+         "from the API's `deprecatedTopology` in Prometheus' dialect only; from "
+         "`topology`, which [old servers](permissions.md#old-servers) have in its "
+         "place, in both", "without that key"},
+        {"endpointslice_endpoint_topology_present_<key>", target, both,
+         "`true`", "without that key"},
+        {"endpointslice_address_target_kind", target, both,
+         "", "for an endpoint that refers to nothing"},
+        {"endpointslice_address_target_name", target, both,
+         "", "for an endpoint that refers to nothing"},
+        {"endpointslice_port", target, both,
+         "the number", "where the slice states none; vmagent's dialect writes `0`"},
+        {"endpointslice_port_name", target, both, "", "where the slice does not state it"},
+        {"endpointslice_port_protocol", target, both, "", "where the slice does not state it"},
+        {"endpointslice_port_app_protocol", target, both, "", "where the slice does not state it"},
+    };
+    // clang-format on
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_behind_service(attach, kinds);
     }

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
@@ -110,6 +111,20 @@ template <>
 struct RoleTraits<Role::ingress> {
     using MainObject = IngressObject;
     static constexpr std::string_view source_prefix = "ingress/";
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"ingress_name", group, both, "", ""},
+        {"ingress_class_name", group, both, "", "where the ingress states none"},
+        {"ingress_label_<key>", group, both, "", "without that key"},
+        {"ingress_annotation_<key>", group, both, "", "without that key"},
+        {"ingress_scheme", target, both,
+         "`https` where a TLS entry covers the host, else `http`", ""},
+        {"ingress_host", target, both, "empty for a rule of all hosts", ""},
+        {"ingress_path", target, both, "`/` where the rule states none", ""},
+    };
+    // clang-format on
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_attached_to_objects(attach, kinds);
     }

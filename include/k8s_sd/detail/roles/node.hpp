@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 
 #include <array>
@@ -106,6 +107,17 @@ template <>
 struct RoleTraits<Role::node> {
     using MainObject = NodeObject;
     static constexpr std::string_view source_prefix = "node/";
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"node_name", group, both, "", ""},
+        {"node_provider_id", group, both, "empty where the node has none", ""},
+        {"node_label_<key>", group, both, "", "without that key"},
+        {"node_annotation_<key>", group, both, "", "without that key"},
+        {"node_address_<type>", target, both, "the first address of that type", "without one"},
+    };
+    // clang-format on
     static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&) {}
     static void generate(const NodeObject& node, GeneratorContext& g) { node_targets(node, g); }
 };

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
@@ -265,6 +266,33 @@ template <>
 struct RoleTraits<Role::pod> {
     using MainObject = PodObject;
     static constexpr std::string_view source_prefix = "pod/";
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"pod_name", group, both, "", ""},
+        {"pod_uid", group, both, "", ""},
+        {"pod_ip", group, both, "", ""},
+        {"pod_host_ip", group, both, "empty until the pod is on a node", ""},
+        {"pod_node_name", group, both, "empty until the pod is on a node", ""},
+        {"pod_phase", group, both, "`Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`", ""},
+        {"pod_ready", group, both,
+         "`true`, `false` or `unknown`; `unknown` for a pod without the condition", ""},
+        {"pod_controller_kind", group, both, "", "for a pod that no controller owns"},
+        {"pod_controller_name", group, both, "", "for a pod that no controller owns"},
+        {"pod_label_<key>", group, both, "", "without that key"},
+        {"pod_annotation_<key>", group, both, "", "without that key"},
+        {"pod_container_name", target, both, "", ""},
+        {"pod_container_image", target, both, "", ""},
+        {"pod_container_init", target, both, "`true` for an init container, else `false`", ""},
+        {"pod_container_id", target, both,
+         "empty until the container was created; role `pod` only", ""},
+        {"pod_container_port_name", target, both,
+         "empty for a port without a name", "for a container without ports"},
+        {"pod_container_port_number", target, both, "", "for a container without ports"},
+        {"pod_container_port_protocol", target, both, "", "for a container without ports"},
+    };
+    // clang-format on
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_attached_to_pods(attach, kinds);
     }

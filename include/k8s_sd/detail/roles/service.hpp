@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
@@ -103,6 +104,22 @@ template <>
 struct RoleTraits<Role::service> {
     using MainObject = ServiceObject;
     static constexpr std::string_view source_prefix = "svc/";  // not "service/"
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"service_name", group, both, "", ""},
+        {"service_type", group, both, "", ""},
+        {"service_cluster_ip", group, both, "", "for type `ExternalName`"},
+        {"service_external_name", group, both, "", "for all types but `ExternalName`"},
+        {"service_loadbalancer_ip", group, prometheus, "", "for all types but `LoadBalancer`"},
+        {"service_label_<key>", group, both, "", "without that key"},
+        {"service_annotation_<key>", group, both, "", "without that key"},
+        {"service_port_name", target, both, "empty for a port without a name", ""},
+        {"service_port_number", target, both, "", ""},
+        {"service_port_protocol", target, both, "", ""},
+    };
+    // clang-format on
     static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
         add_kinds_attached_to_objects(attach, kinds);
     }

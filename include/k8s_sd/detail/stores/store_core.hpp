@@ -1,9 +1,9 @@
 #pragma once
 
+#include "k8s_sd/detail/base/sync_waits.hpp"
 #include "k8s_sd/detail/stores/published.hpp"
 #include "k8s_sd/detail/stores/store_index.hpp"
 #include "k8s_sd/detail/stores/store_traits.hpp"
-#include "k8s_sd/detail/stores/sync_waits.hpp"
 #include "k8s_sd/detail/stores/trie.hpp"
 #include "k8s_sd/time.hpp"
 

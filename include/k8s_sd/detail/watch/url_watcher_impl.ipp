@@ -47,11 +47,13 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       options_(options),
       observer_(observer),
       maker_(std::move(maker)),
-      form_(std::move(form)),
+      form_(form || is_built_in(query_.kind)
+                ? std::move(form)
+                : std::make_shared<const ObjectForm>(query_.kind, Fields::all(), false)),
       schema_(form_ ? form_->schema : schema_of(query_.kind)),
       reader_(schema_, options.max_object_bytes, *this),
       machine_(options, api_.next_seed()),
-      encoding_(options.protobuf, schema_.metadata_only),
+      encoding_(options.protobuf && !schema_.json_only, schema_.metadata_only),
       random_(api_.next_seed()),
       patience_(traffic_->bookmarks),
       initial_events_(options),
@@ -162,7 +164,7 @@ bool URLWatcherImpl::may_stream_list() const {
 
 /// What is secret is not left in the memory of a library that does not cleanse it.
 bool URLWatcherImpl::wants_gzip() const {
-    if (query_.kind == Kind::secret || gzip_failed_ || !api_.compresses() ||
+    if (holds_secrets(query_.kind) || gzip_failed_ || !api_.compresses() ||
         options_.gzip == Compression::never) {
         return false;
     }
@@ -289,7 +291,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
-    http.secret_body = query_.kind == Kind::secret;
+    http.secret_body = holds_secrets(query_.kind);
     connection_->async_send(api_.target_for(credentials), std::move(http), *this,
                             [this](error_code ec, std::string why) {
                                 const auto self = shared_from_this();

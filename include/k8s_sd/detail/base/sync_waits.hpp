@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Those who wait until a store has its first complete state. Any thread.
+/// Those who wait until a first complete state is known. Any thread.
 class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
  public:
     using Handler = Operation<>::Handler;

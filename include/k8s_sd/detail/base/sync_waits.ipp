@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/stores/sync_waits.hpp"
+#include "k8s_sd/detail/base/sync_waits.hpp"
 
 #include <boost/asio/error.hpp>
 #include <algorithm>

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s_sd/api/object_meta.hpp"
+
+namespace k8s_sd::inline v0::api {
+
+/// core/v1 ConfigMap. No key is in both maps.
+struct ConfigMap {
+    ObjectMeta metadata;
+    /// The server accepts no change of the data any more; the object can be deleted.
+    bool immutable = false;
+    StringMap data;         ///< the values are texts
+    StringMap binary_data;  ///< the values are bytes, not in base64
+    bool operator==(const ConfigMap&) const = default;
+};
+
+}  // namespace k8s_sd::inline v0::api

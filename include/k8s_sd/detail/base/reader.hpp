@@ -1,0 +1,91 @@
+#pragma once
+
+#include "k8s_sd/detail/base/operation.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Who waits for one diff.
+template <class Diff>
+class Reader {
+ public:
+    /// Who has it.
+    class Owner {
+     public:
+        virtual void stop_reading(const Reader&) noexcept = 0;
+
+     protected:
+        ~Owner() = default;
+    };
+
+    virtual ~Reader() = default;
+    /// Whose stop_reading() is called when the operation is cancelled by its slot.
+    virtual void set_owner(std::weak_ptr<Owner>) = 0;
+    /// Completes the operation. With an error the diff is empty.
+    virtual void finish(error_code, Diff) = 0;
+};
+
+/// An async_next() that completes with a Result.
+template <class Diff, class Result>
+class NextOperation final : public Reader<Diff> {
+ public:
+    using Owner = typename Reader<Diff>::Owner;
+    using Handler = typename Operation<Result>::Handler;
+    using Convert = Result (*)(const Diff&);
+
+    NextOperation(Handler handler, const asio::any_io_executor& host, Convert convert)
+        : convert_(convert),
+          slot_(std::make_shared<Slot>(*this)),
+          operation_(std::make_unique<Operation<Result>>(std::move(handler), host,
+                                                         std::weak_ptr<Slot>(slot_))) {}
+
+    void set_owner(std::weak_ptr<Owner> owner) override { slot_->owner = std::move(owner); }
+    void finish(error_code ec, Diff diff) override {
+        Operation<Result>::complete(std::move(operation_), ec, ec ? Result() : convert_(diff));
+    }
+
+ private:
+    struct Slot {
+        explicit Slot(const Reader<Diff>& r) : reader(r) {}
+        void cancel() {
+            if (const auto alive = owner.lock()) alive->stop_reading(reader);
+        }
+        const Reader<Diff>& reader;  // outlives the slot
+        std::weak_ptr<Owner> owner;
+    };
+
+    const Convert convert_;
+    const std::shared_ptr<Slot> slot_;
+    std::unique_ptr<Operation<Result>> operation_;
+};
+
+/// Begins async_next() of a handle. See RunInitiation.
+template <class Impl, class Diff, class Result>
+class NextInitiation {
+ public:
+    using executor_type = asio::any_io_executor;
+    using Begin = void (*)(const std::shared_ptr<Impl>&, std::unique_ptr<Reader<Diff>>);
+    using Convert = Result (*)(const Diff&);
+
+    NextInitiation(std::shared_ptr<Impl> impl, executor_type executor, Begin begin, Convert convert)
+        : impl_(std::move(impl)),
+          executor_(std::move(executor)),
+          begin_(begin),
+          convert_(convert) {}
+    executor_type get_executor() const noexcept { return executor_; }
+    template <class Handler>
+    void operator()(Handler&& handler) const {
+        begin_(impl_, std::make_unique<NextOperation<Diff, Result>>(std::forward<Handler>(handler),
+                                                                    executor_, convert_));
+    }
+
+ private:
+    std::shared_ptr<Impl> impl_;
+    executor_type executor_;
+    Begin begin_;
+    Convert convert_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,151 @@
+#include "k8s_sd/detail/base/rfc3339.hpp"
+#include "k8s_sd/detail/codec/generic_reader.hpp"
+#include "k8s_sd/detail/codec/json_skip.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+namespace json = boost::json;
+
+/// Reads members of objects into structs. A member that is absent or null keeps its empty value.
+class MemberReader {
+ public:
+    void text(const json::object& from, std::string_view name, std::string_view& to) {
+        if (const json::value* value = find(from, name)) to = text_of(*value, name);
+    }
+    void number(const json::object& from, std::string_view name, std::int64_t& to) {
+        const json::value* value = find(from, name);
+        if (!value) return;
+        if (!value->is_int64()) return note(name, "an integer");
+        to = value->get_int64();
+    }
+    void boolean(const json::object& from, std::string_view name, bool& to) {
+        const json::value* value = find(from, name);
+        if (!value) return;
+        if (!value->is_bool()) return note(name, "a boolean");
+        to = value->get_bool();
+    }
+    void time(const json::object& from, std::string_view name, std::optional<api::Time>& to) {
+        std::string_view written;
+        text(from, name, written);
+        if (!written.empty()) to = read_rfc3339(written);
+    }
+    void map(const json::object& from, std::string_view name, api::StringMap& to) {
+        const json::object* pairs = object(from, name);
+        if (!pairs) return;
+        to.reserve(pairs->size());
+        for (const auto& [key, value] : *pairs) to.emplace_back(key, text_of(value, name));
+    }
+    const json::object* object(const json::object& from, std::string_view name) {
+        const json::value* value = find(from, name);
+        if (!value) return nullptr;
+        if (!value->is_object()) note(name, "an object");
+        return value->if_object();
+    }
+    /// Calls `f` for each element.
+    template <class F>
+    void each(const json::object& from, std::string_view name, const F& f) {
+        const json::value* value = find(from, name);
+        if (!value) return;
+        if (!value->is_array()) return note(name, "an array");
+        for (const json::value& element : value->get_array()) f(element);
+    }
+    std::string_view text_of(const json::value& value, std::string_view name) {
+        if (value.is_string()) return value.get_string();
+        if (!value.is_null()) note(name, "a string");
+        return {};
+    }
+    void note(std::string_view name, std::string_view expected) {
+        if (problem_.empty())
+            problem_ = std::string(name) + ": not " + std::string(expected) + ", as expected";
+    }
+    std::string problem() && { return std::move(problem_); }
+
+ private:
+    static const json::value* find(const json::object& from, std::string_view name) {
+        const json::value* value = from.if_contains(name);
+        return value && !value->is_null() ? value : nullptr;
+    }
+
+    std::string problem_;
+};
+
+void read_owner(MemberReader& read, const json::value& value, api::ObjectMeta& meta) {
+    const json::object* from = value.if_object();
+    if (!from) return read.note("metadata.ownerReferences", "an array of objects");
+    api::OwnerReference& owner = meta.owner_references.emplace_back();
+    read.text(*from, "apiVersion", owner.api_version);
+    read.text(*from, "kind", owner.kind);
+    read.text(*from, "name", owner.name);
+    read.text(*from, "uid", owner.uid);
+    read.boolean(*from, "controller", owner.controller);
+}
+
+void read_metadata(MemberReader& read, const json::object& from, api::ObjectMeta& meta) {
+    read.text(from, "name", meta.name);
+    read.text(from, "namespace", meta.namespace_);
+    read.text(from, "uid", meta.uid);
+    read.text(from, "resourceVersion", meta.resource_version);
+    read.text(from, "generateName", meta.generate_name);
+    read.number(from, "generation", meta.generation);
+    read.time(from, "creationTimestamp", meta.creation_timestamp);
+    read.time(from, "deletionTimestamp", meta.deletion_timestamp);
+    read.map(from, "labels", meta.labels);
+    read.map(from, "annotations", meta.annotations);
+    read.each(from, "ownerReferences",
+              [&](const json::value& owner) { read_owner(read, owner, meta); });
+    read.each(from, "finalizers", [&](const json::value& finalizer) {
+        meta.finalizers.push_back(read.text_of(finalizer, "metadata.finalizers"));
+    });
+}
+
+void read_status(MemberReader& read, const json::object& from, model::Status& status) {
+    read.number(from, "code", status.code);
+    read.text(from, "message", status.message);
+    read.text(from, "reason", status.reason);
+    const json::object* details = read.object(from, "details");
+    if (!details) return;
+    read.number(*details, "retryAfterSeconds", status.retry_after_seconds);
+    read.each(*details, "causes", [&](const json::value& value) {
+        const json::object* cause = value.if_object();
+        if (!cause) return read.note("details.causes", "an array of objects");
+        auto& known = status.causes.emplace_back();
+        read.text(*cause, "reason", known.reason);
+        read.text(*cause, "message", known.message);
+    });
+}
+
+/// Objects of other resources have members of these names, too.
+bool is_status(const json::object& document, std::string_view kind) {
+    const json::value* version = document.if_contains("apiVersion");
+    return kind == "Status" && version && version->is_string() && version->get_string() == "v1";
+}
+
+}  // namespace
+
+std::string read_generic(std::string_view text, model::Document<Generic>& document) {
+    json::parse_options options;
+    options.max_depth = max_json_depth;
+    boost::system::error_code ec;
+    json::value parsed = json::parse({text.data(), text.size()}, ec, {}, options);
+    if (ec) return "the object is not JSON: " + ec.message();
+    if (!parsed.is_object()) return "not an object";
+    const json::object& object = document.content = std::move(parsed.get_object());
+    MemberReader read;
+    read.text(object, "kind", document.kind);
+    if (is_status(object, document.kind)) {
+        read_status(read, object, document.status);
+    } else if (const json::object* metadata = read.object(object, "metadata")) {
+        read_metadata(read, *metadata, document.metadata);
+    }
+    return std::move(read).problem();
+}
+
+}  // namespace k8s_sd::inline v0::detail

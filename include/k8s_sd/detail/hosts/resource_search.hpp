@@ -1,0 +1,66 @@
+#pragma once
+
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/kind.hpp"
+#include "k8s_sd/resource_name.hpp"
+#include "k8s_sd/status.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Asks an API server what it calls a resource, until it knows: the definition of a custom one may
+/// come later. A question is GET /apis/<group> and one GET a version; the pauses between questions
+/// grow from 1 s to 1 min. On the strand of the client, except for status().
+class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch> {
+ public:
+    using Handler = std::function<void(Kind)>;
+
+    ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName name);
+    ResourceSearch(const ResourceSearch&) = delete;
+    ResourceSearch& operator=(const ResourceSearch&) = delete;
+
+    /// \param found   called once, unless cancel() or the destruction comes before
+    /// \param failed  called each time that the resource was not found
+    void start(Handler found, std::function<void()> failed);
+    void cancel() noexcept;
+    /// Any thread.
+    WatchStatus status() const;
+
+ private:
+    void ask();
+    void ask_version(std::size_t index);
+    void get(const std::string& path, void (ResourceSearch::*then)(const ShortGet::Answer&));
+    void on_group(const ShortGet::Answer&);
+    void on_version(const ShortGet::Answer&);
+    void find_in(const ShortGet::Answer&);
+    void fail(const ShortGet::Answer&);
+    void fail(error_code, std::string problem);
+    void fail_to_find();
+    Duration draw_pause();
+    void set_waiting(Waiting, std::optional<Duration> pause = {});
+
+    const std::shared_ptr<ApiClient> client_;
+    const ResourceName name_;
+    const std::shared_ptr<ShortGet> get_;
+    const std::unique_ptr<Timer> timer_;
+    Handler found_;  ///< empty: it does not run
+    std::function<void()> failed_;
+    std::minstd_rand random_;
+    std::vector<std::string> versions_;
+    std::size_t version_ = 0;  ///< of them that is being asked for
+    bool is_unwatched_ = false;
+    Duration pause_{};
+
+    mutable std::mutex mutex_;
+    WatchStatus status_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,189 @@
+#include "k8s_sd/api_client.hpp"
+#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/hosts/resource_search.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/api_documents.hpp"
+#include "k8s_sd/detail/net/status_error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration first_pause = std::chrono::seconds(1);
+constexpr Duration longest_pause = std::chrono::minutes(1);
+constexpr Duration longest_wait = std::chrono::seconds(10);
+/// There are groups with hundreds of resources.
+constexpr std::size_t longest_document = std::size_t{4} << 20U;
+/// Real groups have a few.
+constexpr std::size_t most_versions = 16;
+
+std::string group_path(const std::string& group) {
+    return group.empty() ? "/api" : "/apis/" + group;
+}
+
+std::string group_text(const std::string& group) {
+    return group.empty() ? "the core API" : "the API group " + in_quotes(group);
+}
+
+}  // namespace
+
+ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName name)
+    : client_(std::move(client)),
+      name_(std::move(name)),
+      get_(std::make_shared<ShortGet>(client_->impl())),
+      timer_(client_->impl().environment.clock->make_timer(client_->impl().executor)),
+      random_(static_cast<std::minstd_rand::result_type>(client_->impl().next_seed())) {
+    status_.kind = other_kind(
+        {name_.kind, name_.group, name_.version, name_.plural, name_.namespaced.value_or(true)});
+}
+
+void ResourceSearch::start(Handler found, std::function<void()> failed) {
+    found_ = std::move(found);
+    failed_ = std::move(failed);
+    pause_ = first_pause;
+    ask();
+}
+
+void ResourceSearch::cancel() noexcept {
+    get_->cancel();
+    timer_->cancel();
+    found_ = nullptr;
+    failed_ = nullptr;
+}
+
+WatchStatus ResourceSearch::status() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+}
+
+void ResourceSearch::ask() {
+    set_waiting(Waiting::list);
+    is_unwatched_ = false;
+    versions_.clear();
+    if (!name_.version.empty() || name_.group.empty()) {
+        versions_.push_back(name_.version.empty() ? "v1" : name_.version);
+        return ask_version(0);
+    }
+    get(group_path(name_.group), &ResourceSearch::on_group);
+}
+
+void ResourceSearch::get(const std::string& path,
+                         void (ResourceSearch::*then)(const ShortGet::Answer&)) {
+    get_->start(path, longest_document, longest_wait,
+                [weak = weak_from_this(), then](const ShortGet::Answer& answer) {
+                    if (const auto self = weak.lock()) ((*self).*then)(answer);
+                });
+}
+
+void ResourceSearch::on_group(const ShortGet::Answer& answer) {
+    if (!answer.ec && answer.head.status == 404) return fail_to_find();
+    if (answer.ec || answer.head.status != 200) return fail(answer);
+    versions_ = read_group_versions(answer.body);
+    if (versions_.size() > most_versions) versions_.resize(most_versions);
+    ask_version(0);
+}
+
+void ResourceSearch::ask_version(std::size_t index) {
+    version_ = index;
+    if (index == versions_.size()) return fail_to_find();
+    get(group_path(name_.group) + "/" + versions_[index], &ResourceSearch::on_version);
+}
+
+void ResourceSearch::on_version(const ShortGet::Answer& answer) {
+    if (!answer.ec && answer.head.status == 404) return ask_version(version_ + 1);
+    if (answer.ec || answer.head.status != 200) return fail(answer);
+    find_in(answer);
+}
+
+void ResourceSearch::find_in(const ShortGet::Answer& answer) {
+    if (answer.cut)
+        return fail(errc::malformed_response,
+                    group_text(name_.group) +
+                        " has too many resources: its document is longer than 4 MiB; say version, "
+                        "plural and namespaced in WatcherConfig::resource");
+    const auto found = find_listed_resource(answer.body, name_.kind, name_.plural);
+    if (!found || !found->watched) {
+        is_unwatched_ = is_unwatched_ || found;
+        return ask_version(version_ + 1);
+    }
+    const Kind kind = other_kind({name_.kind, name_.group, versions_[version_], found->plural,
+                                  name_.namespaced.value_or(found->namespaced)});
+    failed_ = nullptr;
+    std::exchange(found_, nullptr)(kind);
+}
+
+// --- when it is not found ------------------------------------------------------------------------
+
+void ResourceSearch::fail(const ShortGet::Answer& answer) {
+    if (answer.ec) {
+        return fail(answer.ec, "asking what the server calls " + in_quotes(name_.kind) + ": " +
+                                   (answer.problem.empty() ? answer.ec.message() : answer.problem));
+    }
+    const unsigned status = answer.head.status;
+    std::string problem = "asking what the server calls " + in_quotes(name_.kind) + ": HTTP " +
+                          std::to_string(status);
+    const std::string message = read_status_message(answer.body);
+    if (!message.empty()) problem += ": " + message;
+    if (status == 403) {
+        problem +=
+            "; grant the ClusterRole system:discovery, or say version, plural and namespaced in "
+            "WatcherConfig::resource";
+    }
+    fail(error_of_status(status), std::move(problem));
+}
+
+void ResourceSearch::fail_to_find() {
+    const std::string version =
+        name_.version.empty() ? std::string() : " in the version " + name_.version;
+    const std::string what =
+        in_quotes(name_.kind) +
+        (name_.plural.empty() ? std::string() : " with the name " + in_quotes(name_.plural));
+    if (is_unwatched_)
+        return fail(errc::not_found, group_text(name_.group) + " has " + what + version +
+                                         ", which cannot be listed and watched");
+    fail(errc::not_found, group_text(name_.group) + " has no " + what + version +
+                              "; is its CustomResourceDefinition there, and the name right?");
+}
+
+void ResourceSearch::fail(error_code ec, std::string problem) {
+    ApiClientImpl& api = client_->impl();
+    problem = api.redact(std::move(problem));
+    const TimePoint now = api.environment.clock->now();
+    const Duration pause = draw_pause();
+    bool is_new = false;
+    {
+        const std::lock_guard lock(mutex_);
+        is_new = status_.message != problem;
+        if (status_.error != ec) status_.since = now;
+        status_.error = ec;
+        status_.message = problem;
+        ++status_.failures;
+    }
+    if (is_new) api.environment.logger.log({LogLevel::warning, problem, status_.kind, {}, ec});
+    set_waiting(Waiting::backoff, pause);
+    timer_->expires_at(now + pause, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->ask();
+    });
+    failed_();
+}
+
+/// Those who wait for the same do not ask at the same time.
+Duration ResourceSearch::draw_pause() {
+    const Duration most = std::exchange(pause_, std::min(2 * pause_, longest_pause));
+    return most / 2 +
+           Duration(std::uniform_int_distribution<Duration::rep>(0, (most / 2).count())(random_));
+}
+
+void ResourceSearch::set_waiting(Waiting waiting, std::optional<Duration> pause) {
+    const std::lock_guard lock(mutex_);
+    status_.waiting = waiting;
+    status_.waiting_since = client_->impl().environment.clock->now();
+    status_.pause = pause;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::sim {
+
+/// A resource of a CustomResourceDefinition, see ApiServer::add_resource().
+struct CustomResource {
+    std::string group{};   ///< "example.com"
+    std::string kind{};    ///< "Widget"
+    std::string plural{};  ///< "widgets"
+    /// In which it is served: the discovery documents name the first of all versions of the group,
+    /// in the order of the alphabet, as the preferred one.
+    std::vector<std::string> versions{"v1"};
+    bool namespaced = true;
+};
+
+}  // namespace k8s_sd::inline v0::sim

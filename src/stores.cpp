@@ -1,1 +1,0 @@
-#include "k8s_sd/detail/stores/sync_waits.ipp"

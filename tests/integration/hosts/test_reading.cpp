@@ -1,0 +1,301 @@
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/watcher.hpp"
+#include "support/objects.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+struct Read : Simulation {
+    template <class Config>
+    Config config() {
+        Config config;
+        config.api_server.url = server.url();
+        return config;
+    }
+};
+
+std::string text_of(const ObjectDiff<api::Pod>& diff) {
+    std::string text = diff.full ? "full" : "";
+    for (const auto& pod : diff.added) text += " +" + std::string(pod->metadata.name);
+    for (const auto& [before, after] : diff.changed)
+        text += " ~" + std::string(after->metadata.name);
+    for (const auto& pod : diff.removed) text += " -" + std::string(pod->metadata.name);
+    return text;
+}
+
+std::string text_of(const TargetGroupDiff& diff) {
+    std::string text = diff.full ? "full" : "";
+    for (const GroupChange& change : diff.updated)
+        text += " " + std::string(change.group->source());
+    for (const TargetGroupPtr& group : diff.removed) text += " -" + std::string(group->source());
+    return text;
+}
+
+/// A handle of a host that reads, and what it has read.
+template <class Handle, class Config>
+struct ReadingHost {
+    explicit ReadingHost(Read& read) : handle(read.context.get_executor(), read.config<Config>()) {}
+    void next() {
+        handle.async_next([this](error_code ec, const auto& diff) {
+            told.push_back(ec ? ec.message() : text_of(diff));
+        });
+    }
+    Lines take() { return std::exchange(told, {}); }
+
+    Handle handle;
+    Lines told;
+};
+using ReadingWatcher = ReadingHost<Watcher<api::Pod>, WatcherConfig>;
+using ReadingDiscoverer = ReadingHost<Discoverer, DiscoveryConfig>;
+
+const std::string aborted = error_code(asio::error::operation_aborted).message();
+const std::string started = error_code(asio::error::already_started).message();
+const std::string invalid = error_code(asio::error::invalid_argument).message();
+
+}  // namespace
+
+TEST_CASE("reading: the complete state comes first, then what has changed since, all in one") {
+    Read read;
+    read.server.apply(pod({.name = "a"}));
+    ReadingWatcher pods(read);
+    read.settle();
+    CHECK(read.server.requests().empty());  // nobody has read yet
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{"full +a"});
+    for (int i = 0; i < 10; ++i) {
+        read.server.apply(pod({.name = "a", .node = "n" + std::to_string(i)}));
+        read.server.apply(pod({.name = "b" + std::to_string(i)}));
+        read.server.remove("pods", "default", "b" + std::to_string(i));
+        read.settle();
+    }
+    CHECK(pods.take().empty());
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{" ~a"});
+    pods.next();
+    read.settle();
+    CHECK(pods.take().empty());
+    read.server.remove("pods", "default", "a");
+    read.settle();
+    CHECK(pods.take() == Lines{" -a"});
+}
+
+TEST_CASE("reading: a discoverer is read like a watcher") {
+    Read read;
+    read.server.apply(pod({.name = "a"}));
+    ReadingDiscoverer pods(read);
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{"full pod/default/a"});
+    read.server.apply(pod({.name = "b"}));
+    read.server.remove("pods", "default", "a");
+    read.settle();
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{" pod/default/b -pod/default/a"});
+}
+
+TEST_CASE("reading: one at a time, and not where there is a callback") {
+    Read read;
+    ReadingWatcher pods(read);
+    pods.next();
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{started, "full"});
+
+    Watcher<api::Pod> called(read.context.get_executor(), read.config<WatcherConfig>(),
+                             [](const ObjectDiff<api::Pod>&) {});
+    std::string said;
+    called.async_next([&](error_code ec, const ObjectDiff<api::Pod>&) { said = ec.message(); });
+    read.settle();
+    CHECK(said == invalid);
+}
+
+TEST_CASE("reading: a handle that is cancelled or destroyed ends the reading") {
+    Read read;
+    ReadingWatcher pods(read);
+    pods.next();
+    read.settle();
+    pods.take();
+    pods.next();
+    read.settle();
+    CHECK(pods.told.empty());
+    pods.handle.cancel();
+    read.settle();
+    CHECK(pods.take() == Lines{aborted});
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{aborted});
+
+    Lines told;
+    std::optional<Discoverer> discoverer(std::in_place, read.context.get_executor(),
+                                         read.config<DiscoveryConfig>());
+    discoverer->async_next(
+        [&](error_code ec, const TargetGroupDiff&) { told.push_back(ec.message()); });
+    discoverer.reset();
+    CHECK(told.empty());
+    read.settle();
+    CHECK(told == Lines{aborted});
+}
+
+TEST_CASE("reading: what a cancelled read would have brought is brought by the next one") {
+    Read read;
+    read.server.apply(pod({.name = "a"}));
+    ReadingWatcher pods(read);
+    asio::cancellation_signal signal;
+    std::string said;
+    pods.handle.async_next(asio::bind_cancellation_slot(
+        signal.slot(), [&](error_code ec, const auto&) { said = ec.message(); }));
+    signal.emit(asio::cancellation_type::partial);
+    read.settle();
+    CHECK(said == aborted);
+    pods.next();
+    read.settle();
+    CHECK(pods.take() == Lines{"full +a"});
+}
+
+TEST_CASE("reading: the least interval holds") {
+    Read read;
+    WatcherConfig config = read.config<WatcherConfig>();
+    config.min_update_interval = 10s;
+    Watcher<api::Pod> watcher(read.context.get_executor(), config);
+    Lines told;
+    const auto next = [&] {
+        watcher.async_next([&](error_code, const auto& diff) { told.push_back(text_of(diff)); });
+    };
+    next();
+    read.settle();
+    CHECK(told == Lines{"full"});
+    next();
+    read.server.apply(pod({.name = "a"}));
+    read.settle();
+    CHECK(told.size() == 1);
+    read.advance(10s);
+    CHECK(told == Lines{"full", " +a"});
+}
+
+TEST_CASE("reading: a coroutine reads in a loop") {
+    Read read;
+    read.server.apply(pod({.name = "a"}));
+    Watcher<api::Pod> watcher(read.context.get_executor(), read.config<WatcherConfig>());
+    Lines told;
+    const auto loop = [&]() -> asio::awaitable<void> {
+        for (int i = 0; i < 2; ++i) {
+            const ObjectDiff<api::Pod> diff = co_await watcher.async_next(asio::use_awaitable);
+            told.push_back(text_of(diff));
+        }
+    };
+    asio::co_spawn(read.context, loop, asio::detached);
+    read.settle();
+    read.server.apply(pod({.name = "b"}));
+    read.settle();
+    CHECK(told == Lines{"full +a", " +b"});
+}
+
+TEST_CASE("reading: a context may end while somebody reads and waits") {
+    bool called = false;
+    {
+        Read read;
+        ReadingWatcher pods(read);
+        pods.handle.async_next([&](error_code, const auto&) { called = true; });
+        pods.handle.async_wait_synced([&](error_code) { called = true; });
+    }
+    CHECK_FALSE(called);
+}
+
+TEST_CASE("waiting: who waits is told once the complete state is known, and late ones at once") {
+    Read read;
+    ReadingWatcher pods(read);
+    Lines told;
+    const auto wait = [&](auto& handle) {
+        handle.async_wait_synced(
+            [&](error_code ec) { told.push_back(ec ? ec.message() : "synced"); });
+    };
+    wait(pods.handle);
+    read.settle();
+    CHECK(told.empty());
+    pods.handle.async_run([](error_code) {});
+    read.settle();
+    CHECK(std::exchange(told, {}) == Lines{"synced"});
+    wait(pods.handle);
+    CHECK(told.empty());
+    read.settle();
+    CHECK(std::exchange(told, {}) == Lines{"synced"});
+
+    ReadingDiscoverer discoverer(read);
+    wait(discoverer.handle);
+    discoverer.handle.async_run([](error_code) {});
+    read.settle();
+    CHECK(std::exchange(told, {}) == Lines{"synced"});
+    ReadingDiscoverer cancelled(read);
+    wait(cancelled.handle);
+    cancelled.handle.cancel();
+    read.settle();
+    CHECK(std::exchange(told, {}) == Lines{aborted});
+}
+
+TEST_CASE("status callback: it tells of the first state, of failures and of their end, once each") {
+    Read read;
+    const auto follow = [&](auto& handle, Lines& told) {
+        handle.set_status_callback([&](const DiscovererStatus& status) {
+            told.push_back((status.synced ? "synced " : "not yet ") +
+                           (status.error ? status.error.message() : "well"));
+        });
+        handle.async_run([](error_code) {});
+    };
+    Lines of_watcher;
+    Lines of_discoverer;
+    WatcherConfig alone = read.config<WatcherConfig>();
+    Watcher<api::Node> watcher(read.context.get_executor(), alone,
+                               [](const ObjectDiff<api::Node>&) {});
+    Discoverer discoverer(read.context.get_executor(), read.config<DiscoveryConfig>(),
+                          [](const TargetGroupDiff&) {});
+    follow(watcher, of_watcher);
+    follow(discoverer, of_discoverer);
+    read.settle();
+    CHECK(std::exchange(of_watcher, {}) == Lines{"synced well"});
+    CHECK(std::exchange(of_discoverer, {}) == Lines{"synced well"});
+    read.server.apply(pod({.name = "a"}));
+    read.advance(10s);
+    CHECK(of_discoverer.empty());
+
+    read.server.accept_connections(false);
+    read.server.disconnect_all();
+    read.advance(10min);
+    REQUIRE(of_watcher.size() == 1);
+    CHECK(of_watcher.front() != "synced well");
+    CHECK(of_discoverer.size() == 1);
+    read.server.accept_connections(true);
+    read.advance(2min);
+    REQUIRE(of_watcher.size() == 2);
+    CHECK(of_watcher.back() == "synced well");
+    REQUIRE(of_discoverer.size() == 2);
+    CHECK(of_discoverer.back() == "synced well");
+
+    watcher.set_status_callback({});
+    read.server.accept_connections(false);
+    read.server.disconnect_all();
+    read.advance(1min);
+    CHECK(of_watcher.size() == 2);
+    CHECK(of_discoverer.size() == 3);
+}
