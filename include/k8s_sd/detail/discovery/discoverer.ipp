@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/waiting_time.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
@@ -46,7 +47,8 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
           metrics_(watcher_->environment().metrics),
           delivery_(executor_, watcher_->get_executor(), watcher_->environment().clock,
                     diffs_per_turn),
-          pace_(config.min_update_interval) {}
+          pace_(config.min_update_interval),
+          waiting_(watcher_->environment().clock, metrics_) {}
 
     const executor_type& executor() const noexcept { return executor_; }
 
@@ -99,6 +101,7 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
         const std::lock_guard lock(mutex_);
         if (delivery_.cancelled()) return;
         state_ = state;
+        waiting_.note(true);
         delivery_.wake(shared_from_this());
     }
 
@@ -107,6 +110,7 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
         if (delivery_.cancelled()) return;
         const bool had_news = has_news();
         for (const GroupChange& change : changes) pending_.add(change);
+        waiting_.note(has_news());
         // With news already, the call is on its way or waits for its time.
         if (!had_news && has_news()) delivery_.wake(shared_from_this());
     }
@@ -131,8 +135,10 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
         const std::lock_guard lock(mutex_);
         if (!has_news() || pace_.due(now) > now) return nullptr;
         pace_.called(now);
-        if (state_) return std::exchange(state_, nullptr);
-        return std::make_shared<const TargetGroupDiff>(pending_.take());
+        auto diff = state_ ? std::exchange(state_, nullptr)
+                           : std::make_shared<const TargetGroupDiff>(pending_.take());
+        waiting_.told(now, has_news());
+        return diff;
     }
 
     bool has_news() const { return state_ || !pending_.empty(); }
@@ -150,6 +156,7 @@ class Discoverer::Impl final : public GroupWatcher::Observer,
     std::shared_ptr<const TargetGroupDiff> state_;  // until the host has been told of it
     detail::PendingChanges pending_;                // since then
     detail::Pace pace_;
+    detail::WaitingTime waiting_;  // of state_ and pending_
 };
 
 Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config, Callback callback) {

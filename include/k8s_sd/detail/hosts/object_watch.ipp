@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/base/waiting_time.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
@@ -80,7 +81,8 @@ class ObjectWatch::Impl final : public KindView::Observer,
           callback_(std::move(callback)),
           watches_(std::move(inputs.watches)),
           delivery_(executor_, watches_->strand(), watches_->environment().clock, 1),
-          pace_(config.min_update_interval) {}
+          pace_(config.min_update_interval),
+          waiting_(watches_->environment().clock, watches_->environment().metrics) {}
 
     // --- on the strand of the watches ---------------------------------------------------------
 
@@ -115,6 +117,7 @@ class ObjectWatch::Impl final : public KindView::Observer,
             state_.emplace();
             view_->for_each([&](const ObjectPtr& object) { state_->push_back({nullptr, object}); });
         }
+        waiting_.note(has_news());
         if (has_news() && !delivery_.cancelled()) delivery_.wake(shared_from_this());
     }
 
@@ -130,6 +133,7 @@ class ObjectWatch::Impl final : public KindView::Observer,
             full = state_.has_value();
             changes = full ? std::move(*state_) : pending_.take();
             if (full) state_.reset();
+            waiting_.told(now, has_news());
         }
         callback_(full, changes);
         return true;
@@ -157,6 +161,7 @@ class ObjectWatch::Impl final : public KindView::Observer,
     std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
     PendingObjects pending_;                          // since then
     Pace pace_;
+    WaitingTime waiting_;  // of state_ and pending_
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,
