@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/kind.hpp"
+#include "k8s_sd/latency_histogram.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,12 +14,18 @@
 
 namespace k8s_sd::inline v0 {
 
-/// As Prometheus has it: a counter only grows, a gauge says how many there are now.
-enum class MetricType : std::uint8_t { counter, gauge };
+/// As Prometheus has it: a counter only grows, a gauge says how many there are now, a histogram how
+/// often something took how long.
+enum class MetricType : std::uint8_t { counter, gauge, histogram };
 
-/// "counter" or "gauge".
+/// "counter", "gauge" or "histogram".
 constexpr std::string_view to_string(MetricType type) noexcept {
-    return type == MetricType::counter ? "counter" : "gauge";
+    switch (type) {
+        case MetricType::counter: return "counter";
+        case MetricType::gauge: return "gauge";
+        case MetricType::histogram: return "histogram";
+    }
+    return {};
 }
 
 /// A metric as the lines HELP and TYPE of Prometheus' text format present it.
@@ -75,11 +82,16 @@ struct Metrics {
     std::array<PerKind, kind_count + 1> kinds;
     Counter groups_generated{0};        ///< target groups that were computed
     Counter target_parts_generated{0};  ///< parts of them that were not there before
-    Counter diffs_delivered{0};         ///< calls of the callbacks of Discoverers
+    Counter diffs_delivered{0};         ///< that Discoverers have told
     Counter job_diffs_delivered{0};     ///< calls of the callbacks of DiscoveryManagers
-    Gauge jobs{0};                      ///< of DiscoveryManagers
-    Gauge failed_configs{0};            ///< of these jobs: those that cannot be used
-    Gauge providers{0};                 ///< distinct configurations that these jobs have
+    /// Of each diff of a Discoverer or Watcher: the time from the arrival of its oldest change to
+    /// the call of the callback, with min_update_interval and the time for which the callback was
+    /// busy. A change has arrived when the bytes that were read with it are decoded; the first,
+    /// complete diff at the end of the lists.
+    LatencyHistogram delivery_latency;
+    Gauge jobs{0};            ///< of DiscoveryManagers
+    Gauge failed_configs{0};  ///< of these jobs: those that cannot be used
+    Gauge providers{0};       ///< distinct configurations that these jobs have
 
     // Of jobs with file_sd_configs and http_sd_configs.
     Counter target_file_looks{0};     ///< at the files of one configuration
@@ -105,13 +117,14 @@ struct Metrics {
     /// The metrics of one kind.
     const PerKind& of(Kind kind) const noexcept { return kinds[index_of(kind)]; }
 
-    /// Calls `visitor(name, resource, value)` for every value; `resource` is empty where the value
-    /// is not about one kind.
+    /// Calls `visitor(name, resource, value)` for every value but the histogram's; `resource` is
+    /// empty where the value is not about one kind.
     template <class Visitor>
     void visit(Visitor&& visitor) const;
 
-    /// Calls `visitor(description, resource, value)`, all values of one metric after one another,
-    /// as Prometheus' text format demands. Leaves out kinds that nothing has been counted for.
+    /// Calls `visitor(description, resource, value)` for the same values, all of one metric after
+    /// one another, as Prometheus' text format demands. Leaves out kinds that nothing has been
+    /// counted for.
     template <class Visitor>
     void visit_described(Visitor&& visitor) const;
 
@@ -248,6 +261,11 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
      "Switches of a namespace to a watch of its collection, and back."},
 };
+
+/// Describes Metrics::delivery_latency.
+inline constexpr MetricDescription delivery_latency_metric{
+    "k8s_sd_delivery_latency_seconds", MetricType::histogram,
+    "Time from the arrival of the oldest change of a diff to the call of the callback."};
 
 template <class Visitor>
 void Metrics::visit(Visitor&& visitor) const {

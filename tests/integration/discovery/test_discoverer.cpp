@@ -286,6 +286,65 @@ TEST_CASE("Discoverer: an exception of the callback leaves through run, and late
     CHECK(p.metrics->diffs_delivered == 3);
 }
 
+TEST_CASE("Discoverer: the latency of a diff is the time since the first change in it came") {
+    Pods p;
+    Host host(p.context.get_executor(), p.config(10s));
+    host.run();
+    p.settle();
+    CHECK(p.metrics->delivery_latency.counts()[0] == 1);
+    CHECK(p.metrics->delivery_latency.sum() == 0s);
+    p.advance(4s);
+    p.label("p1", "1");
+    p.settle();
+    p.advance(5s);
+    p.label("p2", "1");
+    p.settle();
+    CHECK(host.diffs == 1);
+    p.advance(1s);
+    CHECK(host.diffs == 2);
+    CHECK(p.metrics->delivery_latency.sum() == 6s);
+    // It changes back: there is nothing to tell, and later it is another change that waits.
+    p.label("p1", "2");
+    p.settle();
+    p.advance(3s);
+    p.label("p1", "1");
+    p.settle();
+    p.advance(3s);
+    p.label("p1", "3");
+    p.settle();
+    p.advance(4s);
+    CHECK(host.diffs == 3);
+    CHECK(p.metrics->delivery_latency.sum() == 10s);
+    LatencyHistogram::Counts expected{};
+    expected[0] = 1;
+    expected[11] = 1;  // at most 5 s
+    expected[12] = 1;  // at most 10 s
+    CHECK(p.metrics->delivery_latency.counts() == expected);
+}
+
+TEST_CASE("Discoverer: what comes while the complete state waits counts from that state") {
+    Pods p;
+    Host quick(p.context.get_executor(), p.config());  // the group works on its executor
+    quick.run();
+    const HeldExecutor executor(p.context);
+    Host busy(executor, p.config());
+    busy.run();
+    p.settle();
+    p.advance(2s);
+    p.label("p1", "1");
+    p.settle();
+    p.advance(3s);
+    while (executor.held() > 0) {
+        executor.release();
+        p.settle();
+    }
+    CHECK(quick.diffs == 2);
+    CHECK(busy.diffs == 2);
+    CHECK(p.metrics->delivery_latency.sum() == 10s);
+    busy.discoverer.reset();
+    executor.let_go();
+}
+
 TEST_CASE("Discoverer: one host's exception does not touch another one's diffs") {
     Pods p;
     Host bad(p.context.get_executor(), p.config());

@@ -169,6 +169,29 @@ TEST_CASE("Watcher: what a slow host has not been told is one change for each ob
     CHECK(pods.take() == Lines{"a: n1 -> m19"});
 }
 
+TEST_CASE("Watcher: the latency of a diff is the time since the first change in it came") {
+    Watched w;
+    w.server.apply(pod({.name = "a"}));
+    WatcherConfig config = w.config();
+    config.min_update_interval = 10s;
+    PodWatcher pods(w, config);
+    w.settle();
+    CHECK(w.metrics->delivery_latency.sum() == 0s);
+    w.advance(8s);
+    w.server.apply(pod({.name = "a", .node = "n2"}));
+    w.settle();
+    w.advance(1s);
+    w.server.apply(pod({.name = "b"}));
+    w.settle();
+    w.advance(1s);
+    CHECK(pods.take() == Lines{"full +a", "+b a: n1 -> n2"});
+    CHECK(w.metrics->delivery_latency.sum() == 2s);
+    LatencyHistogram::Counts expected{};
+    expected[0] = 1;
+    expected[10] = 1;  // at most 2.5 s
+    CHECK(w.metrics->delivery_latency.counts() == expected);
+}
+
 TEST_CASE("Watcher: it shares the watch of a discoverer, which is told nothing more for it") {
     Watched w;
     w.server.apply(pod({.name = "a"}));

@@ -1,6 +1,7 @@
 #include "k8s_sd/metrics_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -55,6 +56,33 @@ TEST_CASE("Metrics: of watches that are shared, a series is written once") {
     CHECK(text.ends_with('\n'));
 }
 
+TEST_CASE("Metrics: the histogram's buckets are cumulative, in seconds, with sum and count") {
+    using namespace std::chrono_literals;
+    Metrics metrics;
+    for (const Duration latency :
+         {Duration(0ns), Duration(1ms), Duration(1ms + 1ns), Duration(60s), Duration(61s)})
+        metrics.delivery_latency.observe(latency);
+    const std::string text = to_prometheus_text(metrics, {{"cluster", "blue"}});
+    const std::size_t at = text.find("# HELP k8s_sd_delivery_latency_seconds ");
+    REQUIRE(at != std::string::npos);
+    std::string lines = text.substr(at);
+    lines.erase(0, lines.find('\n') + 1);
+    std::string expected = "# TYPE k8s_sd_delivery_latency_seconds histogram\n";
+    const auto bucket = [&](const std::string& le, int count) {
+        expected += "k8s_sd_delivery_latency_seconds_bucket{cluster=\"blue\",le=\"" + le + "\"} " +
+                    std::to_string(count) + "\n";
+    };
+    bucket("0.001", 2);
+    for (const char* le : {"0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1",
+                           "2.5", "5", "10", "30"})
+        bucket(le, 3);
+    bucket("60", 4);
+    bucket("+Inf", 5);
+    expected += "k8s_sd_delivery_latency_seconds_sum{cluster=\"blue\"} 121.002000001\n"
+                "k8s_sd_delivery_latency_seconds_count{cluster=\"blue\"} 5\n";
+    CHECK(lines == expected);
+}
+
 TEST_CASE("Metrics: names are unique, end in _total for counters, and have a line of help") {
     std::set<std::string_view> names;
     const auto check = [&](const MetricDescription& metric) {
@@ -67,6 +95,7 @@ TEST_CASE("Metrics: names are unique, end in _total for counters, and have a lin
     };
     for (const auto& metric : kind_metrics) check(metric.description);
     for (const auto& metric : context_metrics) check(metric.description);
+    check(delivery_latency_metric);
 }
 
 TEST_CASE("Metrics: visit() brings every value of every kind, then those of the context") {

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/operation.hpp"
 #include "k8s_sd/detail/base/reader.hpp"
 #include "k8s_sd/detail/base/sync_waits.hpp"
+#include "k8s_sd/detail/base/waiting_time.hpp"
 #include "k8s_sd/status.hpp"
 
 #include <boost/asio/error.hpp>
@@ -101,11 +102,13 @@ class HostHandle : public Delivery::Source,
     /// \param origin     where changes come from, see Delivery
     /// \param is_called  the host has a callback; else it reads
     HostHandle(const asio::any_io_executor& executor, asio::any_io_executor origin,
-               std::shared_ptr<Clock> clock, Duration least_interval, bool is_called)
+               const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
+               Duration least_interval, bool is_called)
         : executor_(executor),
-          delivery_(executor, std::move(origin), std::move(clock), 1),
+          delivery_(executor, std::move(origin), clock, 1),
           is_called_(is_called),
-          pace_(least_interval) {}
+          pace_(least_interval),
+          waiting_(clock, std::move(metrics)) {}
 
     // Of the derived class, under the mutex.
     virtual void begin() = 0;
@@ -119,7 +122,9 @@ class HostHandle : public Delivery::Source,
     /// Calls the host's callback.
     virtual void call(const Diff& diff) = 0;
 
-    /// There is news, or more of it.
+    /// Changes have come; under the mutex.
+    void note_changes() { waiting_.note(has_news()); }
+    /// There is something to tell.
     void wake() { delivery_.wake(this->shared_from_this()); }
     void on_first_state() {
         synced_->finish({});
@@ -171,6 +176,7 @@ class HostHandle : public Delivery::Source,
             if (!due_of_diff(now) || *due_of_diff(now) > now || delivery_.cancelled()) return false;
             pace_.called(now);
             diff = take_news();
+            waiting_.told(now, has_news());
             on_delivery();
             reader = std::move(reader_);
         }
@@ -223,6 +229,7 @@ class HostHandle : public Delivery::Source,
     bool status_changed_ = false;
     bool begun_ = false;
     Pace pace_;
+    WaitingTime waiting_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -33,25 +36,51 @@ class TextWriter {
     template <class Number>
     void sample(const MetricDescription& metric, std::initializer_list<Label> own, Number value) {
         if (std::exchange(last_, metric.name) != metric.name) describe(metric);
-        text_ += metric.name;
-        char separator = '{';
-        const auto add = [&](std::string_view name, std::string_view text) {
-            ((text_ += std::exchange(separator, ',')) += name) += "=\"";
-            append_escaped(text_, text);
-            text_ += '"';
-        };
-        for (const auto& [name, text] : common_) add(name, text);
-        for (const auto& [name, text] : own) {
-            if (!name.empty()) add(name, text);
+        line(metric.name, "", own, value);
+    }
+    void histogram(const MetricDescription& metric, const LatencyHistogram& histogram) {
+        describe(metric);
+        const LatencyHistogram::Counts counts = histogram.counts();
+        std::uint64_t so_far = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            const bool bounded = i < LatencyHistogram::bounds.size();
+            so_far += counts[i];
+            line(metric.name, "_bucket",
+                 {{"le", bounded ? number(in_seconds(LatencyHistogram::bounds[i])) : "+Inf"}},
+                 so_far);
         }
-        if (separator == ',') text_ += '}';
-        std::array<char, 40> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        (text_ += ' ').append(digits.data(), end) += '\n';
+        line(metric.name, "_sum", {}, in_seconds(histogram.sum()));
+        line(metric.name, "_count", {}, so_far);
     }
     std::string text() && { return std::move(text_); }
 
  private:
+    static double in_seconds(Duration duration) {
+        return std::chrono::duration<double>(duration).count();
+    }
+    template <class Number>
+    static std::string number(Number value) {
+        std::array<char, 40> digits{};
+        return {digits.data(),
+                std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+    }
+    template <class Number>
+    void line(std::string_view name, std::string_view suffix, std::initializer_list<Label> own,
+              Number value) {
+        (text_ += name) += suffix;
+        char separator = '{';
+        const auto add = [&](std::string_view label, std::string_view text) {
+            ((text_ += std::exchange(separator, ',')) += label) += "=\"";
+            append_escaped(text_, text);
+            text_ += '"';
+        };
+        for (const auto& [label, text] : common_) add(label, text);
+        for (const auto& [label, text] : own) {
+            if (!label.empty()) add(label, text);
+        }
+        if (separator == ',') text_ += '}';
+        ((text_ += ' ') += number(value)) += '\n';
+    }
     void describe(const MetricDescription& metric) {
         (((text_ += "# HELP ") += metric.name) += ' ') += metric.help;
         (((text_ += "\n# TYPE ") += metric.name) += ' ') += to_string(metric.type);
@@ -71,6 +100,7 @@ std::string to_prometheus_text(const Metrics& metrics, const MetricLabels& label
         [&](const MetricDescription& metric, std::string_view resource, std::int64_t value) {
             writer.sample(metric, {{resource.empty() ? "" : "resource", resource}}, value);
         });
+    writer.histogram(delivery_latency_metric, metrics.delivery_latency);
     return std::move(writer).text();
 }
 

@@ -44,7 +44,8 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback,
          std::shared_ptr<GroupWatcher> watcher)
         : HostHandle(executor, watcher->get_executor(), watcher->environment().clock,
-                     config.min_update_interval, callback != nullptr),
+                     watcher->environment().metrics, config.min_update_interval,
+                     callback != nullptr),
           role_(config.role),
           callback_(std::move(callback)),
           metrics_(watcher->environment().metrics),
@@ -71,6 +72,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
             const std::lock_guard lock(mutex_);
             if (cancelled()) return;
             state_ = state;
+            note_changes();
             wake();
         }
         on_first_state();
@@ -81,6 +83,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
         if (cancelled()) return;
         const bool had_news = has_news();
         for (const GroupChange& change : changes) pending_.add(change);
+        note_changes();
         // With news already, the call is on its way or waits for its time.
         if (!had_news && has_news()) wake();
     }

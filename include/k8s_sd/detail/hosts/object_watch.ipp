@@ -48,7 +48,8 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback,
          const Inputs& inputs)
         : HostHandle(executor, inputs.watches->strand(), inputs.watches->environment().clock,
-                     config.min_update_interval, callback != nullptr),
+                     inputs.watches->environment().metrics, config.min_update_interval,
+                     callback != nullptr),
           kind_(kind),
           resource_(config.resource),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
@@ -156,6 +157,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
                     state_->push_back({nullptr, object});
                 });
             }
+            note_changes();
             if (has_news() && !cancelled()) wake();
         }
         if (is_first) on_first_state();
