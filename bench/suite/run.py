@@ -214,8 +214,8 @@ class Bench:
             "label, as fast as the socket takes them. List again: the server ends the watch with "
             "410; nothing has changed, or 1 % of the pods. "
             f"Steady: {self.churn_rate} changes a second for ten seconds.",
-            ["program", "events a CPU second", "peak in the burst", "list again: CPU", "peak",
-             "1 % changed: CPU", "steady: CPU", "memory before"], rows)
+            ["program", "burst: events a CPU second", "peak", "list again", "peak", "1 % changed",
+             "steady", "memory before"], rows)
 
     churn_rate = 500
 

@@ -91,7 +91,7 @@ class Watcher {
     Watcher(executor_type executor, const WatcherConfig& config)
         : watch_(std::move(executor), api::kind_of<T>, config, {}) {}
 
-    /// Fills a store: each diff is one batch of it. The callback, if there is one, comes after it.
+    /// Fills a store: each diff is one batch of it, and Store::last_contact() is told. The callback, if there is one, comes after it.
     /// One watcher a store. Who waits for the store is told when the watcher is cancelled.
     /// \throws as above
     Watcher(executor_type executor, const WatcherConfig& config, const Store<T>& store,
@@ -102,6 +102,8 @@ class Watcher {
                       if (next) next(diff);
                   }) {
         writer_.emplace(store);
+        watch_.set_contact_callback(
+            [writer = StoreWriter<T>(store)](TimePoint when) mutable { writer.contact(when); });
     }
     Watcher(Watcher&& other) noexcept
         : watch_(std::move(other.watch_)), writer_(std::exchange(other.writer_, std::nullopt)) {}

@@ -478,3 +478,23 @@ TEST_CASE("Watcher: a configuration that cannot be used says why") {
     CHECK_THROWS_AS(Watcher<api::Pod>({}, w.config(), [](const ObjectDiff<api::Pod>&) {}),
                     ConfigError);
 }
+
+TEST_CASE("Watcher: its store knows when the server was heard of last") {
+    Watched w;
+    const Store<api::Pod> store;
+    Watcher<api::Pod> watcher(w.context.get_executor(), w.config(), store);
+    watcher.async_run([](error_code) {});
+    CHECK_FALSE(store.last_contact());
+    w.settle();
+    const auto first = store.last_contact();
+    REQUIRE(first);
+    w.advance(5min);  // bookmarks, and nothing else
+    const auto later = store.last_contact();
+    REQUIRE(later);
+    CHECK(*later - *first > 3min);
+    CHECK(store.generation() == 1);
+    w.server.accept_connections(false);
+    w.server.disconnect_all();
+    w.advance(5min);
+    CHECK(store.last_contact() == later);
+}

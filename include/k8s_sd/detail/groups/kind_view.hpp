@@ -45,6 +45,8 @@ class KindView {
         virtual void on_batch_end() = 0;
         /// The status of a watch has changed in more than the number of objects.
         virtual void on_status() = 0;
+        /// A watch has heard of its server, be it that nothing has changed.
+        virtual void on_contact(TimePoint /*when*/) {}
 
      protected:
         ~Observer() = default;

@@ -174,6 +174,8 @@ void SharedWatch::on_synced() {
 void SharedWatch::on_batch_end() {
     const auto self = shared_from_this();  // views may leave it
     publish();
+    const TimePoint when = published_.last_byte.value_or(TimePoint());
+    for_each_active([&](KindView& view) { view.observer_.on_contact(when); });
     for_each_active([](KindView& view) { view.on_batch_end(); });
     owner_.switch_views();
 }

@@ -55,6 +55,9 @@ class K8S_SD_EXPORT ObjectWatch {
             token);
     }
     void set_status_callback(StatusCallback);
+    /// Called, until it is cancelled, when a watch has heard of its server; on any thread, one call
+    /// at a time. To be set before it runs.
+    void set_contact_callback(std::function<void(TimePoint)>);
     void cancel() noexcept;
     DiscovererStatus status() const;
 

@@ -12,6 +12,7 @@
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,10 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
  public:
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback)
         : Impl(executor, kind, config, std::move(callback), Inputs(executor, config)) {}
+
+    void set_contact_callback(std::function<void(TimePoint)> callback) {
+        contact_callback_ = std::move(callback);
+    }
 
     DiscovererStatus status() const override {
         std::vector<WatchStatus> watches;
@@ -181,6 +186,10 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         on_status_change();
     }
 
+    void on_contact(TimePoint when) override {
+        if (contact_callback_ && !cancelled()) contact_callback_(when);
+    }
+
     // --- delivery -----------------------------------------------------------------------------
 
     bool has_news() const override { return state_ || !pending_.empty(); }
@@ -198,6 +207,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     const ResourceName resource_;
     const WantedObjects wanted_;
     const Callback callback_;
+    std::function<void(TimePoint)> contact_callback_;  // set before it runs
     const std::shared_ptr<SharedWatches> watches_;
     // Of the strand.
     Kind watched_ = any_other_kind;  ///< by the view
@@ -234,6 +244,10 @@ ObjectWatch::executor_type ObjectWatch::get_executor() const noexcept { return i
 
 void ObjectWatch::set_status_callback(StatusCallback callback) {
     impl_->set_status_callback(std::move(callback));
+}
+
+void ObjectWatch::set_contact_callback(std::function<void(TimePoint)> callback) {
+    impl_->set_contact_callback(std::move(callback));
 }
 
 void ObjectWatch::run(const std::shared_ptr<Impl>& impl, Handler handler) {

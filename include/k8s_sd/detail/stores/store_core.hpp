@@ -65,8 +65,9 @@ class StoreCore {
     class Batch;
     void contact(TimePoint when) {
         last_contact_.store(when.time_since_epoch().count(), std::memory_order_relaxed);
-        const std::lock_guard lock(writing_);
-        states_.release_replaced();
+        // A batch that is being written does that at its end.
+        const std::unique_lock lock(writing_, std::try_to_lock);
+        if (lock) states_.release_replaced();
     }
     void stop() { waits_->finish(asio::error::operation_aborted); }
 
