@@ -4,6 +4,7 @@ They get rules that drop every target, and an interval of a day: nothing is ever
 """
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -68,8 +69,10 @@ class Vmagent(Peer):
 
 
 def version_of(program, flag):
+    """The version in what the program says first; packages of distributions may say none."""
     out = subprocess.run([program, flag], capture_output=True, text=True, check=False)
-    return (out.stdout + out.stderr).strip().partition("\n")[0]
+    found = re.search(r"\d+\.\d+\.\d+\S*", (out.stdout + out.stderr).strip().partition("\n")[0])
+    return found[0] if found else ""
 
 
 def find():
