@@ -4,10 +4,15 @@
 #include "support/objects.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -128,5 +133,51 @@ TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
     }
     stop = true;
     for (std::thread& host : hosts) host.join();
+    CHECK(told > 0);
+}
+
+TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, all at once") {
+    WatchingThreads t;
+    std::atomic<int> diffs = 0;
+    std::atomic<int> told = 0;
+    std::atomic<int> waited = 0;
+    std::atomic<int> ended = 0;
+    for (int round = 0; round < 20; ++round) {
+        Watcher<api::Pod> watcher(t.context.get_executor(), t.config());
+        watcher.set_status_callback([&](const DiscovererStatus&) { ++told; });
+        std::atomic<bool> stop = false;
+        std::thread reader([&] {
+            while (!stop) {
+                auto next = watcher.async_next(boost::asio::use_future);
+                try {
+                    if (next.wait_for(1s) == std::future_status::ready && next.get().full) ++diffs;
+                } catch (const boost::system::system_error&) {
+                    ++ended;
+                }
+            }
+        });
+        std::thread canceller([&] {
+            for (int i = 0; i < 20; ++i) {
+                boost::asio::cancellation_signal signal;
+                boost::asio::io_context own;
+                watcher.async_next(boost::asio::bind_executor(
+                    own, boost::asio::bind_cancellation_slot(
+                             signal.slot(), [&](error_code, const ObjectDiff<api::Pod>&) {})));
+                signal.emit(boost::asio::cancellation_type::terminal);
+                own.run();
+                watcher.async_wait_synced([&](error_code) { ++waited; });
+                (void)watcher.status();
+            }
+        });
+        for (int i = 0; i < 10; ++i) {
+            t.server.apply(pod({.name = "p" + std::to_string(i % 5),
+                                .node = "m" + std::to_string(round * 10 + i)}));
+        }
+        canceller.join();
+        stop = true;
+        if (round % 2 == 0) watcher.cancel();
+        reader.join();
+    }
+    CHECK(WatchingThreads::wait_until([&] { return waited == 400; }));
     CHECK(told > 0);
 }
