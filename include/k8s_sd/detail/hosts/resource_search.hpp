@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api_client.hpp"
 #include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/net/short_get.hpp"
 #include "k8s_sd/kind.hpp"

@@ -1,4 +1,3 @@
-#include "k8s_sd/api_client.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
