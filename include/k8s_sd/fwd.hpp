@@ -6,7 +6,7 @@
 /// must not declare them themselves: they are members of an inline namespace.
 namespace k8s_sd::inline v0 {
 
-enum class Kind : std::uint8_t;
+enum class Kind : std::uint16_t;
 enum class LabelDialect : std::uint8_t;
 enum class Role : std::uint8_t;
 

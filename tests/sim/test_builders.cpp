@@ -256,7 +256,7 @@ TEST_CASE("builders: a watcher gets what reaches no label: hints, and the UID of
                              .pod("web-1"));
         std::vector<std::shared_ptr<const api::EndpointSlice>> slices;
         Watcher<api::EndpointSlice> watcher(
-            sim.context.get_executor(), {.api_server = sim.api_server()},
+            sim.context.get_executor(), {.api_server = {.url = sim.server.url()}},
             [&](const ObjectDiff<api::EndpointSlice>& diff) { slices = diff.added; });
         watcher.async_run(boost::asio::detached);
         sim.settle();

@@ -3,7 +3,6 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
-#include "k8s_sd/sim/fixture.hpp"
 #include "support/file_desk.hpp"
 #include "support/manual_clock.hpp"
 #include "support/plain_lists.hpp"
@@ -13,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,19 +25,44 @@ inline sim::ApiServerOptions json_server() {
     return options;
 }
 
-/// What hosts test with, and what only our own tests want to see or to break.
-class Simulation : public sim::Fixture {
+/// A simulated server, a context whose environment leads to it, and time that the test moves.
+/// Nothing happens but in settle() and advance(). For one thread.
+class Simulation {
  public:
     using Around = std::function<std::shared_ptr<Connector>(std::shared_ptr<Connector>)>;
     /// \param around  makes a connector of the server's, for what TransportFaults cannot do
     explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {},
                         const ServerLimits& limits = {}, const Around& around = {})
-        : Fixture({std::move(options), faults, [&](Environment& environment) {
-                       environment.file_calls = std::make_shared<FileDesk>();
-                       environment.metrics = std::make_shared<Metrics>();
-                       environment.limits = limits;
-                       if (around) environment.connector = around(environment.connector);
-                   }}) {}
+        : server(context.get_executor(), with_clock(std::move(options), clock)),
+          connector(server.connector(faults)),
+          limits_(limits) {
+        if (around) connector = around(connector);
+        install(context, environment());
+    }
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    Environment environment() {
+        Environment environment;
+        environment.clock = clock;
+        environment.connector = connector;
+        environment.file_calls = files;
+        environment.metrics = metrics;
+        environment.logger.level = LogLevel::warning;
+        environment.logger.write = [log = log_](LogLevel, std::string_view line) {
+            log->emplace_back(line);
+        };
+        environment.seed = 1;
+        environment.limits = limits_;
+        return environment;
+    }
+
+    void settle() { test::settle(context); }
+    /// Timers run one after the other, each at its own time.
+    void advance(Duration time) { clock->advance(context, time); }
+
+    /// Warnings and errors since the last call.
+    std::vector<std::string> take_log() { return std::exchange(*log_, {}); }
 
     /// What was asked for since the last call: "LIST /api/v1/pods?limit=500", "WATCH …" with the
     /// resource version only.
@@ -53,10 +78,23 @@ class Simulation : public sim::Fixture {
         return texts;
     }
 
-    const std::shared_ptr<Connector> connector = environment().connector;
-    const std::shared_ptr<FileDesk> files =
-        std::static_pointer_cast<FileDesk>(environment().file_calls);
-    const std::shared_ptr<Metrics> metrics = environment().metrics;
+    boost::asio::io_context context;
+    std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+    sim::ApiServer server;
+    std::shared_ptr<Connector> connector;
+    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
+    std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
+
+ private:
+    // The server's own clock, where a test gave it one.
+    static sim::ApiServerOptions with_clock(sim::ApiServerOptions options,
+                                            const std::shared_ptr<ManualClock>& clock) {
+        if (!options.clock) options.clock = clock;
+        return options;
+    }
+
+    const ServerLimits limits_;
+    std::shared_ptr<std::vector<std::string>> log_ = std::make_shared<std::vector<std::string>>();
 };
 
 }  // namespace k8s_sd::test
