@@ -13,7 +13,8 @@ namespace k8s_sd::inline v0 {
 /// WatcherConfig::fields says what is kept of it: all of it; or nothing but the metadata,
 /// Fields{"metadata"}, which is all that the server sends then; or some paths of its JSON, e.g.
 /// Fields{"metadata.labels", "spec.replicas", "status.conditions.type"}. A path goes on into each
-/// element of an array.
+/// element of an array. To decode an object takes memory for all of its document, several times its
+/// size, however little is kept; WatchOptions::max_object_bytes limits that.
 struct Generic {
     /// What every object has. `managedFields` is not kept.
     api::ObjectMeta metadata;
