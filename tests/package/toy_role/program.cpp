@@ -3,7 +3,9 @@
 
 #include "k8s_sd/detail/base/abi.ipp"
 #include "k8s_sd/detail/base/error.ipp"
+#include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
+#include "k8s_sd/detail/codec/generic_reader.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/list_watch_reader.ipp"
@@ -11,6 +13,7 @@
 #include "k8s_sd/detail/codec/protobuf_decoder.ipp"
 #include "k8s_sd/detail/codec/protobuf_envelope.ipp"
 #include "k8s_sd/detail/codec/protobuf_projector.ipp"
+#include "k8s_sd/detail/kinds/generic_content.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"
