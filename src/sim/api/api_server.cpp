@@ -156,7 +156,8 @@ void ApiServer::add_resource(const CustomResource& resource) {
 void ApiServer::remove_resource(std::string_view plural) {
     set_served(plural, {});
     Store& store = impl_->store();
-    store.load(type_of_name(plural), store.version(), {});
+    // The deletions count: nobody goes on from before them when the resource comes back.
+    store.load(type_of_name(plural), store.version() + 1, {});
 }
 void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }

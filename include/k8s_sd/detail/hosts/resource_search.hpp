@@ -13,6 +13,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -42,6 +43,7 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
     void on_group(const ShortGet::Answer&);
     void on_version(const ShortGet::Answer&);
     void find_in(const ShortGet::Answer&);
+    bool is_usable(const ShortGet::Answer&, std::string_view kind, const std::string& path);
     void fail(const ShortGet::Answer&);
     void fail(error_code, std::string problem);
     void fail_to_find();

@@ -82,6 +82,7 @@ void ResourceSearch::get(const std::string& path,
 void ResourceSearch::on_group(const ShortGet::Answer& answer) {
     if (!answer.ec && answer.head.status == 404) return fail_to_find();
     if (answer.ec || answer.head.status != 200) return fail(answer);
+    if (!is_usable(answer, "APIGroup", group_path(name_.group))) return;
     versions_ = read_group_versions(answer.body);
     if (versions_.size() > most_versions) versions_.resize(most_versions);
     ask_version(0);
@@ -100,11 +101,8 @@ void ResourceSearch::on_version(const ShortGet::Answer& answer) {
 }
 
 void ResourceSearch::find_in(const ShortGet::Answer& answer) {
-    if (answer.cut)
-        return fail(errc::malformed_response,
-                    group_text(name_.group) +
-                        " has too many resources: its document is longer than 4 MiB; say version, "
-                        "plural and namespaced in WatcherConfig::resource");
+    const std::string path = group_path(name_.group) + "/" + versions_[version_];
+    if (!is_usable(answer, "APIResourceList", path)) return;
     const auto found = find_listed_resource(answer.body, name_.kind, name_.plural);
     if (!found || !found->watched) {
         is_unwatched_ = is_unwatched_ || found;
@@ -117,6 +115,22 @@ void ResourceSearch::find_in(const ShortGet::Answer& answer) {
 }
 
 // --- when it is not found ------------------------------------------------------------------------
+
+/// What comes with the status 200 may be the page of a proxy. If it cannot be used, that is told.
+bool ResourceSearch::is_usable(const ShortGet::Answer& answer, std::string_view kind,
+                               const std::string& path) {
+    if (answer.cut) {
+        fail(errc::malformed_response,
+             group_text(name_.group) +
+                 " has too many resources: its document is longer than 4 MiB; say version, plural "
+                 "and namespaced in WatcherConfig::resource");
+        return false;
+    }
+    if (is_document_of(answer.body, kind)) return true;
+    fail(errc::malformed_response, "GET " + path + " answered with something else than an " +
+                                       std::string(kind) + "; is a proxy or a login in between?");
+    return false;
+}
 
 void ResourceSearch::fail(const ShortGet::Answer& answer) {
     if (answer.ec) {

@@ -3,6 +3,8 @@
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 
+#include <boost/json/object.hpp>
+#include <string>
 #include <type_traits>
 
 namespace k8s_sd::inline v0::detail {
@@ -21,6 +23,16 @@ ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions
     }
 }
 
+/// Items of lists need not say their kind and version. Without these an object would differ from
+/// itself when it comes by a watch.
+void add_type(boost::json::object& content, Kind kind, const Fields& fields) {
+    const Resource& resource = resource_of(kind);
+    if (fields.includes({"kind"})) content.emplace("kind", resource.kind);
+    if (!fields.includes({"apiVersion"})) return;
+    const std::string group = resource.group.empty() ? "" : std::string(resource.group) + "/";
+    content.emplace("apiVersion", group + std::string(resource.version));
+}
+
 template <class Traits>
 ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const ObjectForm& form,
                          const RoleOptions& options, LabelFactory& factory) {
@@ -28,6 +40,7 @@ ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const O
     if constexpr (std::is_same_v<Model, Generic>) {
         auto kept = own_struct(model, Traits::rows, form.mask);
         kept->object.content = keep_content(model.content, form.fields);
+        add_type(kept->object.content, kind, form.fields);
         return new TypedObject<Generic>(kind, without_texts(std::move(kept)));
     } else {
         auto kept = without_texts(own_struct(model, Traits::rows, form.mask));

@@ -22,6 +22,9 @@ struct ListedResource {
 std::optional<ListedResource> find_listed_resource(std::string_view json, std::string_view kind,
                                                    std::string_view plural);
 
+/// Whether that is a document of the kind, such as "APIGroup".
+bool is_document_of(std::string_view json, std::string_view kind);
+
 /// The names of the versions of an APIGroup, the answer to GET /apis/<group>, the preferred one
 /// first. Those that cannot stand in a path are left out.
 std::vector<std::string> read_group_versions(std::string_view json);

@@ -79,6 +79,11 @@ std::optional<ListedResource> find_listed_resource(std::string_view json, std::s
     return std::nullopt;
 }
 
+bool is_document_of(std::string_view json, std::string_view kind) {
+    const auto document = read_json_object(json);
+    return document && json_text(*document, "kind") == kind;
+}
+
 std::vector<std::string> read_group_versions(std::string_view json) {
     const auto group = read_json_object(json);
     std::vector<std::string> versions;
