@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/api/kind_of.hpp"
+#include "k8s_sd/api/structs.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/status.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 namespace k8s_sd::inline v0::api {
@@ -13,5 +14,8 @@ struct ConfigMap {
     StringMap binary_data;  ///< the values are bytes, not in base64
     bool operator==(const ConfigMap&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<ConfigMap> = Kind::configmap;
 
 }  // namespace k8s_sd::inline v0::api

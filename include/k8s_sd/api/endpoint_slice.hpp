@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <cstdint>
@@ -80,5 +81,8 @@ struct EndpointSlice {
     }
     bool operator==(const EndpointSlice&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<EndpointSlice> = Kind::endpointslice;
 
 }  // namespace k8s_sd::inline v0::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <cstdint>
@@ -41,5 +42,8 @@ struct Endpoints {
     std::vector<EndpointSubset> subsets;
     bool operator==(const Endpoints&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Endpoints> = Kind::endpoints;
 
 }  // namespace k8s_sd::inline v0::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/api/service.hpp"
 
@@ -80,5 +81,8 @@ struct Ingress {
     IngressStatus status;
     bool operator==(const Ingress&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Ingress> = Kind::ingress;
 
 }  // namespace k8s_sd::inline v0::api

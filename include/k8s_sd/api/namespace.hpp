@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <string_view>
@@ -18,5 +19,8 @@ struct Namespace {
     NamespaceStatus status;
     bool operator==(const Namespace&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Namespace> = Kind::namespace_;
 
 }  // namespace k8s_sd::inline v0::api

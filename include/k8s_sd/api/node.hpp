@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <cstdint>
@@ -88,5 +89,8 @@ struct Node {
     NodeStatus status;
     bool operator==(const Node&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Node> = Kind::node;
 
 }  // namespace k8s_sd::inline v0::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 namespace k8s_sd::inline v0::api {
@@ -15,5 +16,10 @@ struct Job {
     ObjectMeta metadata;
     bool operator==(const Job&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<ReplicaSet> = Kind::replicaset;
+template <>
+inline constexpr Kind kind_of<Job> = Kind::job;
 
 }  // namespace k8s_sd::inline v0::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <cstdint>
@@ -141,5 +142,8 @@ struct Pod {
     PodStatus status;
     bool operator==(const Pod&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Pod> = Kind::pod;
 
 }  // namespace k8s_sd::inline v0::api

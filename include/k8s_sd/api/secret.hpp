@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <string_view>
@@ -17,5 +18,8 @@ struct Secret {
     StringMap data;  ///< the values are bytes, not in base64
     bool operator==(const Secret&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Secret> = Kind::secret;
 
 }  // namespace k8s_sd::inline v0::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/api/object_meta.hpp"
 
 #include <cstdint>
@@ -66,5 +67,8 @@ struct Service {
     ServiceStatus status;
     bool operator==(const Service&) const = default;
 };
+
+template <>
+inline constexpr Kind kind_of<Service> = Kind::service;
 
 }  // namespace k8s_sd::inline v0::api
