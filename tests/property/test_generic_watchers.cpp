@@ -92,19 +92,19 @@ KeptWidget keep_widget(const json::object& stored, const Fields& fields) {
     return kept;
 }
 
-std::string text_of(const KeptWidget& widget) {
+std::string widget_text(const KeptWidget& widget) {
     std::string text = widget.uid + " " + serialize(widget.content);
     for (const auto& [key, value] : widget.labels) text += " " + key + "=" + value;
     for (const auto& [key, value] : widget.annotations) text += " @" + key + "=" + value;
     return text;
 }
 
-std::string first_difference(const KeptWidgets& state, const KeptWidgets& expected) {
+std::string widget_difference(const KeptWidgets& state, const KeptWidgets& expected) {
     for (const auto& [name, widget] : expected) {
         const auto it = state.find(name);
         if (it == state.end()) return name + " is missing";
         if (it->second != widget)
-            return name + " is " + text_of(it->second) + ", not " + text_of(widget);
+            return name + " is " + widget_text(it->second) + ", not " + widget_text(widget);
     }
     return state.size() == expected.size() ? "" : "it has objects that are gone";
 }
@@ -190,7 +190,7 @@ class WidgetWatcher {
         const DiscovererStatus status = watcher_->status();
         if (!status.synced || status.error) return "not well: " + status.message;
         const KeptWidgets state = ledger_->state();
-        const std::string difference = first_difference(state, expected(server));
+        const std::string difference = widget_difference(state, expected(server));
         if (!difference.empty()) return difference;
         if (way_ != Way::store) return {};
         if (store_.size() != state.size()) return "the store has another size";

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -74,7 +75,7 @@ struct HostileSearch : Simulation {
 constexpr std::string_view group_document = "/apis/example.com";
 constexpr std::string_view version_document = "/apis/example.com/v1";
 
-Response ok(std::string body, std::string type = "application/json") {
+Response document_of(std::string body, std::string type = "application/json") {
     Response response;
     response.body = std::move(body);
     response.content_type = std::move(type);
@@ -89,7 +90,7 @@ HostileSearch::Answer in_place_of(std::string_view document, const Response& res
     };
 }
 
-const std::string html = "<!DOCTYPE html><html><body>Log in</body></html>";
+const std::string login_page = "<!DOCTYPE html><html><body>Log in</body></html>";
 
 }  // namespace
 
@@ -98,9 +99,9 @@ TEST_CASE("Resource search: what is no discovery document is told of, and asked 
         for (const std::string& body :
              {std::string(), std::string("{"), std::string("[]"), std::string("5"),
               std::string("{}"), std::string(R"({"kind":7,"versions":{},"resources":5})"),
-              std::string(100'000, '['), html}) {
+              std::string(100'000, '['), login_page}) {
             CAPTURE(document, body.substr(0, 100));
-            HostileSearch search(in_place_of(document, ok(body, "text/html")));
+            HostileSearch search(in_place_of(document, document_of(body, "text/html")));
             CHECK_THAT(search.message(), ContainsSubstring("answered with something else") &&
                                              ContainsSubstring(std::string(document)));
             CHECK(search.watcher->status().error == errc::malformed_response);
@@ -117,7 +118,7 @@ TEST_CASE("Resource search: documents without fields, or with strange ones, have
           R"({"kind":"APIGroup","versions":[{"version":"v1/../../secrets"},{"version":"../x"},)"
           R"({"version":"v1?watch=1"},{"version":"V 1"},{"version":""}]})"}) {
         CAPTURE(body);
-        HostileSearch search(in_place_of(group_document, ok(body)));
+        HostileSearch search(in_place_of(group_document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
         for (const sim::RequestRecord& record : search.server.requests())
             CHECK(record.request.path == group_document);
@@ -133,15 +134,15 @@ TEST_CASE("Resource search: documents without fields, or with strange ones, have
           R"({"kind":"APIResourceList","resources":[{"kind":"Widget","name":"w?x=1",)"
           R"("verbs":["list","watch"]}]})"}) {
         CAPTURE(body);
-        HostileSearch search(in_place_of(version_document, ok(body)));
+        HostileSearch search(in_place_of(version_document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
         CHECK(search.most_requests_a_minute() <= 6);
         CHECK(search.recovers());
     }
     HostileSearch search(in_place_of(
         version_document,
-        ok(R"({"kind":"APIResourceList","resources":[{"kind":"Widget","name":"widgets",)"
-           R"("verbs":[5,"get"]}]})")));
+        document_of(R"({"kind":"APIResourceList","resources":[{"kind":"Widget","name":"widgets",)"
+                    R"("verbs":[5,"get"]}]})")));
     CHECK_THAT(search.message(), ContainsSubstring("cannot be listed and watched"));
 }
 
@@ -150,7 +151,7 @@ TEST_CASE("Resource search: of documents of 5 MB no more than 4 MiB is read") {
         CAPTURE(document);
         const std::string body =
             R"({"kind":"APIGroup","x":")" + std::string(5'000'000, 'x') + "\"}";
-        HostileSearch search(in_place_of(document, ok(body)));
+        HostileSearch search(in_place_of(document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring("4 MiB"));
         CHECK(search.watcher->status().error == errc::malformed_response);
         CHECK(search.most_requests_a_minute() <= 6);
@@ -161,7 +162,7 @@ TEST_CASE("Resource search: of documents of 5 MB no more than 4 MiB is read") {
 TEST_CASE("Resource search: of thousands of versions sixteen are asked for") {
     std::string body = R"({"kind":"APIGroup","versions":[{"version":"v0"})";
     for (int i = 1; i < 5000; ++i) body += R"(,{"version":"v9)" + std::to_string(i) + "\"}";
-    HostileSearch search(in_place_of(group_document, ok(body + "]}")));
+    HostileSearch search(in_place_of(group_document, document_of(body + "]}")));
     CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
     CHECK(search.most_requests_a_minute() <= std::size_t{3} * (1 + 16));
     CHECK(search.recovers());
@@ -194,7 +195,7 @@ TEST_CASE("Resource search: the HTTP status of a refusal is told") {
                 CHECK(record.request.path.starts_with(group_document));
             CHECK(search.most_requests_a_minute() <= 6);
             CHECK(search.recovers());
-            response.body = html;
+            response.body = login_page;
             response.content_type = "text/html";
             HostileSearch page(in_place_of(document, response));
             CHECK_THAT(page.message(), ContainsSubstring("HTTP " + std::to_string(status)));

@@ -91,6 +91,22 @@ TEST_CASE("Watcher<Generic>: the whole object is there, and its metadata as thos
     CHECK(any.server.requests().size() == 1);
 }
 
+TEST_CASE("Watcher<Generic>: kind and version are there when the server lists, too") {
+    AnyResource any;
+    any.server.apply(pod({.name = "a"}));
+    WatcherConfig config = any.config(pods, {"kind", "apiVersion"});
+    config.watch.watch_list = false;
+    config.watch.protobuf = false;
+    GenericWatcher watcher(any, config);
+    any.settle();
+    REQUIRE(watcher.last);
+    CHECK(watcher.last->content == boost::json::object{{"kind", "Pod"}, {"apiVersion", "v1"}});
+    watcher.take();
+    any.server.apply(pod({.name = "a", .node = "n2"}));
+    any.settle();
+    CHECK(watcher.take() == Lines{});
+}
+
 TEST_CASE("Watcher<Generic>: chosen paths are kept, and what else changes is no change") {
     AnyResource any;
     any.server.apply(pod({.name = "a"}));
