@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view metadata = "metadata";
+constexpr std::string_view metadata_key = "metadata";
 
 std::string path_to(std::string_view around, std::string_view key) {
     std::string path(around);
@@ -48,14 +48,14 @@ std::optional<json::value> keep(const json::value& value, const std::string& pat
 
 bool are_of_metadata(const Fields& fields) noexcept {
     return std::all_of(fields.paths().begin(), fields.paths().end(), [](std::string_view path) {
-        return path == metadata || path.starts_with("metadata.");
+        return path == metadata_key || path.starts_with("metadata.");
     });
 }
 
 json::object keep_content(const json::object& document, const Fields& fields) {
     json::object kept;
     for (const auto& [key, member] : document) {
-        if (std::string_view(key) == metadata) continue;
+        if (std::string_view(key) == metadata_key) continue;
         if (auto part = keep(member, std::string(key), fields)) kept.emplace(key, std::move(*part));
     }
     return kept;
