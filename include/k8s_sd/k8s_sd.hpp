@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Discovery and the object cache, whole. Relabelling and scraping are in
+/// Discovery, watchers and the object cache, whole. Relabelling and scraping are in
 /// k8s_sd/scrape/scrape.hpp, the simulated API server is in k8s_sd/sim/.
 
 /// \namespace k8s_sd
@@ -22,6 +22,7 @@
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/generic.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/label_origin.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -39,3 +40,4 @@
 #include "k8s_sd/url_watcher.hpp"
 #include "k8s_sd/version.hpp"
 #include "k8s_sd/watch_metrics.hpp"
+#include "k8s_sd/watcher.hpp"
