@@ -214,7 +214,7 @@ class Bench:
             "label, as fast as the socket takes them. List again: the server ends the watch with "
             "410; nothing has changed, or 1 % of the pods. "
             f"Steady: {self.churn_rate} changes a second for ten seconds.",
-            ["program", "burst: events a CPU second", "peak", "list again", "peak", "1 % changed",
+            ["program", "events a CPU second", "peak", "list again", "peak", "1 % changed",
              "steady", "memory before"], rows)
 
     churn_rate = 500
