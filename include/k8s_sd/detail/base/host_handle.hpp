@@ -76,8 +76,10 @@ class HostHandle : public Delivery::Source,
 
     void set_status_callback(StatusCallback callback) {
         auto shared = std::make_shared<const StatusCallback>(std::move(callback));
+        if (!*shared) shared = nullptr;
+        // The one before is destroyed without the mutex: what it owns may call this object.
         const std::lock_guard lock(mutex_);
-        status_callback_ = *shared ? std::move(shared) : nullptr;
+        status_callback_.swap(shared);
     }
 
     void cancel() noexcept {
