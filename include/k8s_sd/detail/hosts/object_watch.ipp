@@ -12,6 +12,7 @@
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -91,7 +92,19 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
             },
             [weak] {
                 if (const auto self = weak.lock()) self->on_status_change();
-            });
+            },
+            pause_of_search());
+    }
+
+    /// A server that tells of a resource where it has none is not asked again and again: after a
+    /// few searches in a row they have pauses.
+    Duration pause_of_search() {
+        const TimePoint now = watches_->environment().clock->now();
+        const bool in_a_row = searched_ && now - *searched_ < std::chrono::minutes(5);
+        searches_ = in_a_row ? searches_ + 1 : 0;
+        searched_ = now;
+        if (searches_ < 3) return {};
+        return std::chrono::seconds(1) * (1 << std::min(searches_ - 3, 6));
     }
 
     void watch(Kind kind) {
@@ -210,9 +223,11 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     std::function<void(TimePoint)> contact_callback_;  // set before it runs
     const std::shared_ptr<SharedWatches> watches_;
     // Of the strand.
-    Kind watched_ = any_other_kind;  ///< by the view
-    bool has_begun_ = false;         ///< a complete state was known once
-    bool known_ = false;             ///< that of the view is
+    Kind watched_ = any_other_kind;      ///< by the view
+    bool has_begun_ = false;             ///< a complete state was known once
+    bool known_ = false;                 ///< that of the view is
+    std::optional<TimePoint> searched_;  ///< when the last search began
+    int searches_ = 0;                   ///< in a row, after the first one
     /// What the host was told in another version of the resource, until this one is known.
     std::map<std::pair<std::string, std::string>, ObjectPtr> told_;
 

@@ -31,7 +31,8 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
 
     /// \param found   called once, unless cancel() or the destruction comes before
     /// \param failed  called each time that the resource was not found
-    void start(Handler found, std::function<void()> failed);
+    /// \param wait    about so long before the first question
+    void start(Handler found, std::function<void()> failed, Duration wait = {});
     void cancel() noexcept;
     /// Any thread.
     WatchStatus status() const;
@@ -47,6 +48,7 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
     void fail(const ShortGet::Answer&);
     void fail(error_code, std::string problem);
     void fail_to_find();
+    void ask_later(Duration pause);
     Duration draw_pause();
     void set_waiting(Waiting, std::optional<Duration> pause = {});
 

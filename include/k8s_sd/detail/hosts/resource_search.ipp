@@ -41,11 +41,11 @@ ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName n
         {name_.kind, name_.group, name_.version, name_.plural, name_.namespaced.value_or(true)});
 }
 
-void ResourceSearch::start(Handler found, std::function<void()> failed) {
+void ResourceSearch::start(Handler found, std::function<void()> failed, Duration wait) {
     found_ = std::move(found);
     failed_ = std::move(failed);
-    pause_ = first_pause;
-    ask();
+    pause_ = std::clamp(wait, first_pause, longest_pause);
+    wait == Duration() ? ask() : ask_later(draw_pause());
 }
 
 void ResourceSearch::cancel() noexcept {
@@ -178,11 +178,15 @@ void ResourceSearch::fail(error_code ec, std::string problem) {
         ++status_.failures;
     }
     if (is_new) api.environment.logger.log({LogLevel::warning, problem, status_.kind, {}, ec});
+    ask_later(pause);
+    failed_();
+}
+
+void ResourceSearch::ask_later(Duration pause) {
     set_waiting(Waiting::backoff, pause);
-    timer_->expires_at(now + pause, [weak = weak_from_this()] {
+    timer_->expires_at(client_->impl().environment.clock->now() + pause, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->ask();
     });
-    failed_();
 }
 
 /// Those who wait for the same do not ask at the same time.
