@@ -81,6 +81,7 @@ class K8S_SD_EXPORT Discoverer {
     /// `full` set, and then what has changed since the last one, all in one. Begins to discover;
     /// async_run() is not needed. While nobody reads, changes are collected as they are while a
     /// callback runs.
+    /// A coroutine that owns its discoverer must end before the context does: cancel it first.
     /// \par Handler signature  `void(error_code, TargetGroupDiff)`
     /// \par Completion         with a diff that is not empty, unless it is the first one; else with
     ///                         asio::error::operation_aborted once cancelled,

@@ -136,6 +136,7 @@ class Watcher {
     /// `full` set, and then what has changed since the last one, all in one. Begins to watch;
     /// async_run() is not needed. While nobody reads, changes are collected as they are while a
     /// callback runs: in memory for those objects that exist, or have existed for the host.
+    /// A coroutine that owns its watcher must end before the context does: cancel it first.
     /// \par Handler signature  `void(error_code, ObjectDiff<T>)`
     /// \par Completion         with a diff that is not empty, unless it is the first one; else with
     ///                         asio::error::operation_aborted once cancelled,

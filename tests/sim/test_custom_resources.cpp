@@ -117,3 +117,20 @@ TEST_CASE("custom resources: what is missing or contradicts another one is refus
                     std::invalid_argument);
     CHECK_THROWS_AS(f.server.remove_resource("no-such"), std::invalid_argument);
 }
+
+TEST_CASE("custom resources: a name means what this server has, whatever other servers have") {
+    Fixture f;
+    Fixture other;
+    f.server.add_resource({.group = "one.example.com", .kind = "Thing", .plural = "things"});
+    other.server.add_resource({.group = "two.example.com", .kind = "Thing", .plural = "things"});
+    other.server.apply(R"({"apiVersion":"two.example.com/v1","kind":"Thing",)"
+                       R"("metadata":{"name":"a","namespace":"shop"}})");
+    CHECK(other.server.count("things") == 1);
+    CHECK(f.server.count("things") == 0);
+    other.server.remove_resource("things");
+    CHECK(other.server.count("things") == 0);
+    auto client = other.client();
+    client.get("/apis/two.example.com/v1/things");
+    CHECK(client.status() == 404);
+    CHECK_THROWS_AS(Fixture().server.count("things"), std::invalid_argument);
+}

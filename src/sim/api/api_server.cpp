@@ -27,12 +27,6 @@ const ResourceType& type_of_kind(std::string_view api_version, std::string_view 
     return *type;
 }
 
-const ResourceType& type_of_name(std::string_view name) {
-    const ResourceType* type = find_by_name(name);
-    if (!type) throw std::invalid_argument("unknown resource \"" + std::string(name) + "\"");
-    return *type;
-}
-
 /// With kind and apiVersion.
 json::object with_type(const Object& object) {
     return parse_object(render_object(object, Encoding{}));
@@ -68,7 +62,7 @@ std::string ApiServer::apply(json::object object) {
 std::string ApiServer::apply(std::string_view json) { return apply(parse_object(json)); }
 
 bool ApiServer::remove(std::string_view resource, std::string_view ns, std::string_view name) {
-    const ResourceType& type = type_of_name(resource);
+    const ResourceType& type = impl_->type_of_name(resource);
     const bool removed = impl_->store().remove(type, key_of(type, ns, name));
     if (removed) impl_->wake(type);
     return removed;
@@ -87,7 +81,7 @@ void ApiServer::load(std::string_view list_json) {
 }
 
 void ApiServer::replay(std::string_view resource, std::string_view event_json) {
-    const ResourceType& type = type_of_name(resource);
+    const ResourceType& type = impl_->type_of_name(resource);
     json::object event = parse_object(event_json);
     const json::value* value = event.if_contains("object");
     if (!value || !value->is_object()) throw std::invalid_argument("not a watch event");
@@ -115,7 +109,7 @@ std::string ApiServer::resource_version() const { return std::to_string(impl_->s
 
 std::optional<json::object> ApiServer::get(std::string_view resource, std::string_view ns,
                                            std::string_view name) const {
-    const ResourceType& type = type_of_name(resource);
+    const ResourceType& type = impl_->type_of_name(resource);
     const ObjectPtr object = impl_->store().get(type, key_of(type, ns, name));
     if (!object) return std::nullopt;
     return with_type(*object);
@@ -123,7 +117,7 @@ std::optional<json::object> ApiServer::get(std::string_view resource, std::strin
 
 std::vector<json::object> ApiServer::list(std::string_view resource, std::string_view ns) const {
     std::vector<json::object> objects;
-    const Snapshot state = impl_->store().newest(type_of_name(resource), ns);
+    const Snapshot state = impl_->store().newest(impl_->type_of_name(resource), ns);
     for (const ObjectPtr& object : state.objects) {
         objects.push_back(with_type(*object));
     }
@@ -132,12 +126,12 @@ std::vector<json::object> ApiServer::list(std::string_view resource, std::string
 
 void ApiServer::for_each(std::string_view resource,
                          const std::function<void(const json::object&)>& visit) const {
-    const Snapshot state = impl_->store().newest(type_of_name(resource), {});
+    const Snapshot state = impl_->store().newest(impl_->type_of_name(resource), {});
     for (const ObjectPtr& object : state.objects) visit(with_type(*object));
 }
 
 std::size_t ApiServer::count(std::string_view resource) const {
-    return impl_->store().count(type_of_name(resource));
+    return impl_->store().count(impl_->type_of_name(resource));
 }
 
 void ApiServer::set_intercept(Intercept intercept) { impl_->set_intercept(std::move(intercept)); }
@@ -147,7 +141,7 @@ void ApiServer::fail_next(Response response, unsigned times, std::string path) {
 void ApiServer::deny(std::string_view plural) { impl_->set_denied(plural, true); }
 void ApiServer::allow(std::string_view plural) { impl_->set_denied(plural, false); }
 void ApiServer::set_served(std::string_view plural, std::vector<std::string> versions) {
-    impl_->set_served(type_of_name(plural), std::move(versions));
+    impl_->set_served(impl_->type_of_name(plural), std::move(versions));
     send_to_watches(plural, {}, After::end);
 }
 void ApiServer::add_resource(const CustomResource& resource) {
@@ -157,13 +151,13 @@ void ApiServer::remove_resource(std::string_view plural) {
     set_served(plural, {});
     Store& store = impl_->store();
     // The deletions count: nobody goes on from before them when the resource comes back.
-    store.load(type_of_name(plural), store.version() + 1, {});
+    store.load(impl_->type_of_name(plural), store.version() + 1, {});
 }
 void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
 
 void ApiServer::send_to_watches(std::string_view plural, std::string bytes, After after) {
-    const ResourceType& type = type_of_name(plural);
+    const ResourceType& type = impl_->type_of_name(plural);
     impl_->for_each_connection([&type, bytes = std::move(bytes), after](Connection& connection) {
         connection.inject(type, bytes, after);
     });

@@ -319,6 +319,14 @@ void ApiServer::Impl::set_served(const ResourceType& type, std::vector<std::stri
     served_[&type] = std::move(versions);
 }
 
+const ResourceType& ApiServer::Impl::type_of_name(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const ResourceType* type = find_by_name(
+        name, [&](const ResourceType& t) { return !t.custom || served_.contains(&t); });
+    if (!type) throw std::invalid_argument("unknown resource \"" + std::string(name) + "\"");
+    return *type;
+}
+
 std::vector<std::string> ApiServer::Impl::served(const ResourceType& type) const {
     const std::lock_guard lock(mutex_);
     const auto set = served_.find(&type);

@@ -45,6 +45,8 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void fail_next(Response, unsigned times, std::string path);
     void set_denied(std::string_view plural, bool denied);
     void set_served(const ResourceType&, std::vector<std::string> versions);
+    /// Of those that this server has, or has had. \throws std::invalid_argument
+    const ResourceType& type_of_name(std::string_view) const;
     void set_encoding_fault(EncodingFault fault) { encoding_fault_ = fault; }
     void set_token(std::string);
 

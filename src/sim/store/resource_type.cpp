@@ -219,9 +219,12 @@ const ResourceType* find_by_kind(std::string_view api_version, std::string_view 
         [&](const ResourceType& t) { return t.kind == kind && has_version(t, api_version); });
 }
 
-const ResourceType* find_by_name(std::string_view name) {
+const ResourceType* find_by_name(std::string_view name,
+                                 const std::function<bool(const ResourceType&)>& accepts) {
     return find([&](const ResourceType& t) {
-        return t.plural == name || t.kind == name || (t.custom && t.qualified() == name);
+        const bool is_it =
+            t.plural == name || t.kind == name || (t.custom && t.qualified() == name);
+        return is_it && accepts(t);
     });
 }
 

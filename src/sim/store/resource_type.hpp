@@ -2,6 +2,7 @@
 
 #include "k8s_sd/sim/custom_resource.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,7 +52,8 @@ const ResourceType& add_resource_type(const CustomResource&);
 const ResourceType* find_by_plural(std::string_view group, std::string_view plural);
 const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind);
 /// By plural name or kind alone, which are unique among those that are not custom, or by
-/// "plural.group".
-const ResourceType* find_by_name(std::string_view plural_or_kind);
+/// "plural.group". Among those that are accepted.
+const ResourceType* find_by_name(std::string_view plural_or_kind,
+                                 const std::function<bool(const ResourceType&)>& accepts);
 
 }  // namespace k8s_sd::inline v0::sim

@@ -4,14 +4,18 @@
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -298,4 +302,55 @@ TEST_CASE("status callback: it tells of the first state, of failures and of thei
     read.advance(1min);
     CHECK(of_watcher.size() == 2);
     CHECK(of_discoverer.size() == 3);
+}
+
+TEST_CASE("reading: what a reader has lost to a timer is brought by the next one") {
+    using namespace asio::experimental::awaitable_operators;
+    constexpr auto token = asio::as_tuple(asio::use_awaitable);
+    std::set<int> lost;
+    for (int steps = 0; steps < 300; ++steps) {
+        Simulation read;
+        read.server.apply(pod({.name = "a"}));
+        WatcherConfig config;
+        config.api_server.url = read.server.url();
+        Watcher<api::Pod> watcher(read.context.get_executor(), config);
+        asio::steady_timer timer(read.context, asio::steady_timer::time_point::max());
+        std::size_t seen = 0;
+        bool timed_out = false;
+        const auto host = [&]() -> asio::awaitable<void> {
+            auto first = co_await (watcher.async_next(token) || timer.async_wait(token));
+            timed_out = first.index() == 1;
+            if (first.index() == 0) seen += std::get<1>(std::get<0>(first)).added.size();
+            if (!timed_out) co_return;
+            auto [ec, diff] = co_await watcher.async_next(token);
+            seen += diff.added.size();
+        };
+        asio::co_spawn(read.context, host, asio::detached);
+        int done = 0;
+        while (done < steps && read.context.poll_one() != 0) ++done;
+        timer.cancel();
+        read.settle();
+        if (seen != 1) lost.insert(steps);
+        watcher.cancel();
+        read.settle();
+        if (done < steps) break;
+    }
+    CHECK(lost == std::set<int>());
+}
+
+TEST_CASE("status callback: a status callback that is replaced may own what uses its handle") {
+    Simulation read;
+    WatcherConfig config;
+    config.api_server.url = read.server.url();
+    Watcher<api::Pod> watcher(read.context.get_executor(), config);
+    struct Owner {
+        explicit Owner(Watcher<api::Pod>& w) : watcher(w) {}
+        ~Owner() { watcher.cancel(); }
+        Watcher<api::Pod>& watcher;
+    };
+    watcher.set_status_callback(
+        [owner = std::make_shared<Owner>(watcher)](const DiscovererStatus&) {});
+    watcher.set_status_callback({});
+    read.settle();
+    CHECK(watcher.status().watches.empty());
 }

@@ -192,6 +192,10 @@ TEST_CASE("Watcher<Generic>: what cannot be a resource is refused with words") {
     CHECK_THAT(refusal(any.config({.kind = "W", .plural = "W w"})),
                ContainsSubstring("resource.plural"));
     CHECK_THAT(refusal(any.config(pods, Fields())), ContainsSubstring("none is kept"));
+    CHECK_THAT(refusal(any.config(pods, {"metadata.label"})),
+               ContainsSubstring("\"metadata.label\" is no field that is read of any resource") &&
+                   ContainsSubstring("metadata.labels"));
+    CHECK(refusal(any.config(pods, {"metadata.generation", "spec.anything"})).empty());
     WatcherConfig typed = any.config(pods);
     CHECK_THROWS_AS(
         Watcher<api::Pod>(any.context.get_executor(), typed, [](const ObjectDiff<api::Pod>&) {}),
@@ -423,4 +427,64 @@ TEST_CASE("Watcher<Generic>: a resource that is deleted removes nothing, and is 
     std::string told;
     for (const std::string& line : watcher.take()) told += line;
     CHECK_THAT(told, ContainsSubstring("+shop/b") && ContainsSubstring("-shop/a"));
+}
+
+namespace {
+
+sim::Response document(std::string body, unsigned status = 200) {
+    sim::Response response;
+    response.status = status;
+    response.body = std::move(body);
+    response.content_type = "application/json";
+    return response;
+}
+
+constexpr int most_asked = 600;
+
+/// A server whose discovery documents name the resource differently each time, and that has none
+/// of these.
+struct FickleServer : Simulation {
+    explicit FickleServer(std::size_t names) {
+        server.set_intercept(
+            [this, names](const sim::Request& request) -> std::optional<sim::Response> {
+                if (++requests > most_asked) return document("{}", 503);  // lets the test end
+                if (request.path == "/apis/example.com") {
+                    return document(R"({"kind":"APIGroup","versions":[{"version":"v1"}]})");
+                }
+                if (request.path == "/apis/example.com/v1") {
+                    return document(
+                        R"({"kind":"APIResourceList","resources":[{"kind":"Widget","name":"w)" +
+                        std::to_string(asked++ % names) +
+                        R"(","namespaced":true,"verbs":["list","watch"]}]})");
+                }
+                return std::nullopt;
+            });
+        config.api_server.url = server.url();
+        config.resource = {.group = "example.com", .kind = "Widget"};
+    }
+    WatcherConfig config;
+    int requests = 0;
+    std::size_t asked = 0;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "Watcher<Generic>: a server that names a resource differently each time is asked gently") {
+    for (const std::size_t names : {std::size_t{1}, std::size_t{2}, std::size_t{1'000'000}}) {
+        CAPTURE(names);
+        FickleServer fickle(names);
+        Watcher<Generic> watcher(fickle.context.get_executor(), fickle.config,
+                                 [](const ObjectDiff<Generic>&) {});
+        watcher.async_run([](error_code) {});
+        fickle.settle();
+        UNSCOPED_INFO("at once: " << fickle.requests);
+        CHECK(fickle.requests < 20);
+        fickle.requests = 0;
+        fickle.advance(10min);
+        fickle.requests = 0;
+        fickle.advance(10min);
+        UNSCOPED_INFO("in ten minutes, later: " << fickle.requests);
+        CHECK(fickle.requests < 200);
+    }
 }

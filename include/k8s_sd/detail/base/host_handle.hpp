@@ -26,7 +26,7 @@ class HostHandle : public Delivery::Source,
                    public Reader<Diff>::Owner,
                    public std::enable_shared_from_this<HostHandle<Diff>> {
  public:
-    using ReaderPtr = std::unique_ptr<Reader<Diff>>;
+    using ReaderPtr = std::shared_ptr<Reader<Diff>>;
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
     virtual ~HostHandle() = default;
@@ -38,13 +38,20 @@ class HostHandle : public Delivery::Source,
         const auto self = this->shared_from_this();
         auto operation =
             std::make_unique<RunOperation>(std::move(handler), executor_, std::weak_ptr(self));
-        const std::lock_guard lock(mutex_);
-        if (operation_)
-            return RunOperation::complete(std::move(operation), asio::error::already_started);
-        if (delivery_.cancelled())
-            return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-        operation_ = std::move(operation);
-        begin_once();
+        error_code refusal;
+        {
+            const std::lock_guard lock(mutex_);
+            if (operation_) {
+                refusal = asio::error::already_started;
+            } else if (delivery_.cancelled()) {
+                refusal = asio::error::operation_aborted;
+            } else {
+                operation_ = std::move(operation);
+                begin_once();
+                return;
+            }
+        }
+        RunOperation::complete(std::move(operation), refusal);
     }
 
     void read(ReaderPtr reader) {
@@ -60,16 +67,16 @@ class HostHandle : public Delivery::Source,
                 return;
             }
         }
-        reader->finish(refusal, {});
+        reader->fail(refusal);
     }
 
     void stop_reading(const Reader<Diff>& reader) noexcept override {
         ReaderPtr stopped;
         {
             const std::lock_guard lock(mutex_);
-            if (reader_.get() == &reader) stopped = std::move(reader_);
+            if (reader_.get() == &reader) stopped = take_reader();
         }
-        if (stopped) stopped->finish(asio::error::operation_aborted, {});
+        if (stopped) stopped->fail(asio::error::operation_aborted);
     }
 
     void wait_synced(SyncWaits::Handler handler) { synced_->add(std::move(handler), executor_); }
@@ -91,12 +98,12 @@ class HostHandle : public Delivery::Source,
             const std::lock_guard lock(mutex_);
             end();
             operation = std::move(operation_);
-            reader = std::move(reader_);
+            reader = take_reader();
         }
         // Without the mutex: a context that ends destroys handlers at once, and with them perhaps
         // what calls this object.
         synced_->finish(asio::error::operation_aborted);
-        if (reader) reader->finish(asio::error::operation_aborted, {});
+        if (reader) reader->fail(asio::error::operation_aborted);
         if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
     }
 
@@ -107,6 +114,7 @@ class HostHandle : public Delivery::Source,
                const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
                Duration least_interval, bool is_called)
         : executor_(executor),
+          clock_(clock),
           delivery_(executor, std::move(origin), clock, 1),
           is_called_(is_called),
           pace_(least_interval),
@@ -175,19 +183,49 @@ class HostHandle : public Delivery::Source,
         ReaderPtr reader;
         {
             const std::lock_guard lock(mutex_);
-            if (!due_of_diff(now) || *due_of_diff(now) > now || delivery_.cancelled()) return false;
-            pace_.called(now);
-            diff = take_news();
-            waiting_.told(now, has_news());
-            on_delivery();
-            reader = std::move(reader_);
+            const auto due = due_of_diff(now);
+            if (!due || *due > now || delivery_.cancelled()) return false;
+            if (is_called_) {
+                diff = take_diff(now);
+            } else {
+                is_offered_ = true;
+                reader = reader_;
+            }
         }
-        if (reader) {
-            reader->finish({}, std::move(diff));
-        } else {
+        if (!reader) {
             call(diff);
+        } else {
+            reader->post([self = this->shared_from_this(), reader] { self->hand_over(reader); });
         }
         return true;
+    }
+
+    /// Where the reader's handler is called: until then the news is still there, and a read that
+    /// was cancelled meanwhile has lost nothing.
+    void hand_over(const ReaderPtr& reader) {
+        Diff diff;
+        {
+            const std::lock_guard lock(mutex_);
+            if (reader_ != reader) return;
+            is_offered_ = false;
+            if (!has_news()) return;  // it has changed back
+            diff = take_diff(clock_->now());
+            take_reader();
+        }
+        reader->finish_here(diff);
+    }
+
+    Diff take_diff(TimePoint now) {
+        pace_.called(now);
+        Diff diff = take_news();
+        waiting_.told(now, has_news());
+        on_delivery();
+        return diff;
+    }
+
+    ReaderPtr take_reader() noexcept {
+        is_offered_ = false;
+        return std::exchange(reader_, nullptr);
     }
 
     std::optional<TimePoint> next_due(TimePoint now) final {
@@ -197,7 +235,7 @@ class HostHandle : public Delivery::Source,
     }
 
     std::optional<TimePoint> due_of_diff(TimePoint now) const {
-        if (!has_news() || !(is_called_ || reader_)) return std::nullopt;
+        if (!has_news() || !(is_called_ || (reader_ && !is_offered_))) return std::nullopt;
         return pace_.due(now);
     }
 
@@ -219,6 +257,7 @@ class HostHandle : public Delivery::Source,
     }
 
     const asio::any_io_executor executor_;
+    const std::shared_ptr<Clock> clock_;
     Delivery delivery_;
     const bool is_called_;
     const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
@@ -226,7 +265,8 @@ class HostHandle : public Delivery::Source,
 
     // Guarded by the mutex.
     std::unique_ptr<RunOperation> operation_;
-    ReaderPtr reader_;  // null: nobody reads
+    ReaderPtr reader_;         // null: nobody reads
+    bool is_offered_ = false;  // hand_over() is on its way to the reader
     std::shared_ptr<const StatusCallback> status_callback_;
     bool status_changed_ = false;
     bool begun_ = false;

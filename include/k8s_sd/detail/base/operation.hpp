@@ -40,16 +40,26 @@ class Operation {
     }
 
     static void complete(std::unique_ptr<Operation> operation, error_code ec, Results... results) {
-        const auto host = operation->host_;
-        const auto executor = operation->executor_;
-        asio::post(host,
-                   asio::bind_executor(executor, [op = std::move(operation), ec,
-                                                  ... results = std::move(results)]() mutable {
-                       op->slot().clear();
-                       Handler handler = std::move(op->handler_);
-                       op.reset();
-                       std::move(handler)(ec, std::move(results)...);
-                   }));
+        const Operation& posted = *operation;
+        posted.post([op = std::move(operation), ec, ... results = std::move(results)]() mutable {
+            complete_here(std::move(op), ec, std::move(results)...);
+        });
+    }
+    /// The same from within post().
+    static void complete_here(std::unique_ptr<Operation> operation, error_code ec,
+                              Results... results) {
+        operation->slot().clear();
+        Handler handler = std::move(operation->handler_);
+        operation.reset();
+        std::move(handler)(ec, std::move(results)...);
+    }
+    /// Calls the function on the executor of the handler.
+    template <class Function>
+    void post(Function function) const {
+        // Copies: the function may own the operation.
+        const auto host = host_;
+        const auto executor = executor_;
+        asio::post(host, asio::bind_executor(executor, std::move(function)));
     }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/operation.hpp"
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -23,8 +24,12 @@ class Reader {
     virtual ~Reader() = default;
     /// Whose stop_reading() is called when the operation is cancelled by its slot.
     virtual void set_owner(std::weak_ptr<Owner>) = 0;
-    /// Completes the operation. With an error the diff is empty.
-    virtual void finish(error_code, Diff) = 0;
+    /// Calls the function on the executor of the handler, as if by post.
+    virtual void post(std::function<void()>) = 0;
+    /// Completes the operation with a diff, from within post().
+    virtual void finish_here(const Diff&) = 0;
+    /// Completes the operation without a diff, as if by post.
+    virtual void fail(error_code) = 0;
 };
 
 /// An async_next() that completes with a Result.
@@ -42,8 +47,12 @@ class NextOperation final : public Reader<Diff> {
                                                          std::weak_ptr<Slot>(slot_))) {}
 
     void set_owner(std::weak_ptr<Owner> owner) override { slot_->owner = std::move(owner); }
-    void finish(error_code ec, Diff diff) override {
-        Operation<Result>::complete(std::move(operation_), ec, ec ? Result() : convert_(diff));
+    void post(std::function<void()> function) override { operation_->post(std::move(function)); }
+    void finish_here(const Diff& diff) override {
+        Operation<Result>::complete_here(std::move(operation_), {}, convert_(diff));
+    }
+    void fail(error_code ec) override {
+        Operation<Result>::complete(std::move(operation_), ec, Result());
     }
 
  private:

@@ -242,6 +242,7 @@ void KindWatches::switch_to_next(KindView& view) {
     view.told_ = true;
     for (const ObjectChange& change : changes) view.observer_.on_change(change);
     view.on_batch_end();
+    view.observer_.on_status();  // that of other watches
 }
 
 // --- what cannot be ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -108,8 +109,13 @@ void ResourceSearch::find_in(const ShortGet::Answer& answer) {
         is_unwatched_ = is_unwatched_ || found;
         return ask_version(version_ + 1);
     }
-    const Kind kind = other_kind({name_.kind, name_.group, versions_[version_], found->plural,
-                                  name_.namespaced.value_or(found->namespaced)});
+    Kind kind{};
+    try {
+        kind = other_kind({name_.kind, name_.group, versions_[version_], found->plural,
+                           name_.namespaced.value_or(found->namespaced)});
+    } catch (const std::length_error& error) {  // it calls it something else each time
+        return fail(errc::malformed_response, error.what());
+    }
     failed_ = nullptr;
     std::exchange(found_, nullptr)(kind);
 }

@@ -45,14 +45,16 @@ void check_selector(const char* field, const std::string& text) {
 void check_fields(Kind kind, const Fields& fields) {
     if (fields.empty())
         throw ConfigError("WatcherConfig::fields", "none is kept; leave it out to keep all");
-    if (kind == any_other_kind) return;  // it may have any
     const std::vector<std::string> known = field_paths(kind);
     for (const std::string& path : fields.paths()) {
         if (path.empty() || std::binary_search(known.begin(), known.end(), path)) continue;
+        // Of other kinds it may have any, but for the metadata.
+        if (kind == any_other_kind && !path.starts_with("metadata.")) continue;
         const std::vector<std::string_view> names(known.begin(), known.end());
         throw ConfigError("WatcherConfig::fields",
                           in_quotes(printable(path)) + " is no field that is read of " +
-                              std::string(to_string(kind)) + did_you_mean(path, names));
+                              std::string(is_built_in(kind) ? to_string(kind) : "any resource") +
+                              did_you_mean(path, names));
     }
 }
 
@@ -74,7 +76,10 @@ void check_resource(const ResourceName& name) {
 }
 
 void check_no_resource(const ResourceName& name) {
-    if (name.kind.empty() && name.group.empty() && name.plural.empty()) return;
+    if (name.kind.empty() && name.group.empty() && name.version.empty() && name.plural.empty() &&
+        !name.namespaced) {
+        return;
+    }
     throw ConfigError("WatcherConfig::resource",
                       "this is for Watcher<Generic>; here the struct says what is watched");
 }
