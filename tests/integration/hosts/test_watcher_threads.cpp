@@ -104,9 +104,9 @@ TEST_CASE("Watcher: while threads run its context, others read its store and its
 }
 
 TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
-    WatchingThreads t;
     std::atomic<bool> stop = false;
     std::atomic<int> told = 0;
+    WatchingThreads t;  // its threads end before what they call uses is gone
     std::vector<std::thread> hosts;
     for (int h = 0; h < 3; ++h) {
         hosts.emplace_back([&, h] {
@@ -133,15 +133,18 @@ TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
     }
     stop = true;
     for (std::thread& host : hosts) host.join();
-    CHECK(told > 0);
+    told = 0;
+    Watcher<api::Pod> last(t.context.get_executor(), t.config(), [&](const auto&) { ++told; });
+    last.async_run([](error_code) {});
+    CHECK(WatchingThreads::wait_until([&] { return told > 0; }));
 }
 
 TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, all at once") {
-    WatchingThreads t;
     std::atomic<int> diffs = 0;
     std::atomic<int> told = 0;
     std::atomic<int> waited = 0;
     std::atomic<int> ended = 0;
+    WatchingThreads t;  // its threads end before what they call uses is gone
     for (int round = 0; round < 20; ++round) {
         Watcher<api::Pod> watcher(t.context.get_executor(), t.config());
         watcher.set_status_callback([&](const DiscovererStatus&) { ++told; });
@@ -179,5 +182,9 @@ TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, 
         reader.join();
     }
     CHECK(WatchingThreads::wait_until([&] { return waited == 400; }));
-    CHECK(told > 0);
+    told = 0;
+    Watcher<api::Pod> last(t.context.get_executor(), t.config());
+    last.set_status_callback([&](const DiscovererStatus&) { ++told; });
+    last.async_run([](error_code) {});
+    CHECK(WatchingThreads::wait_until([&] { return told > 0; }));
 }
