@@ -152,7 +152,8 @@ def those_who_failed_together_come_back_apart(w):
 def most_at_a_time(requests):
     # The program has its answer, and asks for the next one, before a busy server notes the end.
     late = 1.0
-    steps = sorted([(r.at, 1) for r in requests] + [((r.ended or 1e12) - late, -1) for r in requests])
+    ends = [((r.ended or 1e12) - late, -1) for r in requests]
+    steps = sorted([(r.at, 1) for r in requests] + ends)
     most = now = 0
     for _, step in steps:
         now += step
