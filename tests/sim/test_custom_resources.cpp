@@ -134,3 +134,40 @@ TEST_CASE("custom resources: a name means what this server has, whatever other s
     CHECK(client.status() == 404);
     CHECK_THROWS_AS(Fixture().server.count("things"), std::invalid_argument);
 }
+
+TEST_CASE("custom resources: one that is removed hides no new one, and takes no objects") {
+    Fixture f;
+    const std::string thing = R"({"apiVersion":"two.example.com/v1","kind":"Thing",)"
+                              R"("metadata":{"name":"a","namespace":"shop"}})";
+    f.server.add_resource({.group = "one.example.com", .kind = "Thing", .plural = "things"});
+    CHECK_THROWS_AS(f.server.apply(thing), std::invalid_argument);
+    f.server.remove_resource("things");
+    f.server.add_resource({.group = "two.example.com", .kind = "Thing", .plural = "things"});
+    f.server.apply(thing);
+    CHECK(f.server.count("things") == 1);
+    CHECK(f.server.remove("things", "shop", "a"));
+    f.server.remove_resource("things");
+    CHECK_THROWS_AS(f.server.apply(thing), std::invalid_argument);
+    auto client = f.client();
+    client.get("/apis/two.example.com/v1/things");
+    CHECK(client.status() == 404);
+}
+
+TEST_CASE("custom resources: servers of one process have types of their own") {
+    Fixture one;
+    Fixture other;
+    one.server.add_resource({.group = "own.example.com", .kind = "Thing", .plural = "things"});
+    other.server.add_resource({.group = "own.example.com",
+                               .kind = "Thing",
+                               .plural = "things",
+                               .versions = {"v2"},
+                               .namespaced = false});
+    other.server.apply(R"({"apiVersion":"own.example.com/v2","kind":"Thing",)"
+                       R"("metadata":{"name":"a"}})");
+    CHECK(one.server.count("things") == 0);
+    REQUIRE(other.server.list("things").size() == 1);
+    CHECK(other.server.list("things").front().at("apiVersion") == "own.example.com/v2");
+    CHECK_THROWS_AS(
+        one.server.add_resource({.group = "apps", .kind = "Deployment", .plural = "deployments"}),
+        std::invalid_argument);
+}

@@ -102,8 +102,8 @@ class K8S_SD_EXPORT ApiServer {
     void replay(std::string_view resource, std::string_view event_json);
     /// From now on the server has a custom resource, whose objects go in and out as others do. The
     /// discovery documents have it, too. It is served in JSON, its metadata in protobuf as well.
-    /// \throws std::invalid_argument if something is missing, and if a server of this process has
-    /// another resource of that name
+    /// \throws std::invalid_argument if something is missing, and if the server has another
+    /// resource of that name
     void add_resource(const CustomResource&);
     /// As if its CustomResourceDefinition was deleted: its objects are gone, running watches of it
     /// end, and requests for it are answered with 404.

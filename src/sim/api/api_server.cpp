@@ -18,8 +18,9 @@ json::object parse_object(std::string_view text) {
     return std::move(value.get_object());
 }
 
-const ResourceType& type_of_kind(std::string_view api_version, std::string_view kind) {
-    const ResourceType* type = find_by_kind(api_version, kind);
+const ResourceType& type_of_kind(const ServerTypes& types, std::string_view api_version,
+                                 std::string_view kind) {
+    const ResourceType* type = types.find_by_kind(api_version, kind);
     if (!type) {
         throw std::invalid_argument("unknown kind \"" + std::string(kind) + "\" of \"" +
                                     std::string(api_version) + "\"");
@@ -53,7 +54,8 @@ std::shared_ptr<MemoryConnector> ApiServer::connector(TransportFaults faults) {
 }
 
 std::string ApiServer::apply(json::object object) {
-    const ResourceType& type = type_of_kind(text_at(object, "apiVersion"), text_at(object, "kind"));
+    const ResourceType& type =
+        type_of_kind(impl_->types(), text_at(object, "apiVersion"), text_at(object, "kind"));
     const auto [version, changed] = impl_->store().apply(type, std::move(object));
     if (changed) impl_->wake(type);
     return std::to_string(version);
@@ -73,7 +75,7 @@ void ApiServer::load(std::string_view list_json) {
     std::string_view kind = text_at(list, "kind");
     if (!kind.ends_with("List")) throw std::invalid_argument("not a List");
     kind.remove_suffix(4);
-    const ResourceType& type = type_of_kind(text_at(list, "apiVersion"), kind);
+    const ResourceType& type = type_of_kind(impl_->types(), text_at(list, "apiVersion"), kind);
     const json::value* items = list.if_contains("items");
     impl_->store().load(type, version_of(list),
                         items && items->is_array() ? items->get_array() : json::array());
@@ -145,13 +147,14 @@ void ApiServer::set_served(std::string_view plural, std::vector<std::string> ver
     send_to_watches(plural, {}, After::end);
 }
 void ApiServer::add_resource(const CustomResource& resource) {
-    impl_->set_served(add_resource_type(resource), resource.versions);
+    impl_->set_served(impl_->types().add(resource), resource.versions);
 }
 void ApiServer::remove_resource(std::string_view plural) {
+    const ResourceType& type = impl_->type_of_name(plural);
     set_served(plural, {});
-    Store& store = impl_->store();
     // The deletions count: nobody goes on from before them when the resource comes back.
-    store.load(impl_->type_of_name(plural), store.version() + 1, {});
+    impl_->store().load(type, impl_->store().version() + 1, {});
+    impl_->types().remove(type);
 }
 void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }

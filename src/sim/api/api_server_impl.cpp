@@ -169,7 +169,7 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
         return;
     }
     const std::string path = request.path.substr(options_.path_prefix.size());
-    const std::optional<Route> route = parse_route(path);
+    const std::optional<Route> route = parse_route(path, types_);
     if (!route || !is_one_of(served(*route->type), route->version)) {
         Response response = document(path);
         answer(connection, std::move(request), response);
@@ -191,7 +191,7 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
 Response ApiServer::Impl::document(const std::string& path) const {
     if (path == "/healthz" || path == "/livez" || path == "/readyz") return plain_text(200, "ok");
     const auto versions = [this](const ResourceType& type) { return served(type); };
-    if (auto text = discovery_document(path, versions)) {
+    if (auto text = discovery_document(path, types_.all(), versions)) {
         Response response;
         response.body = std::move(*text);
         return response;
@@ -320,9 +320,7 @@ void ApiServer::Impl::set_served(const ResourceType& type, std::vector<std::stri
 }
 
 const ResourceType& ApiServer::Impl::type_of_name(std::string_view name) const {
-    const std::lock_guard lock(mutex_);
-    const ResourceType* type = find_by_name(
-        name, [&](const ResourceType& t) { return !t.custom || served_.contains(&t); });
+    const ResourceType* type = types_.find_by_name(name);
     if (!type) throw std::invalid_argument("unknown resource \"" + std::string(name) + "\"");
     return *type;
 }

@@ -47,6 +47,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void set_served(const ResourceType&, std::vector<std::string> versions);
     /// Of those that this server has, or has had. \throws std::invalid_argument
     const ResourceType& type_of_name(std::string_view) const;
+    ServerTypes& types() { return types_; }
     void set_encoding_fault(EncodingFault fault) { encoding_fault_ = fault; }
     void set_token(std::string);
 
@@ -85,6 +86,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     const asio::strand<asio::any_io_executor> strand_;
     const ApiServerOptions options_;
     const std::shared_ptr<Clock> clock_;
+    ServerTypes types_;  // of the objects in the store
     Store store_;
 
     std::set<std::shared_ptr<Connection>> connections_;  // on the strand

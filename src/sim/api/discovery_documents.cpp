@@ -12,6 +12,8 @@ namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
+using Types = std::vector<const ResourceType*>;
+
 json::object version() {
     return {{"major", "1"},    {"minor", "32"},      {"gitVersion", "v1.32.0+k8s-sd-sim"},
             {"gitCommit", ""}, {"gitTreeState", ""}, {"buildDate", ""},
@@ -30,9 +32,9 @@ std::string group_version(std::string_view group, std::string_view version) {
 }
 
 /// Empty: the server has nothing of the group.
-json::object group(std::string_view name, const ServedIn& served_in) {
+json::object group(std::string_view name, const Types& types, const ServedIn& served_in) {
     std::vector<std::string> versions;
-    for (const ResourceType* type : resource_types()) {
+    for (const ResourceType* type : types) {
         if (type->group != name) continue;
         for (const std::string& version : served_in(*type)) {
             if (std::find(versions.begin(), versions.end(), version) == versions.end())
@@ -50,29 +52,29 @@ json::object group(std::string_view name, const ServedIn& served_in) {
     return {{"name", name}, {"versions", std::move(entries)}, {"preferredVersion", preferred}};
 }
 
-json::object group_document(std::string_view name, const ServedIn& served_in) {
-    json::object document = group(name, served_in);
+json::object group_document(std::string_view name, const Types& types, const ServedIn& served_in) {
+    json::object document = group(name, types, served_in);
     if (document.empty()) return {};
     document["kind"] = "APIGroup";
     document["apiVersion"] = "v1";
     return document;
 }
 
-json::object group_list(const ServedIn& served_in) {
+json::object group_list(const Types& types, const ServedIn& served_in) {
     std::vector<std::string_view> seen{""};
     json::array groups;
-    for (const ResourceType* type : resource_types()) {
+    for (const ResourceType* type : types) {
         if (std::find(seen.begin(), seen.end(), type->group) != seen.end()) continue;
         seen.push_back(type->group);
-        json::object entry = group(type->group, served_in);
+        json::object entry = group(type->group, types, served_in);
         if (!entry.empty()) groups.push_back(std::move(entry));
     }
     return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-json::object resource_list(std::string_view name, const ServedIn& served_in) {
+json::object resource_list(std::string_view name, const Types& types, const ServedIn& served_in) {
     json::array resources;
-    for (const ResourceType* listed : resource_types()) {
+    for (const ResourceType* listed : types) {
         const ResourceType& type = *listed;
         const std::vector<std::string> versions = served_in(type);
         const bool served = std::any_of(versions.begin(), versions.end(), [&](const auto& version) {
@@ -94,21 +96,22 @@ json::object resource_list(std::string_view name, const ServedIn& served_in) {
             {"resources", std::move(resources)}};
 }
 
-json::object document(std::string_view path, const ServedIn& served_in) {
+json::object document(std::string_view path, const Types& types, const ServedIn& served_in) {
     if (path == "/version") return version();
     if (path == "/api") return core_versions();
-    if (path == "/apis") return group_list(served_in);
-    if (path == "/api/v1") return resource_list("v1", served_in);
+    if (path == "/apis") return group_list(types, served_in);
+    if (path == "/api/v1") return resource_list("v1", types, served_in);
     if (!path.starts_with("/apis/")) return {};
     const std::string_view name = path.substr(6);
-    return name.find('/') == name.npos ? group_document(name, served_in)
-                                       : resource_list(name, served_in);
+    return name.find('/') == name.npos ? group_document(name, types, served_in)
+                                       : resource_list(name, types, served_in);
 }
 
 }  // namespace
 
-std::optional<std::string> discovery_document(std::string_view path, const ServedIn& served_in) {
-    const json::object result = document(path, served_in);
+std::optional<std::string> discovery_document(std::string_view path, const Types& types,
+                                              const ServedIn& served_in) {
+    const json::object result = document(path, types, served_in);
     if (result.empty()) return std::nullopt;
     return json::serialize(result) + "\n";
 }

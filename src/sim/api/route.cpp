@@ -21,7 +21,7 @@ std::vector<std::string_view> split(std::string_view path) {
 
 }  // namespace
 
-std::optional<Route> parse_route(std::string_view path) {
+std::optional<Route> parse_route(std::string_view path, const ServerTypes& types) {
     if (!path.starts_with('/')) return std::nullopt;
     const std::vector<std::string_view> parts = split(path);
     const bool core = !parts.empty() && parts[0] == "api";
@@ -37,7 +37,7 @@ std::optional<Route> parse_route(std::string_view path) {
         route.ns = parts[i + 1];
         i += 2;
     }
-    route.type = find_by_plural(group, parts[i]);
+    route.type = types.find_by_plural(group, parts[i]);
     if (!route.type || (!route.ns.empty() && !route.type->namespaced)) return std::nullopt;
     if (parts.size() > i + 1) route.name = parts[i + 1];
     const bool needs_namespace = !route.name.empty() && route.type->namespaced && route.ns.empty();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/store/resource_type.hpp"
+#include "sim/store/server_types.hpp"
 
 #include <optional>
 #include <string>
@@ -17,6 +17,6 @@ struct Route {
 };
 
 /// nullopt if the path names no resource that this server knows.
-std::optional<Route> parse_route(std::string_view path);
+std::optional<Route> parse_route(std::string_view path, const ServerTypes& types);
 
 }  // namespace k8s_sd::inline v0::sim

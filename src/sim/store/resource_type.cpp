@@ -1,13 +1,10 @@
 #include "sim/store/resource_type.hpp"
 
 #include "k8s_sd/kind.hpp"
+#include "sim/store/lower_case.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <deque>
-#include <mutex>
-#include <stdexcept>
 #include <vector>
 
 namespace k8s_sd::inline v0::sim {
@@ -96,12 +93,6 @@ constexpr std::array<ResourceType, 5> others{{
      R"(,"spec":{"podSelector":{}})"},
 }};
 
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower;
-}
-
 /// Every kind that the library watches, and the others.
 std::vector<ResourceType> make_table() {
     static std::array<std::string, kind_count> singulars;
@@ -122,110 +113,11 @@ std::vector<ResourceType> make_table() {
     return table;
 }
 
-/// A custom type with its texts.
-struct CustomType {
-    explicit CustomType(const CustomResource& r)
-        : resource(r),
-          singular(lower_case(r.kind)),
-          type{.kind = resource.kind,
-               .group = resource.group,
-               .version = resource.versions.front(),
-               .plural = resource.plural,
-               .singular = singular,
-               .short_name = {},
-               .namespaced = resource.namespaced,
-               .fields = {},
-               .zero_value = {},
-               .custom = true} {}
-    CustomType(const CustomType&) = delete;
-    CustomType& operator=(const CustomType&) = delete;
-
-    const CustomResource resource;
-    const std::string singular;
-    const ResourceType type;
-};
-
-/// The types of all servers. Thread-safe.
-class Types {
- public:
-    std::vector<const ResourceType*> all() const {
-        const std::lock_guard lock(mutex_);
-        std::vector<const ResourceType*> types;
-        for (const ResourceType& type : table_) types.push_back(&type);
-        for (const CustomType& custom : custom_) types.push_back(&custom.type);
-        return types;
-    }
-    const ResourceType& add(const CustomResource& resource) {
-        const std::lock_guard lock(mutex_);
-        for (const CustomType& known : custom_) {
-            const CustomResource& other = known.resource;
-            if (other.group != resource.group || other.plural != resource.plural) continue;
-            if (other.kind == resource.kind && other.namespaced == resource.namespaced)
-                return known.type;
-            throw std::invalid_argument("a server of this process has other " + resource.plural +
-                                        "." + resource.group);
-        }
-        return custom_.emplace_back(resource).type;
-    }
-
- private:
-    const std::vector<ResourceType> table_ = make_table();
-    mutable std::mutex mutex_;
-    std::deque<CustomType> custom_;
-};
-
-Types& types() {
-    static Types all;
-    return all;
-}
-
-template <class Predicate>
-const ResourceType* find(Predicate predicate) {
-    for (const ResourceType* type : types().all()) {
-        if (predicate(*type)) return type;
-    }
-    return nullptr;
-}
-
-/// Custom types are one in all their versions.
-bool has_version(const ResourceType& type, std::string_view api_version) {
-    if (!type.custom) return type.api_version() == api_version;
-    return api_version.substr(0, api_version.find('/')) == type.group;
-}
-
-void check(const CustomResource& resource) {
-    if (resource.group.empty() || resource.kind.empty() || resource.plural.empty() ||
-        resource.versions.empty()) {
-        throw std::invalid_argument("a custom resource needs a group, a kind, a plural name and "
-                                    "a version");
-    }
-}
-
 }  // namespace
 
-std::vector<const ResourceType*> resource_types() { return types().all(); }
-
-const ResourceType& add_resource_type(const CustomResource& resource) {
-    check(resource);
-    return types().add(resource);
-}
-
-const ResourceType* find_by_plural(std::string_view group, std::string_view plural) {
-    return find([&](const ResourceType& t) { return t.group == group && t.plural == plural; });
-}
-
-const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind) {
-    return find(
-        [&](const ResourceType& t) { return t.kind == kind && has_version(t, api_version); });
-}
-
-const ResourceType* find_by_name(std::string_view name,
-                                 const std::function<bool(const ResourceType&)>& accepts) {
-    return find([&](const ResourceType& t) {
-        const bool is_it =
-            t.plural == name || t.kind == name || (t.custom && t.qualified() == name);
-        return is_it && accepts(t);
-    });
+std::span<const ResourceType> resource_types() {
+    static const std::vector<ResourceType> all = make_table();
+    return all;
 }
 
 }  // namespace k8s_sd::inline v0::sim

@@ -1,12 +1,8 @@
 #pragma once
 
-#include "k8s_sd/sim/custom_resource.hpp"
-
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace k8s_sd::inline v0::sim {
 
@@ -41,19 +37,7 @@ struct ResourceType {
     }
 };
 
-/// All of them, those of every server in the process.
-std::vector<const ResourceType*> resource_types();
-
-/// A custom one; the same for equal ones. It lives as long as the program.
-/// \throws std::invalid_argument if there is another one of its name
-const ResourceType& add_resource_type(const CustomResource&);
-
-/// Null if there is none.
-const ResourceType* find_by_plural(std::string_view group, std::string_view plural);
-const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind);
-/// By plural name or kind alone, which are unique among those that are not custom, or by
-/// "plural.group". Among those that are accepted.
-const ResourceType* find_by_name(std::string_view plural_or_kind,
-                                 const std::function<bool(const ResourceType&)>& accepts);
+/// Those that every server has.
+std::span<const ResourceType> resource_types();
 
 }  // namespace k8s_sd::inline v0::sim

@@ -27,7 +27,8 @@ json::string uid_of(const json::object& value) {
 
 Store::Collection& Store::of(const ResourceType& type) const {
     const auto [it, is_new] = collections_.try_emplace(&type);
-    if (is_new) it->second.forgotten = compacted_;
+    // A custom resource begins when it is added: nobody goes on from before.
+    if (is_new) it->second.forgotten = type.custom ? version_ : compacted_;
     return it->second;
 }
 void Store::append(Collection& c, Change change) {
