@@ -162,6 +162,10 @@
 #include "k8s_sd/detail/hosts/resource_search.ipp"
 #include "k8s_sd/detail/hosts/watched_objects.ipp"
 
+// fleet
+#include "k8s_sd/detail/fleet/fleet_view.ipp"
+#include "k8s_sd/detail/fleet/view_machine.ipp"
+
 // cache
 #include "k8s_sd/detail/cache/cache_collection.ipp"
 #include "k8s_sd/detail/cache/cache_namespace.ipp"

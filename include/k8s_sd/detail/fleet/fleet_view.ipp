@@ -1,0 +1,85 @@
+#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/fleet/fleet_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+/// A member and a key give a weight that looks random; a new member changes no other one's weight.
+constexpr std::uint64_t weight_of(std::uint64_t seed, std::uint64_t key) noexcept {
+    return detail::mix64(seed ^ key);
+}
+
+}  // namespace
+
+std::uint64_t share_key(std::span<const std::string_view> parts) noexcept {
+    std::uint64_t hash = detail::fnv1a64({});
+    for (const std::string_view part : parts) {
+        hash = detail::fnv1a64(part, hash);
+        hash = detail::fnv1a64({"\0", 1}, hash);
+    }
+    return detail::mix64(hash);
+}
+
+FleetView::FleetView(std::vector<std::string> members) : members_(std::move(members)) {
+    std::sort(members_.begin(), members_.end());
+    members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
+    seeds_.reserve(members_.size());
+    for (const std::string& member : members_) {
+        seeds_.push_back(detail::mix64(detail::fnv1a64(member)));
+    }
+    const std::vector<std::string_view> names(members_.begin(), members_.end());
+    epoch_ = share_key(names);
+}
+
+std::size_t FleetView::index_of(std::string_view member) const noexcept {
+    const auto it = std::lower_bound(members_.begin(), members_.end(), member);
+    const bool found = it != members_.end() && *it == member;
+    return found ? static_cast<std::size_t>(it - members_.begin()) : size();
+}
+
+std::vector<std::string_view> FleetView::owners(std::uint64_t key, unsigned replicas) const {
+    std::vector<std::pair<std::uint64_t, std::size_t>> weights;
+    weights.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) weights.emplace_back(weight_of(seeds_[i], key), i);
+    const auto heavier = [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    };
+    const auto end = weights.begin() + static_cast<std::ptrdiff_t>(
+                                           std::min<std::size_t>(std::max(replicas, 1U), size()));
+    std::partial_sort(weights.begin(), end, weights.end(), heavier);
+    std::vector<std::string_view> owners;
+    for (auto it = weights.begin(); it != end; ++it) owners.emplace_back(members_[it->second]);
+    return owners;
+}
+
+/// Most keys belong to others, which the first few members tell.
+bool FleetView::owns(std::size_t member, std::uint64_t key, unsigned replicas) const noexcept {
+    if (member >= size()) return false;
+    const std::uint64_t own = weight_of(seeds_[member], key);
+    unsigned heavier = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const std::uint64_t other = weight_of(seeds_[i], key);
+        const bool wins = other != own ? other > own : i < member;
+        if (wins && ++heavier >= std::max(replicas, 1U)) return false;
+    }
+    return true;
+}
+
+FleetShare::FleetShare(FleetViewPtr view, std::string self, unsigned replicas)
+    : shared_(true),
+      view_(std::move(view)),
+      self_(std::move(self)),
+      index_(view_ ? view_->index_of(self_) : 0),
+      replicas_(std::max(replicas, 1U)) {}
+
+bool operator==(const FleetShare& a, const FleetShare& b) noexcept {
+    if (a.shared_ != b.shared_ || a.self_ != b.self_ || a.replicas_ != b.replicas_) return false;
+    if (a.view_ == b.view_) return true;
+    return a.view_ && b.view_ && *a.view_ == *b.view_;
+}
+
+}  // namespace k8s_sd::inline v0
