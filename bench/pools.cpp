@@ -26,7 +26,7 @@ using Groups = std::vector<TargetGroupPtr>;
 
 /// Keeps the number of each target, as a host does.
 struct Handler final : TargetHandler {
-    void stop(TargetId, const ScrapeTargetPtr&) noexcept override { --running; }
+    void stop(TargetId, const ScrapeTargetPtr&, StopReason) noexcept override { --running; }
     void keep(TargetId, const ScrapeTargetPtr&) noexcept override {}
     void start(TargetId, const ScrapeTargetPtr&) noexcept override { ++running; }
     std::size_t running = 0;

@@ -16,7 +16,8 @@ namespace snippets {
 
 //[handler
 struct Scraper final : k8s_sd::TargetHandler {
-    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;   // first
+    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
+              k8s_sd::StopReason) noexcept override;  // first
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;  // last
 };
@@ -42,8 +43,7 @@ struct Scraper final : k8s_sd::TargetHandler {
     std::map<std::string, std::shared_ptr<ScrapeJob>> jobs;  // of the manager's strand
     k8s_sd::DiscoveryManager manager(manager_strand, [&](k8s_sd::JobDiff diff) {
         const std::shared_ptr<ScrapeJob> job = jobs.at(diff.job);
-        boost::asio::post(job->strand,
-                          [job, diff = std::move(diff)] { job->pool.apply(diff); });
+        boost::asio::post(job->strand, [job, diff = std::move(diff)] { job->pool.apply(diff); });
     });
     //]
 }
@@ -66,7 +66,6 @@ struct Scraper final : k8s_sd::TargetHandler {
         .members = 3,
         .member = k8s_sd::parse_shard_member("agent-0"),  // as StatefulSets name pods
         .replication_factor = 2,
-        .rule = k8s_sd::ShardingRule::rendezvous,
         .member_label = "replica",
         .member_name = "agent-0",
     });

@@ -42,7 +42,8 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
 
  private:
     // On the strand, by the pool.
-    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
+              k8s_sd::StopReason) noexcept override;
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
     void over_limit(bool) noexcept override;

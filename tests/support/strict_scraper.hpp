@@ -18,8 +18,8 @@ class StrictScraper final : public TargetHandler {
     /// What runs, by labels and URL.
     using Key = std::pair<LabelMap, std::string>;
 
-    void stop(TargetId id, const ScrapeTargetPtr& target) noexcept override {
-        note("-", *target, 1);
+    void stop(TargetId id, const ScrapeTargetPtr& target, StopReason reason) noexcept override {
+        note(reason == StopReason::moved ? ">" : "-", *target, 1);
         const auto it = running_.find(id);
         if (it == running_.end()) {
             complaints += "stopped what did not run; ";
@@ -61,7 +61,7 @@ class StrictScraper final : public TargetHandler {
         is_over_limit = over;
     }
 
-    /// Calls since the last time: "-address" stop, "=address" keep, "+address" start, sorted within
+    /// Calls since the last time: "-address" stop, ">address" stop because it has moved, "=address" keep, "+address" start, sorted within
     /// each kind.
     std::string take() {
         std::string text;

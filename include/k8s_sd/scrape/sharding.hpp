@@ -5,7 +5,6 @@
 
 #include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,25 +12,17 @@
 
 namespace k8s_sd::inline v0 {
 
-/// How the owners of a target are chosen among the members.
-enum class ShardingRule : std::uint8_t {
-    /// vmagent's: hash modulo members. Nearly every target changes its owner when the number of
-    /// members changes.
-    modulo,
-    /// Highest random weight: one target in N changes its owner when the Nth member joins.
-    rendezvous,
-};
-
-/// Several programs with equal configurations share the targets; each discovers all and keeps
-/// those it owns.
+/// vmagent's sharding: a fixed number of programs with equal configurations share the targets. Each
+/// discovers all and keeps those it owns: hash modulo members. Nearly every target changes its
+/// owner when the number of members changes; for fleets that change see FleetShare.
 struct ShardingOptions {
     unsigned members = 1;  ///< programs that share the targets
     unsigned member = 0;   ///< this program's number, from 0
     /// Owners of each target. They scrape it at the same moment, unless each has a seed of its own
     /// for ScrapeTarget::first_scrape_after().
     unsigned replication_factor = 1;
-    ShardingRule rule = ShardingRule::modulo;  ///< how owners are chosen
-    /// Only these labels decide, where a target has any of them; empty: all labels.
+    /// Only these labels decide, where a target has any of them; empty: all labels. They decide in a
+    /// fleet, too, instead of the URL.
     std::vector<std::string> shard_by_labels{};
     /// A label of this name, with the value `member_name`, is added to every target; empty: none.
     std::string member_label{};
@@ -53,9 +44,9 @@ class K8S_SD_EXPORT Sharding {
 
     /// As they were given.
     const ShardingOptions& options() const noexcept { return options_; }
-    /// \param labels  after relabelling, without `__meta_*`. ShardingRule::modulo hashes them in
-    ///                this order: vmagent's is that of the names before relabelling, then the
-    ///                labels that relabelling made, as they came.
+    /// \param labels  after relabelling, without `__meta_*`. They are hashed in this order:
+    ///                vmagent's is that of the names before relabelling, then the labels that
+    ///                relabelling made, as they came.
     bool owns(std::span<const MutableLabels::Label> labels) const;
 
     /// What is hashed: "name=value," for each label that counts.

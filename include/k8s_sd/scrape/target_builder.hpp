@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -33,8 +35,13 @@ struct TargetError {
     std::string message;  ///< for people
 };
 
+/// A target of another member of the fleet.
+struct OthersTarget {
+    std::uint64_t key;  ///< of the target; see FleetShare::owns()
+};
+
 /// What became of a discovered target.
-using BuiltTarget = std::variant<ScrapeTargetPtr, DropReason, TargetError>;
+using BuiltTarget = std::variant<ScrapeTargetPtr, DropReason, TargetError, OthersTarget>;
 
 /// What becomes of a target, step by step and for people.
 struct TargetExplanation {
@@ -62,20 +69,25 @@ class K8S_SD_EXPORT TargetBuilder {
     /// As it was given.
     const Sharding& sharding() const noexcept { return sharding_; }
     /// Makes the scrape target of one target of a group, or says why there is none.
-    BuiltTarget build(const TargetGroupPtr&, std::size_t index);
+    BuiltTarget build(const TargetGroupPtr&, std::size_t index, const FleetShare& = {});
+    /// What decides which member of a fleet owns a target: its job and its URL, or those of
+    /// ShardingOptions::shard_by_labels that it has. Targets that are the same have the same key.
+    std::uint64_t share_key(const ScrapeTarget&) const;
     /// The labels of a target before relabelling.
     LabelMap discovered(const TargetGroup&, std::size_t index) const;
     /// What build() does with a target, step by step, and slower.
-    TargetExplanation explain(const TargetGroup&, std::size_t index);
+    TargetExplanation explain(const TargetGroup&, std::size_t index, const FleetShare& = {});
     /// The same for a target with these labels, which no group has made.
-    TargetExplanation explain(const LabelMap& target);
+    TargetExplanation explain(const LabelMap& target, const FleetShare& = {});
 
  private:
     struct Scrape;
     using Finished = std::variant<Scrape, DropReason, TargetError>;
 
     Finished finish(std::vector<std::string>* account);
-    TargetExplanation explain_labels();
+    TargetExplanation explain_labels(const FleetShare&);
+    template <class LabelsOfTarget>
+    std::uint64_t share_key(const LabelsOfTarget&, std::string_view url) const;
 
     std::shared_ptr<const detail::PreparedJob> job_;
     Relabeler relabeler_;

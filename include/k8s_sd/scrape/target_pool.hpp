@@ -2,10 +2,14 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
+#include "k8s_sd/scrape/stop_reason.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
+#include "k8s_sd/time.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,8 +23,8 @@ namespace k8s_sd::inline v0 {
 /// its thread. Must not throw, and must not call back into the pool.
 class TargetHandler {
  public:
-    /// The target is gone or has changed. Stop its scrapes.
-    virtual void stop(TargetId, const ScrapeTargetPtr&) noexcept = 0;
+    /// The target is gone, has changed, or has moved to another member. Stop its scrapes.
+    virtual void stop(TargetId, const ScrapeTargetPtr&, StopReason) noexcept = 0;
     /// Goes on as it is, url() and labels() are the same; only discovered_labels() are new.
     virtual void keep(TargetId, const ScrapeTargetPtr&) noexcept = 0;
     /// A new target, with a new number. Begin to scrape it.
@@ -54,6 +58,14 @@ struct FailedTarget {
     std::string message;    ///< what is wrong with which label
 };
 
+/// How a pool shares its targets with other members of a fleet.
+struct ShareCounts {
+    std::size_t moving = 0;    ///< active targets that another member owns now
+    std::size_t others = 0;    ///< targets that only other members scrape
+    std::uint64_t gained = 0;  ///< targets that have come by changes of the share
+    std::uint64_t handed = 0;  ///< targets that have moved away
+};
+
 /// The scrape targets of one job: turns diffs into calls of a TargetHandler. Only what a diff
 /// brings is relabelled. A target that stays the same (ScrapeTarget::same_as) goes on; equal
 /// targets, of whichever groups, are one. Where a function throws, nothing has changed.
@@ -83,7 +95,16 @@ class K8S_SD_EXPORT TargetPool {
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
-    /// Stops all targets and forgets everything.
+    /// What this member of a fleet owns from now on; before the first call it owns everything. Starts
+    /// the targets that it gains. Those that others own now go on for a while, twice their interval
+    /// and 30 s at least, so that the new owner has begun before this one ends: see
+    /// next_handover().
+    void share(const FleetShare&, TimePoint now);
+    /// When finish_handovers() has something to do; nullopt: no target moves.
+    std::optional<TimePoint> next_handover() const noexcept;
+    /// Stops targets that have moved by now, with StopReason::moved.
+    void finish_handovers(TimePoint now);
+    /// Stops all targets and forgets everything but the share.
     void clear();
 
     /// The newest configuration.
@@ -98,6 +119,7 @@ class K8S_SD_EXPORT TargetPool {
     std::size_t dropped_count() const noexcept;  ///< of all
     std::vector<FailedTarget> failed() const;    ///< in no particular order
     std::size_t failed_count() const noexcept;   ///< targets that cannot be scraped
+    ShareCounts share_counts() const noexcept;   ///< all zero where nothing is shared
 
  private:
     class Impl;

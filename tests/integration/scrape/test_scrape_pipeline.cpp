@@ -86,7 +86,7 @@ scrape_configs:
 /// A scraper with a pool for each job. take() tells what happened since the last time.
 struct Scraper : Simulation {
     struct Handler final : TargetHandler {
-        void stop(TargetId, const ScrapeTargetPtr& target) noexcept override {
+        void stop(TargetId, const ScrapeTargetPtr& target, StopReason) noexcept override {
             log.insert("-" + target->url());
             running.erase(target->url());
         }

@@ -17,7 +17,9 @@ namespace {
 
 /// Counts calls; allocates nothing.
 struct Counter final : TargetHandler {
-    void stop(TargetId, const ScrapeTargetPtr&) noexcept override { --running, ++calls; }
+    void stop(TargetId, const ScrapeTargetPtr&, StopReason) noexcept override {
+        --running, ++calls;
+    }
     void keep(TargetId, const ScrapeTargetPtr&) noexcept override { ++calls; }
     void start(TargetId, const ScrapeTargetPtr&) noexcept override { ++running, ++calls; }
     int running = 0;

@@ -15,9 +15,8 @@ namespace {
 using LabelList = std::vector<MutableLabels::Label>;
 using Owners = std::vector<unsigned>;
 
-Sharding sharding(unsigned members, unsigned replicas = 1,
-                  ShardingRule rule = ShardingRule::modulo) {
-    return Sharding({.members = members, .replication_factor = replicas, .rule = rule});
+Sharding sharding(unsigned members, unsigned replicas = 1) {
+    return Sharding({.members = members, .replication_factor = replicas});
 }
 
 const LabelList abcd{{"a", "aa"}, {"b", "bb"}, {"c", "cc"}, {"d", "dd"}};
@@ -53,73 +52,49 @@ TEST_CASE("Sharding: the key is made of all labels or of those that were named")
     CHECK(key({}, {}).empty());
 }
 
-TEST_CASE("Sharding: the order of labels matters to vmagent's rule only") {
+TEST_CASE("Sharding: the order of labels matters") {
     const LabelList reversed(abcd.rbegin(), abcd.rend());
     CHECK(sharding(2).key(reversed) == "d=dd,c=cc,b=bb,a=aa,");
-    CHECK(sharding(2, 1, ShardingRule::rendezvous).key(reversed) == "a=aa,b=bb,c=cc,d=dd,");
 }
 
 TEST_CASE("Sharding: every target has as many different owners as asked for") {
-    for (const ShardingRule rule : {ShardingRule::modulo, ShardingRule::rendezvous}) {
-        for (unsigned members = 1; members <= 5; ++members) {
-            for (unsigned replicas = 1; replicas <= members; ++replicas) {
-                const Sharding all = sharding(members, replicas, rule);
-                for (unsigned i = 0; i < 50; ++i) {
-                    Owners owners = all.owners(target_key(i));
-                    REQUIRE(owners.size() == replicas);
-                    std::sort(owners.begin(), owners.end());
-                    CHECK(std::unique(owners.begin(), owners.end()) == owners.end());
-                    CHECK(owners.back() < members);
-                }
+    for (unsigned members = 1; members <= 5; ++members) {
+        for (unsigned replicas = 1; replicas <= members; ++replicas) {
+            const Sharding all = sharding(members, replicas);
+            for (unsigned i = 0; i < 50; ++i) {
+                Owners owners = all.owners(target_key(i));
+                REQUIRE(owners.size() == replicas);
+                std::sort(owners.begin(), owners.end());
+                CHECK(std::unique(owners.begin(), owners.end()) == owners.end());
+                CHECK(owners.back() < members);
             }
         }
     }
 }
 
 TEST_CASE("Sharding: owns() agrees with owners()") {
-    for (const ShardingRule rule : {ShardingRule::modulo, ShardingRule::rendezvous}) {
-        unsigned owners = 0;
-        for (unsigned member = 0; member < 4; ++member) {
-            const Sharding mine(
-                {.members = 4, .member = member, .replication_factor = 3, .rule = rule});
-            const Owners all = mine.owners(mine.key(abcd));
-            const bool named = std::find(all.begin(), all.end(), member) != all.end();
-            CHECK(mine.owns(abcd) == named);
-            owners += mine.owns(abcd) ? 1U : 0U;
-        }
-        CHECK(owners == 3);
+    unsigned owners = 0;
+    for (unsigned member = 0; member < 4; ++member) {
+        const Sharding mine({.members = 4, .member = member, .replication_factor = 3});
+        const Owners all = mine.owners(mine.key(abcd));
+        const bool named = std::find(all.begin(), all.end(), member) != all.end();
+        CHECK(mine.owns(abcd) == named);
+        owners += mine.owns(abcd) ? 1U : 0U;
     }
+    CHECK(owners == 3);
 }
 
-TEST_CASE("Sharding: both rules spread targets evenly") {
+TEST_CASE("Sharding: targets are spread evenly") {
     constexpr unsigned targets = 20'000;
-    for (const ShardingRule rule : {ShardingRule::modulo, ShardingRule::rendezvous}) {
-        const Sharding all = sharding(10, 1, rule);
-        std::map<unsigned, unsigned> counts;
-        for (unsigned i = 0; i < targets; ++i) ++counts[all.owners(target_key(i)).front()];
-        REQUIRE(counts.size() == 10);
-        for (const auto& [member, count] : counts) {
-            // Six standard deviations of a fair choice.
-            CHECK(count > targets / 10 - 255);
-            CHECK(count < targets / 10 + 255);
-        }
+    const Sharding all = sharding(10);
+    std::map<unsigned, unsigned> counts;
+    for (unsigned i = 0; i < targets; ++i) ++counts[all.owners(target_key(i)).front()];
+    REQUIRE(counts.size() == 10);
+    for (const auto& [member, count] : counts) {
+        // Six standard deviations of a fair choice.
+        CHECK(count > targets / 10 - 255);
+        CHECK(count < targets / 10 + 255);
     }
-}
-
-TEST_CASE("Sharding: with rendezvous, a member that joins takes its share and nothing else moves") {
-    constexpr unsigned targets = 10'000;
-    const Sharding before = sharding(9, 1, ShardingRule::rendezvous);
-    const Sharding after = sharding(10, 1, ShardingRule::rendezvous);
-    unsigned moved = 0;
-    for (unsigned i = 0; i < targets; ++i) {
-        const unsigned old_owner = before.owners(target_key(i)).front();
-        const unsigned new_owner = after.owners(target_key(i)).front();
-        if (old_owner == new_owner) continue;
-        CHECK(new_owner == 9);
-        ++moved;
-    }
-    CHECK(moved > targets / 10 - 180);
-    CHECK(moved < targets / 10 + 180);
 }
 
 TEST_CASE("Sharding: bad options are refused") {

@@ -1,8 +1,13 @@
+#include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -24,46 +29,176 @@ class BuiltGroup::Earlier {
             return TargetPacker::repack(*targets[target_], now, index);
         }
         if (!built_->outcomes_) return DropReason::relabelling;
-        const auto& [kept, dropped, failed] = *built_->outcomes_;
-        while (dropped_ < dropped.size() && dropped[dropped_].index < index) ++dropped_;
-        if (dropped_ < dropped.size() && dropped[dropped_].index == index) {
-            return dropped[dropped_].reason;
+        const Outcomes& all = *built_->outcomes_;
+        if (const Dropped* target = find(all.dropped, dropped_, index)) return target->reason;
+        if (const Others* target = find(all.others, others_, index)) {
+            return OthersTarget{target->key};
         }
-        while (failed_ < failed.size() && failed[failed_].index < index) ++failed_;
-        return TargetError{failed[failed_].message};
+        return TargetError{find(all.failed, failed_, index)->message};
     }
 
  private:
+    /// Null if it is not one of them.
+    template <class List>
+    static const typename List::value_type* find(const List& list, std::size_t& place,
+                                                 std::uint32_t index) {
+        while (place < list.size() && list[place].index < index) ++place;
+        return place < list.size() && list[place].index == index ? &list[place] : nullptr;
+    }
+
     const BuiltGroup* built_;
-    std::size_t target_ = 0, dropped_ = 0, failed_ = 0;
+    std::size_t target_ = 0, dropped_ = 0, failed_ = 0, others_ = 0;
 };
 
-BuiltGroup::BuiltGroup(TargetBuilder& builder, const TargetGroupPtr& group,
-                       const BuiltGroup* earlier)
-    : group_(group) {
+namespace {
+
+/// The new owner begins at once, and has scraped it by then.
+Duration handover_time(const ScrapeTarget& target) {
+    return std::max<Duration>(2 * target.scrape_interval(), std::chrono::seconds(30));
+}
+
+}  // namespace
+
+void BuiltGroup::Outcomes::add(std::uint32_t index, BuiltTarget built) {
+    if (auto* target = std::get_if<ScrapeTargetPtr>(&built)) {
+        targets.push_back(std::move(*target));
+    } else if (const auto* reason = std::get_if<DropReason>(&built)) {
+        dropped.push_back({index, *reason});
+    } else if (const auto* other = std::get_if<OthersTarget>(&built)) {
+        others.push_back({index, other->key});
+    } else {
+        failed.push_back({index, std::move(std::get<TargetError>(built).message)});
+    }
+}
+
+void BuiltGroup::Outcomes::sort() {
+    const auto by_index = [](const auto& a, const auto& b) { return a.index < b.index; };
+    std::sort(targets.begin(), targets.end(),
+              [](const auto& a, const auto& b) { return a->index() < b->index(); });
+    std::sort(dropped.begin(), dropped.end(), by_index);
+    std::sort(failed.begin(), failed.end(), by_index);
+    std::sort(others.begin(), others.end(), by_index);
+}
+
+bool BuiltGroup::Outcomes::is_small(std::size_t all) const noexcept {
+    const bool by_rules = std::all_of(dropped.begin(), dropped.end(), [](const Dropped& target) {
+        return target.reason == DropReason::relabelling;
+    });
+    return by_rules && targets.size() <= 1 && targets.size() + dropped.size() == all &&
+           moving.empty();
+}
+
+BuiltGroup::BuiltGroup(TargetBuilder& builder, const TargetGroupPtr& group, const FleetShare& share,
+                       const BuiltGroup* earlier, const BuiltGroup* moving) {
     Earlier known(earlier, *group);
     Outcomes outcomes;
-    std::size_t dropped_by_rules = 0;
     for (std::uint32_t i = 0; i < group->size(); ++i) {
         std::optional<BuiltTarget> as_before = known.at(i, group);
-        BuiltTarget built = as_before ? *std::move(as_before) : builder.build(group, i);
-        if (auto* target = std::get_if<ScrapeTargetPtr>(&built)) {
-            outcomes.targets.push_back(std::move(*target));
-        } else if (const auto* reason = std::get_if<DropReason>(&built)) {
-            outcomes.dropped.push_back({i, *reason});
-            dropped_by_rules += *reason == DropReason::relabelling ? 1 : 0;
-        } else {
-            outcomes.failed.push_back({i, std::move(std::get<TargetError>(built).message)});
+        BuiltTarget built = as_before ? *std::move(as_before) : builder.build(group, i, share);
+        if (moving && !moving->moving().empty()) {
+            moving->go_on_moving(builder, group, i, built, outcomes);
         }
+        outcomes.add(i, std::move(built));
     }
-    const std::size_t others = group->size() - dropped_by_rules;
-    if (others == outcomes.targets.size() && others <= 1) {
-        if (others == 1) only_ = std::move(outcomes.targets.front());
+    *this = BuiltGroup(group, std::move(outcomes));
+}
+
+/// A target that moves, and is the same in a new version of its group, goes on.
+void BuiltGroup::go_on_moving(TargetBuilder& builder, const TargetGroupPtr& group,
+                              std::uint32_t index, BuiltTarget& built, Outcomes& outcomes) const {
+    const bool is_others = std::holds_alternative<OthersTarget>(built);
+    BuiltTarget mine = is_others ? builder.build(group, index) : built;
+    const auto* target = std::get_if<ScrapeTargetPtr>(&mine);
+    const auto until = target ? moving_until(**target) : std::nullopt;
+    if (!until) return;
+    outcomes.moving.push_back({index, *until});
+    built = std::move(mine);
+}
+
+/// When a target has moved away; nullopt: it does not move.
+std::optional<TimePoint> BuiltGroup::moving_until(const ScrapeTarget& target) const {
+    auto known = targets().begin();
+    for (const Moving& place : moving()) {
+        while ((*known)->index() != place.index) ++known;
+        if ((*known)->same_as(target)) return place.until;
+    }
+    return std::nullopt;
+}
+
+BuiltGroup::BuiltGroup(TargetGroupPtr group, Outcomes outcomes) : group_(std::move(group)) {
+    if (outcomes.is_small(group_->size())) {
+        if (!outcomes.targets.empty()) only_ = std::move(outcomes.targets.front());
         return;
     }
     outcomes.targets.shrink_to_fit();
     outcomes.dropped.shrink_to_fit();
+    outcomes.others.shrink_to_fit();
     outcomes_ = std::make_unique<Outcomes>(std::move(outcomes));
+}
+
+/// The whole of it, whichever form it is kept in.
+BuiltGroup::Outcomes BuiltGroup::outcomes() const {
+    if (outcomes_) return *outcomes_;
+    Outcomes all;
+    all.targets.assign(targets().begin(), targets().end());
+    for_each_dropped([&](std::uint32_t index, DropReason reason) {
+        all.dropped.push_back({index, reason});
+        return true;
+    });
+    return all;
+}
+
+std::optional<BuiltGroup::Reshared> BuiltGroup::reshared(TargetBuilder& builder,
+                                                         const FleetShare& share,
+                                                         TimePoint now) const {
+    std::vector<Moving> moving_now;
+    auto known = moving().begin();
+    for (const ScrapeTargetPtr& target : targets()) {
+        const bool was_moving = known != moving().end() && known->index == target->index();
+        const Moving before = was_moving ? *known++
+                                         : Moving{static_cast<std::uint32_t>(target->index()),
+                                                  due_after(now, handover_time(*target))};
+        if (!share.owns(builder.share_key(*target))) moving_now.push_back(before);
+    }
+    const std::span<const Others> others =
+        outcomes_ ? std::span<const Others>(outcomes_->others) : std::span<const Others>();
+    const auto is_gained = [&](const Others& target) { return share.owns(target.key); };
+    const bool gains = std::any_of(others.begin(), others.end(), is_gained);
+    const auto same_index = [](const Moving& a, const Moving& b) { return a.index == b.index; };
+    if (!gains && std::equal(moving_now.begin(), moving_now.end(), moving().begin(), moving().end(),
+                             same_index)) {
+        return std::nullopt;
+    }
+    Outcomes next = outcomes();
+    next.moving = std::move(moving_now);
+    std::erase_if(next.others, is_gained);
+    const std::size_t kept = next.targets.size();
+    for (const Others& target : others) {
+        if (is_gained(target)) next.add(target.index, builder.build(group_, target.index, share));
+    }
+    std::vector<ScrapeTargetPtr> gained(next.targets.begin() + static_cast<std::ptrdiff_t>(kept),
+                                        next.targets.end());
+    next.sort();
+    return Reshared{BuiltGroup(group_, std::move(next)), std::move(gained)};
+}
+
+std::optional<BuiltGroup::Reshared> BuiltGroup::without_moved(const TargetBuilder& builder,
+                                                              TimePoint now) const {
+    const auto has_moved = [&](const Moving& target) { return target.until <= now; };
+    if (std::none_of(moving().begin(), moving().end(), has_moved)) return std::nullopt;
+    Outcomes next = outcomes();
+    std::vector<ScrapeTargetPtr> gone;
+    for (const Moving& target : moving()) {
+        if (!has_moved(target)) continue;
+        const auto it = std::find_if(next.targets.begin(), next.targets.end(),
+                                     [&](const auto& t) { return t->index() == target.index; });
+        next.others.push_back({target.index, builder.share_key(**it)});
+        gone.push_back(std::move(*it));
+        next.targets.erase(it);
+    }
+    std::erase_if(next.moving, has_moved);
+    next.sort();
+    return Reshared{BuiltGroup(group_, std::move(next)), std::move(gone)};
 }
 
 std::size_t GroupHash::operator()(std::string_view source) const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/scrape/scrape_target.hpp"
+#include "k8s_sd/scrape/stop_reason.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
@@ -20,7 +21,11 @@ using TargetSet = boost::unordered_flat_set<ScrapeTargetPtr, TargetHash, SameTar
 
 /// The targets that leave a pool and those that come, in one change.
 struct TargetTransition {
-    std::vector<ScrapeTargetPtr> leaving;
+    struct Leaving {
+        ScrapeTargetPtr target;
+        StopReason reason;
+    };
+    std::vector<Leaving> leaving;
     std::vector<ScrapeTargetPtr> coming;
 };
 
@@ -30,7 +35,10 @@ struct TargetSteps {
         TargetId id;
         ScrapeTargetPtr target;
     };
-    std::vector<Step> stop;
+    struct Stop : Step {
+        StopReason reason;
+    };
+    std::vector<Stop> stop;
     std::vector<Step> keep;
     std::vector<Step> start;
 };
@@ -50,7 +58,7 @@ class EqualTargets {
     using Step = TargetSteps::Step;
 
     void insert(const ScrapeTargetPtr&, TargetSteps&) noexcept;
-    void erase(const ScrapeTargetPtr&, TargetSteps&) noexcept;
+    void erase(const TargetTransition::Leaving&, TargetSteps&) noexcept;
     void tell_displaced(TargetSteps&, TargetId last_known) const noexcept;
     void correct_started(TargetSteps&) const noexcept;
 

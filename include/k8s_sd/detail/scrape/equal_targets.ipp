@@ -19,7 +19,7 @@ TargetSteps EqualTargets::prepare(std::size_t leaving, std::size_t coming) {
 void EqualTargets::apply(const TargetTransition& transition, TargetSteps& steps) noexcept {
     const TargetId last_known = last_id_;
     for (const ScrapeTargetPtr& target : transition.coming) insert(target, steps);
-    for (const ScrapeTargetPtr& target : transition.leaving) erase(target, steps);
+    for (const auto& leaving : transition.leaving) erase(leaving, steps);
     tell_displaced(steps, last_known);
 }
 
@@ -38,14 +38,15 @@ void EqualTargets::insert(const ScrapeTargetPtr& target, TargetSteps& steps) noe
 }
 
 /// Those that were active are noted as to be stopped.
-void EqualTargets::erase(const ScrapeTargetPtr& target, TargetSteps& steps) noexcept {
+void EqualTargets::erase(const TargetTransition::Leaving& leaving, TargetSteps& steps) noexcept {
+    const ScrapeTargetPtr& target = leaving.target;
     const ScrapeTarget* next = std::exchange(target->next_equal_, target.get());
     const ScrapeTarget* previous = std::exchange(target->previous_equal_, target.get());
     previous->next_equal_ = next;
     next->previous_equal_ = previous;
     const TargetId id = std::exchange(target->id_, 0);
     if (id == 0) return;
-    steps.stop.push_back({id, target});
+    steps.stop.push_back({{id, target}, leaving.reason});
     const auto active = active_.find(target);
     if (next == target.get()) {
         active_.erase(active);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -20,26 +19,6 @@ void append(std::string& key, const Label& label) {
     key += '=';
     key += label.value;
     key += ',';
-}
-
-/// A bijection that spreads every bit of its argument over the whole result (the finalizer of
-/// SplitMix64).
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
-/// Member and key give a weight that looks random; a new member changes no other one's weight.
-std::vector<unsigned> heaviest_members(std::uint64_t hash, unsigned members, unsigned count) {
-    std::vector<std::pair<std::uint64_t, unsigned>> weights;
-    weights.reserve(members);
-    for (unsigned i = 0; i < members; ++i) weights.emplace_back(mix(hash ^ mix(i + 1)), i);
-    const auto end = weights.begin() + static_cast<std::ptrdiff_t>(count);
-    std::partial_sort(weights.begin(), end, weights.end(), std::greater<>());
-    std::vector<unsigned> owners;
-    for (auto it = weights.begin(); it != end; ++it) owners.push_back(it->second);
-    return owners;
 }
 
 }  // namespace
@@ -81,27 +60,17 @@ std::string Sharding::key(std::span<const Label> labels) const {
         if (const Label* label = MutableLabels::find(labels, name)) append(key, *label);
     }
     if (!key.empty()) return key;
-    if (options_.rule == ShardingRule::modulo) {
-        for (const Label& label : labels) append(key, label);
-        return key;
-    }
-    // Free of the order in which labels happen to come.
-    std::vector<Label> sorted(labels.begin(), labels.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [](const Label& a, const Label& b) { return a.name < b.name; });
-    for (const Label& label : sorted) append(key, label);
+    for (const Label& label : labels) append(key, label);
     return key;
 }
 
 std::vector<unsigned> Sharding::owners(std::string_view key) const {
     const std::uint64_t hash = detail::xxh64(key);
-    const unsigned count = options_.replication_factor;
-    if (options_.rule == ShardingRule::rendezvous) {
-        return heaviest_members(hash, options_.members, count);
-    }
     std::vector<unsigned> owners;
     const auto first = static_cast<unsigned>(hash % options_.members);
-    for (unsigned i = 0; i < count; ++i) owners.push_back((first + i) % options_.members);
+    for (unsigned i = 0; i < options_.replication_factor; ++i) {
+        owners.push_back((first + i) % options_.members);
+    }
     return owners;
 }
 

@@ -78,6 +78,18 @@ std::string sharding_account(const Sharding& sharding, const MutableLabels& labe
            std::to_string(options.member);
 }
 
+std::string fleet_account(const FleetShare& share, std::uint64_t key) {
+    if (!share.view()) return "dropped: the members of the fleet are not known yet";
+    std::string owners;
+    for (const std::string_view owner : share.view()->owners(key, share.replicas())) {
+        owners += owners.empty() ? "" : " and ";
+        owners += owner;
+    }
+    return std::string(share.owns(key) ? "kept" : "dropped") + ": of " +
+           std::to_string(share.view()->size()) + " members it belongs to " +
+           (owners.empty() ? "nobody" : owners) + ", this is " + share.self();
+}
+
 }  // namespace
 
 /// What a scrape needs besides the labels.
@@ -102,7 +114,8 @@ LabelMap TargetBuilder::discovered(const TargetGroup& group, std::size_t index) 
     return detail::discovered_labels(*job_, group, index);
 }
 
-BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index) {
+BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index,
+                                 const FleetShare& share) {
     const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, *group, index, labels_);
     if (!relabeler_.apply(labels_)) return DropReason::relabelling;
@@ -110,24 +123,43 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index)
     if (auto* reason = std::get_if<DropReason>(&finished)) return *reason;
     if (auto* error = std::get_if<TargetError>(&finished)) return std::move(*error);
     auto& scrape = std::get<Scrape>(finished);
-
+    if (share.is_shared()) {
+        const std::uint64_t key = share_key(labels_, scrape.url);
+        if (!share.owns(key)) return OthersTarget{key};
+    }
     return packer_->pack(labels_.labels(), scrape.url, scrape.interval, scrape.timeout, group,
                          index);
 }
 
-TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t index) {
+std::uint64_t TargetBuilder::share_key(const ScrapeTarget& target) const {
+    return share_key(target, target.url());
+}
+
+template <class LabelsOfTarget>
+std::uint64_t TargetBuilder::share_key(const LabelsOfTarget& labels, std::string_view url) const {
+    std::vector<std::string_view> parts{job_->config.job_name};
+    for (const std::string& name : sharding_.options().shard_by_labels) {
+        const std::string_view value = labels.get(name);
+        if (!value.empty()) parts.insert(parts.end(), {name, value});
+    }
+    if (parts.size() == 1) parts.push_back(url);
+    return k8s_sd::share_key(parts);
+}
+
+TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t index,
+                                         const FleetShare& share) {
     const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, group, index, labels_);
-    return explain_labels();
+    return explain_labels(share);
 }
 
-TargetExplanation TargetBuilder::explain(const LabelMap& target) {
+TargetExplanation TargetBuilder::explain(const LabelMap& target, const FleetShare& share) {
     const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, target, labels_);
-    return explain_labels();
+    return explain_labels(share);
 }
 
-TargetExplanation TargetBuilder::explain_labels() {
+TargetExplanation TargetBuilder::explain_labels(const FleetShare& share) {
     TargetExplanation explanation;
     explanation.discovered = labels_.to_map();
     explanation.rules = relabeler_.explain(labels_);
@@ -139,6 +171,13 @@ TargetExplanation TargetBuilder::explain_labels() {
     if (const auto* error = std::get_if<TargetError>(&finished)) {
         explanation.steps.push_back("failed: " + error->message);
     } else if (const auto* scrape = std::get_if<Scrape>(&finished)) {
+        if (share.is_shared()) {
+            const std::uint64_t key = share_key(labels_, scrape->url);
+            std::string scraped =
+                std::exchange(explanation.steps.back(), fleet_account(share, key));
+            if (!share.owns(key)) return explanation;
+            explanation.steps.push_back(std::move(scraped));
+        }
         explanation.labels = labels_.to_map();
         explanation.url = scrape->url;
     }

@@ -48,9 +48,54 @@ class TargetPool::Impl {
             Provider& whole = plan.whole[id];
             whole.builder = plan.builder;
             whole.groups.reserve(provider.groups.size());
-            for (const BuiltGroup& built : provider.groups) put(whole, built.group());
+            for (const BuiltGroup& built : provider.groups) {
+                put(whole, built.group(), &built);
+            }
         }
         carry_out(plan);
+    }
+    void share(const FleetShare& share, TimePoint now) {
+        if (share == share_) return;
+        Replacements plan;
+        for (auto& [id, provider] : providers_) {
+            for (const BuiltGroup& built : provider.groups) {
+                if (auto group = built.reshared(*provider.builder, share, now)) {
+                    plan.add(built, std::move(group->built));
+                    append(plan.transition.coming, group->targets);
+                }
+            }
+        }
+        FleetShare next = share;
+        const std::size_t gained = plan.transition.coming.size();
+        carry_out(plan);
+        std::swap(share_, next);
+        gained_ += gained;
+    }
+    std::optional<TimePoint> next_handover() const noexcept {
+        if (moving_ == 0) return std::nullopt;
+        TimePoint next = TimePoint::max();
+        for_each_group([&](const TargetBuilder&, const BuiltGroup& built) {
+            for (const BuiltGroup::Moving& target : built.moving()) {
+                next = std::min(next, target.until);
+            }
+        });
+        return next;
+    }
+    void finish_handovers(TimePoint now) {
+        Replacements plan;
+        for (auto& [id, provider] : providers_) {
+            for (const BuiltGroup& built : provider.groups) {
+                if (auto group = built.without_moved(*provider.builder, now)) {
+                    plan.add(built, std::move(group->built));
+                    for (ScrapeTargetPtr& target : group->targets) {
+                        plan.transition.leaving.push_back({std::move(target), StopReason::moved});
+                    }
+                }
+            }
+        }
+        const std::size_t handed = plan.transition.leaving.size();
+        carry_out(plan);
+        handed_ += handed;
     }
     void clear() {
         Plan plan;
@@ -64,6 +109,7 @@ class TargetPool::Impl {
     std::size_t active_count() const noexcept { return targets_.active().size(); }
     std::size_t dropped_count() const noexcept { return dropped_count_; }
     std::size_t failed_count() const noexcept { return failed_count_; }
+    ShareCounts share_counts() const noexcept { return {moving_, others_, gained_, handed_}; }
 
     std::vector<DroppedTarget> dropped() const {
         const std::size_t limit = builder_->config().keep_dropped_targets;
@@ -112,6 +158,15 @@ class TargetPool::Impl {
         std::shared_ptr<TargetBuilder> builder;  // takes the place of the other; null: it stays
     };
 
+    /// Groups that take the place of those that are there, which differ in the share only.
+    struct Replacements {
+        void add(const BuiltGroup& before, BuiltGroup&& now) {
+            groups.emplace_back(&before, std::move(now));
+        }
+        std::vector<std::pair<const BuiltGroup*, BuiltGroup>> groups;
+        TargetTransition transition;
+    };
+
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
         for (const auto& [id, provider] : providers_) {
@@ -135,31 +190,38 @@ class TargetPool::Impl {
         Provider& whole = plan.whole[id];
         whole.builder = known == providers_.end() || plan.full ? builder_ : known->second.builder;
         whole.groups.reserve(diff.updated.size());
-        for (const GroupChange& change : diff.updated) put(whole, change.group);
+        for (const GroupChange& change : diff.updated) {
+            put(whole, change.group,
+                known == providers_.end() ? nullptr : find(known->second, change.group->source()));
+        }
         for (const TargetGroupPtr& group : diff.removed) {
             const auto it = whole.groups.find(group->source());
             if (it != whole.groups.end()) whole.groups.erase(it);
         }
     }
-    static void add_update(Plan& plan, Provider& provider, const TargetGroupDiff& diff) {
+    void add_update(Plan& plan, Provider& provider, const TargetGroupDiff& diff) const {
         Update& update = plan.updates.emplace_back();
         update.groups = &provider.groups;
         update.removed = &diff.removed;
         for (const GroupChange& change : diff.updated) {
-            const auto known = provider.groups.find(change.group->source());
-            update.built.emplace_back(*provider.builder, change.group,
-                                      known == provider.groups.end() ? nullptr : &*known);
+            const BuiltGroup* earlier = find(provider, change.group->source());
+            update.built.emplace_back(*provider.builder, change.group, share_, earlier, earlier);
         }
         detail::make_room(provider.groups, update.built.size());
     }
-    static void put(Provider& provider, const TargetGroupPtr& group) {
-        BuiltGroup built(*provider.builder, group);
+    /// Null if there is none.
+    static const BuiltGroup* find(const Provider& provider, std::string_view source) {
+        const auto it = provider.groups.find(source);
+        return it == provider.groups.end() ? nullptr : &*it;
+    }
+    void put(Provider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
+        BuiltGroup built(*provider.builder, group, share_, nullptr, before);
         const auto [it, is_new] = provider.groups.insert(std::move(built));
-        if (!is_new) replace(it, std::move(built));
+        if (!is_new) replace(*it, std::move(built));
     }
     /// No more targets can leave or come than these.
-    static void count(const Plan& plan, const std::map<ProviderId, Provider>& providers,
-                      std::size_t& leaving, std::size_t& coming) {
+    static void count_targets(const Plan& plan, const std::map<ProviderId, Provider>& providers,
+                              std::size_t& leaving, std::size_t& coming) {
         for (const auto& [id, provider] : plan.whole) coming += target_count(provider.groups);
         for (const Update& update : plan.updates) {
             coming += target_count(update.built);
@@ -195,12 +257,24 @@ class TargetPool::Impl {
     void carry_out(Plan& plan) {
         std::size_t leaving = 0;
         std::size_t coming = 0;
-        count(plan, providers_, leaving, coming);
+        count_targets(plan, providers_, leaving, coming);
         TargetTransition transition;
         transition.leaving.reserve(leaving);
         transition.coming.reserve(coming);
         detail::TargetSteps steps = targets_.prepare(leaving, coming);
         commit(plan, transition, steps);
+    }
+    void carry_out(Replacements& plan) {
+        TargetTransition& transition = plan.transition;
+        detail::TargetSteps steps =
+            targets_.prepare(transition.leaving.size(), transition.coming.size());
+        for (auto& [place, built] : plan.groups) {
+            count<-1>(*place);
+            count<1>(built);
+            replace(*place, std::move(built));
+        }
+        targets_.apply(transition, steps);
+        tell(*builder_, steps);
     }
     void commit(Plan& plan, TargetTransition& transition, detail::TargetSteps& steps) noexcept {
         const std::shared_ptr<TargetBuilder> before = builder_;
@@ -229,7 +303,7 @@ class TargetPool::Impl {
             const auto [it, is_new] = groups.insert(std::move(built));
             if (is_new) continue;
             take_out(*it, transition);
-            replace(it, std::move(built));
+            replace(*it, std::move(built));
         }
         for (const TargetGroupPtr& group : *update.removed) {
             const auto it = groups.find(group->source());
@@ -239,8 +313,12 @@ class TargetPool::Impl {
         }
     }
     /// A group takes the place of another one of the same source.
-    static void replace(Groups::iterator place, BuiltGroup&& built) noexcept {
-        const_cast<BuiltGroup&>(*place) = std::move(built);
+    static void replace(const BuiltGroup& place, BuiltGroup&& built) noexcept {
+        const_cast<BuiltGroup&>(place) = std::move(built);
+    }
+    template <class List>
+    static void append(List& list, const List& more) {
+        list.insert(list.end(), more.begin(), more.end());
     }
     std::map<ProviderId, Provider>::iterator end(std::map<ProviderId, Provider>::iterator provider,
                                                  TargetTransition& transition) noexcept {
@@ -248,16 +326,29 @@ class TargetPool::Impl {
         return providers_.erase(provider);
     }
     void take_in(const BuiltGroup& built, TargetTransition& transition) noexcept {
-        dropped_count_ += built.dropped_count();
-        failed_count_ += built.failed().size();
+        count<1>(built);
         transition.coming.insert(transition.coming.end(), built.targets().begin(),
                                  built.targets().end());
     }
     void take_out(const BuiltGroup& built, TargetTransition& transition) noexcept {
-        dropped_count_ -= built.dropped_count();
-        failed_count_ -= built.failed().size();
-        transition.leaving.insert(transition.leaving.end(), built.targets().begin(),
-                                  built.targets().end());
+        count<-1>(built);
+        auto moving = built.moving().begin();
+        for (const ScrapeTargetPtr& target : built.targets()) {
+            const bool moves = moving != built.moving().end() && moving->index == target->index();
+            if (moves) ++moving;
+            // Its owner says how its series end.
+            transition.leaving.push_back({target, moves ? StopReason::moved : StopReason::gone});
+        }
+    }
+    template <int sign>
+    void count(const BuiltGroup& built) noexcept {
+        const auto add = [](std::size_t& all, std::size_t some) {
+            all = sign > 0 ? all + some : all - some;
+        };
+        add(dropped_count_, built.dropped_count());
+        add(failed_count_, built.failed().size());
+        add(others_, built.others_count());
+        add(moving_, built.moving().size());
     }
 
     void tell(const TargetBuilder& before, const detail::TargetSteps& steps) noexcept {
@@ -265,7 +356,7 @@ class TargetPool::Impl {
         if (reconfigured && !(before.config() == builder_->config())) {
             handler_->reconfigure(before.config(), builder_->config());
         }
-        for (const auto& [id, target] : steps.stop) handler_->stop(id, target);
+        for (const auto& stop : steps.stop) handler_->stop(stop.id, stop.target, stop.reason);
         for (const auto& [id, target] : steps.keep) handler_->keep(id, target);
         for (const auto& [id, target] : steps.start) handler_->start(id, target);
         const std::size_t limit = builder_->config().target_limit;
@@ -281,6 +372,11 @@ class TargetPool::Impl {
     detail::EqualTargets targets_;
     std::size_t dropped_count_ = 0;
     std::size_t failed_count_ = 0;
+    FleetShare share_;
+    std::size_t moving_ = 0;
+    std::size_t others_ = 0;
+    std::uint64_t gained_ = 0;
+    std::uint64_t handed_ = 0;
     bool over_limit_ = false;
 };
 
@@ -292,6 +388,11 @@ TargetPool::~TargetPool() = default;
 
 void TargetPool::apply(const JobDiff& diff) { impl_->apply(diff); }
 void TargetPool::apply(const TargetGroupDiff& diff) { impl_->apply(diff); }
+void TargetPool::share(const FleetShare& share, TimePoint now) { impl_->share(share, now); }
+std::optional<TimePoint> TargetPool::next_handover() const noexcept {
+    return impl_->next_handover();
+}
+void TargetPool::finish_handovers(TimePoint now) { impl_->finish_handovers(now); }
 void TargetPool::clear() { impl_->clear(); }
 
 void TargetPool::reload(ScrapeConfig config, Sharding sharding) {
@@ -309,6 +410,7 @@ std::vector<DroppedTarget> TargetPool::dropped() const { return impl_->dropped()
 std::size_t TargetPool::dropped_count() const noexcept { return impl_->dropped_count(); }
 std::vector<FailedTarget> TargetPool::failed() const { return impl_->failed(); }
 std::size_t TargetPool::failed_count() const noexcept { return impl_->failed_count(); }
+ShareCounts TargetPool::share_counts() const noexcept { return impl_->share_counts(); }
 
 std::optional<std::string> TargetPool::limit_error() const {
     const std::size_t limit = config().target_limit;
