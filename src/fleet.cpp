@@ -1,2 +1,6 @@
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
+#include "k8s_sd/detail/fleet/membership.ipp"
+#include "k8s_sd/detail/fleet/service_members.ipp"
+#include "k8s_sd/detail/fleet/slice_members.ipp"
+#include "k8s_sd/detail/fleet/static_members.ipp"
 #include "k8s_sd/detail/fleet/view_machine.ipp"

@@ -112,6 +112,11 @@ struct Metrics {
     Counter cache_revivals{0};    ///< and that were read again
     Counter cache_collection_switches{0};  ///< of namespaces, to a collection watch and back
 
+    // Of Memberships.
+    Counter fleet_views{0};  ///< views that have come to be: each may move targets
+    Gauge fleet_members{0};  ///< in the present view
+    Gauge fleet_alarms{0};   ///< 1 while the view is held because what is seen is unlikely
+
     /// The metrics of one kind.
     PerKind& of(Kind kind) noexcept { return kinds[index_of(kind)]; }
     /// The metrics of one kind.
@@ -260,6 +265,11 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Objects that were read again after their watch was stopped."},
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
      "Switches of a namespace to a watch of its collection, and back."},
+    {"k8s_sd_fleet_views_total", &Metrics::fleet_views,
+     "Views of the members of a fleet, each of which may move targets."},
+    {"k8s_sd_fleet_members", &Metrics::fleet_members, "Members of the fleet in the present view."},
+    {"k8s_sd_fleet_alarms", &Metrics::fleet_alarms,
+     "1 while the view is held because what is seen of the members is unlikely."},
 };
 
 /// Describes Metrics::delivery_latency.

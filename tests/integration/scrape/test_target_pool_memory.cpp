@@ -3,10 +3,13 @@
 #include "support/groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,7 +59,10 @@ std::set<std::string> addresses(const TargetPool& pool) {
 
 /// Everything of a pool that can be seen.
 auto state_of(const TargetPool& pool) {
-    return std::tuple(addresses(pool), pool.dropped_count(), pool.failed_count(), pool.config());
+    const ShareCounts shared = pool.share_counts();
+    return std::tuple(addresses(pool), pool.dropped_count(), pool.failed_count(), pool.config(),
+                      shared.moving, shared.others, shared.gained, shared.handed,
+                      pool.next_handover());
 }
 
 /// Makes the change with one more allocation each time, until it is enough: before that, nothing
@@ -107,4 +113,31 @@ TEST_CASE("TargetPool: where memory is short a change happens whole or not at al
     CHECK(pool.config() == other);
     CHECK(change_with_little_memory(pool, counter, [&] { pool.clear(); }) > 0);
     CHECK(counter.running == 0);
+}
+
+TEST_CASE("TargetPool: where memory is short its share changes whole or not at all") {
+    const auto share_of = [](std::vector<std::string> members) {
+        return FleetShare(std::make_shared<const FleetView>(std::move(members)), "me");
+    };
+    const FleetShare all = share_of({"me"});
+    const FleetShare some = share_of({"me", "you", "they"});
+    const FleetShare other = share_of({"me", "we", "us"});
+    const TimePoint now{std::chrono::hours(1)};
+    Counter counter;
+    TargetPool pool(job("x"), counter);
+    std::vector<TargetGroupPtr> groups;
+    for (int i = 0; i < 20; ++i) groups.push_back(group("g" + std::to_string(i), 1 + i % 4));
+    pool.apply(full_diff(groups));
+    pool.share(all, now);
+    const int whole = counter.running;
+    const auto change = [&](auto function) {
+        return change_with_little_memory(pool, counter, function);
+    };
+    CHECK(change([&] { pool.share(some, now); }) > 10);
+    CHECK(pool.share_counts().moving > 0);
+    CHECK(change([&] { pool.finish_handovers(now + std::chrono::minutes(10)); }) > 10);
+    CHECK(counter.running < whole);
+    CHECK(change([&] { pool.share(other, now); }) > 10);
+    CHECK(change([&] { pool.share(all, now); }) > 10);
+    CHECK(counter.running == whole);
 }

@@ -30,6 +30,7 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     /// What all who talk to that server share.
     std::shared_ptr<ServerTraffic> traffic_of(const ApiServerConfig&);
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
+    const Logger& logger() const { return environment_.logger; }
     std::shared_ptr<Clock> clock() const { return environment_.clock; }
     std::shared_ptr<FileCalls> file_calls() const { return environment_.file_calls; }
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }

@@ -1,0 +1,268 @@
+#include "k8s_sd/detail/base/delivery.hpp"
+#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/base/operation.hpp"
+#include "k8s_sd/detail/fleet/hold_words.hpp"
+#include "k8s_sd/detail/fleet/view_machine.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/metrics.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+using detail::RunOperation;
+
+namespace {
+
+MembershipConfig checked(MembershipConfig config) {
+    const FleetRules& rules = config.rules;
+    if (!config.source) throw ConfigError("source", "say who the members are: service_members()");
+    if (config.self.empty()) throw ConfigError("self", "must be the name of this member");
+    if (config.replicas == 0) throw ConfigError("replicas", "must be at least 1");
+    for (const Duration wait : {rules.debounce, rules.debounce_limit, rules.hold_down,
+                                rules.alarm_hold, rules.wait_timeout}) {
+        if (wait < Duration::zero()) throw ConfigError("rules", "a time must not be negative");
+    }
+    return config;
+}
+
+}  // namespace
+
+class Membership::Impl final : public detail::Delivery::Source,
+                               public std::enable_shared_from_this<Impl> {
+ public:
+    Impl(const executor_type& executor, MembershipConfig config, Callback callback)
+        : Impl(executor, checked(std::move(config)), std::move(callback),
+               detail::ContextEnvironment::of(executor)) {}
+
+    const executor_type& executor() const noexcept { return executor_; }
+
+    void run(Handler handler) {
+        auto operation = std::make_unique<RunOperation>(std::move(handler), executor_,
+                                                        std::weak_ptr(shared_from_this()));
+        error_code refusal;
+        {
+            const std::lock_guard lock(mutex_);
+            if (operation_) {
+                refusal = asio::error::already_started;
+            } else if (delivery_.cancelled()) {
+                refusal = asio::error::operation_aborted;
+            } else {
+                operation_ = std::move(operation);
+                asio::post(strand_, [self = shared_from_this()] { self->start(); });
+                return;
+            }
+        }
+        RunOperation::complete(std::move(operation), refusal);
+    }
+
+    void cancel() noexcept {
+        const auto self = shared_from_this();
+        if (!delivery_.cancel(self)) return;
+        config_.source->stop();
+        std::unique_ptr<RunOperation> operation;
+        {
+            const std::lock_guard lock(mutex_);
+            operation = std::move(operation_);
+        }
+        asio::post(strand_, [self] { self->timer_.reset(); });
+        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
+    }
+
+    FleetShare share() const {
+        const std::lock_guard lock(mutex_);
+        return share_;
+    }
+    FleetStatus status() const {
+        const std::lock_guard lock(mutex_);
+        FleetStatus status = status_;
+        status.ready = is_ready();
+        return status;
+    }
+    bool ready() const {
+        const std::lock_guard lock(mutex_);
+        return is_ready();
+    }
+    void set_synced(bool synced) {
+        bool now = false;
+        {
+            const std::lock_guard lock(mutex_);
+            const bool before = is_ready();
+            synced_ = synced;
+            now = is_ready();
+            if (now == before) return;
+        }
+        config_.source->set_ready(now);
+    }
+
+ private:
+    Impl(const executor_type& executor, MembershipConfig config, Callback callback,
+         const detail::ContextEnvironment& environment)
+        : executor_(executor),
+          strand_(asio::make_strand(executor)),
+          clock_(environment.clock()),
+          metrics_(environment.metrics()),
+          log_(environment.logger()),
+          config_(std::move(config)),
+          callback_(std::move(callback)),
+          delivery_(executor, strand_, clock_, 1),
+          machine_(config_.rules, config_.self, clock_->now()),
+          share_(nullptr, config_.self, config_.replicas) {
+        status_.since = clock_->now();
+        status_.message = detail::hold_in_words(ViewHold::unknown, {});
+    }
+
+    // --- on the strand ------------------------------------------------------------------------
+
+    void start() {
+        if (delivery_.cancelled()) return;
+        timer_ = clock_->make_timer(strand_);
+        config_.source->start([weak = weak_from_this()](const FleetSighting& sighting) {
+            const auto self = weak.lock();
+            if (!self) return;
+            asio::post(self->strand_, [self, sighting] { self->on_sighting(sighting); });
+        });
+    }
+
+    void on_sighting(const FleetSighting& sighting) {
+        if (!timer_) return;
+        if (sighting.in_sight) {
+            machine_.see(sighting.members, clock_->now());
+        } else {
+            machine_.lose_sight(clock_->now());
+        }
+        message_ = sighting.message;
+        follow();
+    }
+
+    /// The machine has come to another state.
+    void follow() {
+        bool becomes_ready = false;
+        {
+            const std::lock_guard lock(mutex_);
+            const bool was_ready = is_ready();
+            update_status();
+            becomes_ready = is_ready() && !was_ready;
+        }
+        if (becomes_ready) config_.source->set_ready(true);
+        if (const auto next = machine_.next()) {
+            timer_->expires_at(*next, [weak = weak_from_this()] {
+                const auto self = weak.lock();
+                if (!self || !self->timer_) return;
+                self->machine_.advance(self->clock_->now());
+                self->follow();
+            });
+        } else {
+            timer_->cancel();
+        }
+    }
+
+    void update_status() {
+        seen_ = seen_ || machine_.in_sight();
+        status_.members = machine_.members();
+        const ViewHold hold = machine_.hold();
+        if (std::exchange(status_.hold, hold) != hold) {
+            status_.since = clock_->now();
+            metrics_->fleet_alarms.store(is_alarm(hold) ? 1 : 0, std::memory_order_relaxed);
+            log_hold(hold);
+        }
+        status_.message = detail::hold_in_words(hold, message_);
+        if (machine_.view() == status_.view) return;
+        status_.view = machine_.view();
+        ++status_.views;
+        metrics_->fleet_views.fetch_add(1, std::memory_order_relaxed);
+        metrics_->fleet_members.store(static_cast<std::int64_t>(status_.view->size()),
+                                      std::memory_order_relaxed);
+        share_ = FleetShare(status_.view, config_.self, config_.replicas);
+        has_news_ = true;
+        delivery_.wake(shared_from_this());
+    }
+
+    void log_hold(ViewHold hold) const {
+        if (is_alarm(hold) || hold == ViewHold::away) {
+            log_.log(LogLevel::warning,
+                     "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
+        }
+    }
+
+    bool is_ready() const { return synced_ && seen_; }
+
+    // --- delivery -----------------------------------------------------------------------------
+
+    bool tell_next(TimePoint) override {
+        std::optional<FleetShare> share;
+        {
+            const std::lock_guard lock(mutex_);
+            if (!std::exchange(has_news_, false) || delivery_.cancelled()) return false;
+            share = share_;
+        }
+        callback_(*share);
+        return true;
+    }
+    std::optional<TimePoint> next_due(TimePoint now) override {
+        const std::lock_guard lock(mutex_);
+        return has_news_ ? std::optional(now) : std::nullopt;
+    }
+
+    const executor_type executor_;
+    const detail::Delivery::Strand strand_;
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<Metrics> metrics_;
+    const Logger log_;
+    const MembershipConfig config_;
+    const Callback callback_;
+    detail::Delivery delivery_;
+
+    // Of the strand.
+    detail::ViewMachine machine_;
+    std::unique_ptr<Timer> timer_;  // null: not begun, or ended
+    std::string message_;           // why the members cannot be seen
+
+    // Guarded by the mutex.
+    mutable std::mutex mutex_;
+    std::unique_ptr<RunOperation> operation_;
+    FleetShare share_;
+    FleetStatus status_;
+    bool synced_ = false;
+    bool seen_ = false;
+    bool has_news_ = false;
+};
+
+Membership::Membership(executor_type executor, MembershipConfig config, Callback callback) {
+    detail::check_host_executor(executor, "Membership");
+    detail::check_callback(callback, "Membership");
+    impl_ = std::make_shared<Impl>(executor, std::move(config), std::move(callback));
+}
+
+Membership& Membership::operator=(Membership&& other) noexcept {
+    if (this != &other) {
+        cancel();
+        impl_ = std::move(other.impl_);
+    }
+    return *this;
+}
+
+Membership::~Membership() { cancel(); }
+
+Membership::executor_type Membership::get_executor() const noexcept { return impl_->executor(); }
+
+void Membership::run(const std::shared_ptr<Impl>& impl, Handler handler) {
+    impl->run(std::move(handler));
+}
+
+void Membership::cancel() noexcept {
+    if (impl_) impl_->cancel();
+}
+
+FleetShare Membership::share() const { return impl_->share(); }
+FleetStatus Membership::status() const { return impl_->status(); }
+void Membership::set_synced(bool synced) { impl_->set_synced(synced); }
+bool Membership::ready() const { return impl_->ready(); }
+
+}  // namespace k8s_sd::inline v0

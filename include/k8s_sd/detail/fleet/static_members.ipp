@@ -1,0 +1,60 @@
+#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/fleet/member_source.hpp"
+
+#include <boost/asio/post.hpp>
+#include <charconv>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+class StaticMembers final : public MemberSource {
+ public:
+    StaticMembers(asio::any_io_executor executor, std::vector<std::string> names)
+        : executor_(std::move(executor)) {
+        sighting_.in_sight = true;
+        for (std::string& name : names) {
+            sighting_.members.push_back({std::move(name), MemberState::active});
+        }
+    }
+    void start(Callback tell) override {
+        asio::post(executor_, [tell = std::move(tell), sighting = sighting_] { tell(sighting); });
+    }
+    void stop() noexcept override {}
+
+ private:
+    const asio::any_io_executor executor_;
+    FleetSighting sighting_;
+};
+
+}  // namespace
+
+std::shared_ptr<MemberSource> static_members(asio::any_io_executor executor,
+                                             std::vector<std::string> names) {
+    detail::check_host_executor(executor, "static_members");
+    if (names.empty()) throw ConfigError("members", "name at least one member");
+    return std::make_shared<StaticMembers>(std::move(executor), std::move(names));
+}
+
+std::vector<std::string> ordinal_members(std::string_view self, unsigned members, unsigned first) {
+    const std::string_view digits = self.substr(self.rfind('-') + 1);
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || end != digits.data() + digits.size()) {
+        throw ConfigError("self",
+                          "must be a number, or end in one as the pods of a StatefulSet do: "
+                          "agent-3");
+    }
+    if (number < first || number - first >= members) {
+        throw ConfigError("self", "is not one of " + std::to_string(members) +
+                                      " members that are numbered from " + std::to_string(first));
+    }
+    const std::string prefix(self.substr(0, self.size() - digits.size()));
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < members; ++i) names.push_back(prefix + std::to_string(first + i));
+    return names;
+}
+
+}  // namespace k8s_sd::inline v0
