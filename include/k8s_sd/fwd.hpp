@@ -20,6 +20,7 @@ class FieldSelector;
 class FileCalls;
 class FleetShare;
 class FleetView;
+class GroupShare;
 class GroupWatcher;
 class LabelSelector;
 class Labels;

@@ -24,6 +24,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/fleet/fleet_rules.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
+#include "k8s_sd/fleet/group_share.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/generic.hpp"

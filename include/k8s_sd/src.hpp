@@ -164,6 +164,7 @@
 
 // fleet
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
+#include "k8s_sd/detail/fleet/group_share.ipp"
 #include "k8s_sd/detail/fleet/membership.ipp"
 #include "k8s_sd/detail/fleet/service_members.ipp"
 #include "k8s_sd/detail/fleet/slice_members.ipp"
