@@ -183,7 +183,7 @@ support::CommandLine command_line(Options& options) {
                      "Try it without a cluster:  discover --sim\n",
             .sections = {server_options(options), support::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
-                         output_options(options)},
+                         support::fleet_options(options.fleet), output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "
                      "SIGTERM end it with 0.\n",
@@ -203,6 +203,8 @@ void check_what_replaces_a_run(const Options& o) {
     refuse(o.status_interval.has_value(), "--status-interval");
     refuse(o.config.watch.start_jitter > k8s_sd::Duration{}, "--start-jitter");
     refuse(o.output == Output::targets || o.output == Output::quiet, "--output");
+    refuse(o.fleet.is_fleet(), "--fleet-service");
+    refuse(!o.fleet.listen.empty(), "--listen");
     if (o.check) return;
     refuse(o.output != Output::text, "--output");
     refuse(o.timeout.has_value(), "--timeout");
@@ -221,6 +223,7 @@ void check(const Options& options) {
     if (!options.explain.empty() && (options.check || options.print_rbac)) {
         throw UsageError("--explain: is not a part of --check or --print-rbac");
     }
+    support::check(options.fleet);
     if (options.check || options.print_rbac) check_what_replaces_a_run(options);
     if (!options.service_account.empty() && !options.print_rbac) {
         throw UsageError("--service-account: needs --print-rbac");

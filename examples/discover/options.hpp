@@ -3,6 +3,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/logger.hpp"
 #include "support/command_line.hpp"
+#include "support/fleet_options.hpp"
 #include "support/terminal.hpp"
 
 #include <optional>
@@ -20,6 +21,7 @@ struct Options {
     bool own_kubeconfig = false;  ///< --kubeconfig was given
     bool sim = false;
     unsigned jobs = 1;
+    support::FleetOptions fleet;
     bool check = false;           ///< try what the configuration needs
     bool print_rbac = false;      ///< print the permissions that it needs
     std::string service_account;  ///< empty: the usual one

@@ -79,6 +79,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
       timeout_(io),
       status_timer_(io),
       hopeless_timer_(io),
+      handover_timer_(io),
       errors_(STDERR_FILENO, options_.colours) {
     k8s_sd::Environment environment;
     environment.logger = colourful_logger(options_.log_level, errors_);
@@ -86,6 +87,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     find_server();
     const std::string server = support::usable_server(options_.config).url;
     make_discoverers();
+    join_fleet();
     reporter_ = make_reporter(out, options_, server);
     // The heading for people says it, too.
     if (simulation_ && options_.output != Output::text) {
@@ -108,6 +110,15 @@ void Session::make_discoverers() {
     }
 }
 
+void Session::join_fleet() {
+    member_ = std::make_unique<support::Member>(
+        io_.get_executor(), options_.fleet, options_.config,
+        [this](const k8s_sd::FleetShare& share) { on_share(share); });
+    for (unsigned job = 0; options_.fleet.is_fleet() && job < options_.jobs; ++job) {
+        shared_jobs_.push_back({k8s_sd::GroupShare(std::to_string(job))});
+    }
+}
+
 support::ExitStatus Session::run() {
     signals_.async_wait([this](boost::system::error_code ec, int) {
         if (!ec) stop(support::exit_fine);
@@ -121,6 +132,10 @@ support::ExitStatus Session::run() {
     for (k8s_sd::Discoverer& discoverer : discoverers_) {
         discoverer.async_run([](k8s_sd::error_code) {});
     }
+    if (const std::string url = member_->url(); !url.empty()) {
+        std::cerr << "discover: listens at " << url << std::endl;
+    }
+    member_->start();
     if (options_.status_interval) print_status_later();
     if (options_.once) end_if_hopeless_later();
     if (options_.output == Output::text && errors_.has_cursor()) {
@@ -131,9 +146,51 @@ support::ExitStatus Session::run() {
 }
 
 void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
+    if (diff.full && ++synced_jobs_ == options_.jobs) member_->set_synced();
+    if (shared_jobs_.empty()) return report(job, diff);
+    SharedJob& shared = shared_jobs_[job];
+    shared.synced = true;
+    const k8s_sd::TargetGroupDiff mine = shared.share.apply(diff);
+    if (has_view_) report(job, mine);
+}
+
+/// What is owned before the members are known is told with the first view.
+void Session::on_share(const k8s_sd::FleetShare& share) {
+    if (stopped_) return;
+    const bool is_first = !std::exchange(has_view_, true);
+    reporter_->comment(member_->in_words());
+    for (unsigned job = 0; job < shared_jobs_.size(); ++job) {
+        SharedJob& shared = shared_jobs_[job];
+        k8s_sd::TargetGroupDiff gained = shared.share.share(share, k8s_sd::system_clock()->now());
+        gained.full = is_first && shared.synced;
+        report(job, gained);
+    }
+    finish_handovers_later();
+}
+
+void Session::finish_handovers_later() {
+    std::optional<k8s_sd::TimePoint> next;
+    for (const SharedJob& job : shared_jobs_) {
+        const auto due = job.share.next_handover();
+        if (due && (!next || *due < *next)) next = due;
+    }
+    if (!next) return;
+    handover_timer_.expires_at(*next);
+    handover_timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec || stopped_) return;
+        for (unsigned job = 0; job < shared_jobs_.size(); ++job) {
+            const auto now = k8s_sd::system_clock()->now();
+            report(job, shared_jobs_[job].share.finish_handovers(now));
+        }
+        finish_handovers_later();
+    });
+}
+
+void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
+    if (stopped_ || diff.empty()) return;
     if (progress_) progress_->stop();
     reporter_->diff(job, diff);
-    if (diff.full && ++synced_jobs_ == options_.jobs) on_synced();
+    if (diff.full && ++told_jobs_ == options_.jobs) on_synced();
 }
 
 void Session::on_synced() {
@@ -146,7 +203,7 @@ void Session::on_synced() {
 
 void Session::on_timeout() {
     if (stopped_) return;
-    if (synced_jobs_ == options_.jobs) return stop(support::exit_fine);
+    if (told_jobs_ == options_.jobs) return stop(support::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }
 
@@ -168,6 +225,7 @@ void Session::stop_unsynced(const std::string& why) {
         support::StyledLine().add("discover: not synced " + why + ":", support::Tone::warning);
     std::cerr << errors_.whole(line) << '\n';
     print_unsynced(discoverers_.front().status());
+    if (!shared_jobs_.empty()) std::cerr << "  fleet: " << member_->in_words() << '\n';
     stop(support::exit_not_synced);
 }
 
@@ -190,6 +248,8 @@ void Session::stop(support::ExitStatus status) {
     timeout_.cancel();
     status_timer_.cancel();
     hopeless_timer_.cancel();
+    handover_timer_.cancel();
+    member_->stop();
     for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.cancel();
     simulation_.reset();
 }

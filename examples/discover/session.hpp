@@ -1,10 +1,12 @@
 #pragma once
 
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/fleet/group_share.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "reporter.hpp"
 #include "support/cluster.hpp"
+#include "support/member.hpp"
 #include "support/terminal.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -28,9 +30,19 @@ class Session {
     support::ExitStatus run();
 
  private:
+    /// A job whose groups are shared with other members of a fleet.
+    struct SharedJob {
+        k8s_sd::GroupShare share;
+        bool synced = false;
+    };
+
     void find_server();
+    void join_fleet();
     void make_discoverers();
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
+    void report(unsigned job, const k8s_sd::TargetGroupDiff&);
+    void on_share(const k8s_sd::FleetShare&);
+    void finish_handovers_later();
     void on_synced();
     void on_timeout();
     void end_if_hopeless_later();
@@ -46,10 +58,15 @@ class Session {
     boost::asio::steady_timer timeout_;
     boost::asio::steady_timer status_timer_;
     boost::asio::steady_timer hopeless_timer_;
+    boost::asio::steady_timer handover_timer_;
     support::Terminal errors_;
     std::vector<k8s_sd::Discoverer> discoverers_;
     std::optional<Progress> progress_;
+    std::unique_ptr<support::Member> member_;
+    std::vector<SharedJob> shared_jobs_;  ///< none without a fleet
     unsigned synced_jobs_ = 0;
+    unsigned told_jobs_ = 0;
+    bool has_view_ = false;  ///< of the fleet
     bool stopped_ = false;
     support::ExitStatus status_ = support::exit_fine;
 };

@@ -1,11 +1,12 @@
 // A small scraper: follows a configuration file, discovers its targets and scrapes them, on one
 // io_context with one or several threads. See docs/examples.md.
 
-#include "fleet.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
 #include "scrape_jobs.hpp"
+#include "scraped_pods.hpp"
 #include "support/line_writer.hpp"
+#include "support/member.hpp"
 #include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 
@@ -69,26 +70,41 @@ class Program {
           strand_(asio::make_strand(io)),
           signals_(strand_, SIGINT, SIGTERM, SIGHUP),
           report_timer_(strand_),
+          ready_timer_(strand_),
           end_timer_(strand_),
           jobs_(strand_, io.get_executor(), k8s_sd::Sharding(options_.sharding),
+                first_share(options_.fleet),
                 {[this](std::string line) { print(std::move(line)); },
                  [this] { asio::post(strand_, [this] { count_scrape(); }); }}) {
         asio::post(strand_, [this] { start(); });
         if (options_.sim) {
-            fleet_ = std::make_shared<Fleet>(strand_);
-            options_.server.api_server.url = fleet_->url();
+            pods_ = std::make_shared<ScrapedPods>(strand_);
+            options_.server.api_server.url = pods_->url();
         } else if (support::names_server(options_.server)) {
             support::usable_server(options_.server);
         }
         read_config();
+        member_.emplace(strand_, options_.fleet, options_.server,
+                        [this](const k8s_sd::FleetShare& share) {
+                            jobs_.share(share);
+                            print(member_->in_words());
+                        });
     }
 
     support::ExitStatus exit_status() const noexcept { return exit_status_; }
 
  private:
+    /// Of a fleet nobody owns anything before its members are known.
+    static k8s_sd::FleetShare first_share(const support::FleetOptions& fleet) {
+        return fleet.is_fleet() ? k8s_sd::FleetShare(nullptr, {}) : k8s_sd::FleetShare();
+    }
+
     void start() {
+        if (const std::string url = member_->url(); !url.empty()) print("listens at " + url);
+        member_->start();
+        become_ready_later();
         follow_config();
-        if (fleet_) fleet_->start_changes(std::chrono::milliseconds(700));
+        if (pods_) pods_->start_changes(std::chrono::milliseconds(700));
         wait_for_signals();
         if (options_.explain) {
             explain_when_complete();
@@ -177,11 +193,21 @@ class Program {
         });
     }
 
+    void become_ready_later() {
+        ready_timer_.expires_after(std::chrono::milliseconds(50));
+        ready_timer_.async_wait([this](boost::system::error_code) {
+            if (stopped_) return;
+            if (!configured_ || !jobs_.complete()) return become_ready_later();
+            member_->set_synced();
+        });
+    }
+
     void explain_when_complete() {
         report_timer_.expires_after(std::chrono::milliseconds(20));
         report_timer_.async_wait([this](boost::system::error_code) {
             if (stopped_) return;
-            if (!configured_ || !jobs_.complete()) return explain_when_complete();
+            const bool owns = !options_.fleet.is_fleet() || member_->share().view();
+            if (!configured_ || !owns || !jobs_.complete()) return explain_when_complete();
             jobs_.explain();
             stop();
         });
@@ -207,12 +233,14 @@ class Program {
         if (std::exchange(stopped_, true)) return;
         signals_.cancel();
         report_timer_.cancel();
+        ready_timer_.cancel();
+        member_->stop();
         end_timer_.cancel();
         if (reloader_) reloader_->cancel();
         // Not in the callback of a scrape.
         asio::post(strand_, [this] {
             jobs_.stop();
-            fleet_.reset();
+            pods_.reset();
         });
     }
 
@@ -221,9 +249,11 @@ class Program {
     support::LineWriter out_;
     asio::signal_set signals_;
     asio::steady_timer report_timer_;
+    asio::steady_timer ready_timer_;
     asio::steady_timer end_timer_;
-    std::shared_ptr<Fleet> fleet_;
+    std::shared_ptr<ScrapedPods> pods_;
     ScrapeJobs jobs_;
+    std::optional<support::Member> member_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     unsigned scrapes_ = 0;
     bool configured_ = false;

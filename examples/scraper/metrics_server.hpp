@@ -1,7 +1,8 @@
 #pragma once
 
+#include "support/http_server.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -17,26 +18,25 @@ struct AcceptedTokens {
     }
 };
 
-/// An HTTP server on a free port of 127.0.0.1 that answers every GET with a few metrics, or with
-/// 401. It lives until stop(). For one thread.
-class MetricsServer : public std::enable_shared_from_this<MetricsServer> {
+/// A program that is scraped: on a free port of 127.0.0.1 it answers every GET with a few metrics,
+/// or with 401. For one thread.
+class MetricsServer {
  public:
     /// \param tokens  null: anybody may
     MetricsServer(const boost::asio::any_io_executor&, std::string name,
-                  std::shared_ptr<const AcceptedTokens>);
+                  std::shared_ptr<const AcceptedTokens> tokens);
+    ~MetricsServer() { server_->stop(); }
+    MetricsServer(const MetricsServer&) = delete;
+    MetricsServer& operator=(const MetricsServer&) = delete;
 
-    void start() { accept(); }
-    void stop();
-    unsigned short port() const { return acceptor_.local_endpoint().port(); }
+    unsigned short port() const { return server_->endpoint().port(); }
 
  private:
-    class Connection;
-    void accept();
     std::string metrics();
 
-    boost::asio::ip::tcp::acceptor acceptor_;
-    std::string name_;
-    std::shared_ptr<const AcceptedTokens> tokens_;
+    const std::string name_;
+    const std::shared_ptr<const AcceptedTokens> tokens_;
+    const std::shared_ptr<support::HttpServer> server_;
     std::size_t scrapes_ = 0;
 };
 

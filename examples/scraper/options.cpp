@@ -49,15 +49,12 @@ support::Section config_options(Options& o) {
 }
 
 support::Section sharding_options(Options& o) {
-    const support::Choices<k8s_sd::ShardingRule> rules{
-        {"modulo", k8s_sd::ShardingRule::modulo}, {"rendezvous", k8s_sd::ShardingRule::rendezvous}};
-    return {"Sharing targets with other scrapers",
-            {{"--shard", "MEMBER/MEMBERS", "scrape only this member's share, e.g. 0/3 or agent-0/3",
+    return {"Sharing targets as vmagent does",
+            {{"--shard", "MEMBER/MEMBERS",
+              "scrape only this member's share by vmagent's rule, e.g. 0/3 or agent-0/3",
               [&](Text v) { read_shard(v, o.sharding); }},
-             {"--replication", "N", "members that scrape each target (default 1)",
-              [&](Text v) { o.sharding.replication_factor = support::count(v); }},
-             {"--shard-rule", "RULE", "modulo (default, vmagent's) or rendezvous",
-              support::choice(o.sharding.rule, rules)}}};
+             {"--replication", "N", "members that scrape each target then (default 1)",
+              [&](Text v) { o.sharding.replication_factor = support::count(v); }}}};
 }
 
 support::Section run_options(Options& o) {
@@ -87,7 +84,8 @@ support::CommandLine command_line(Options& options) {
             .sections = {config_options(options),
                          support::server_options(options.server,
                                                  "configurations that name none run in a pod"),
-                         support::credential_options(options.server), sharding_options(options),
+                         support::credential_options(options.server),
+                         support::fleet_options(options.fleet), sharding_options(options),
                          run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n"};
@@ -95,6 +93,10 @@ support::CommandLine command_line(Options& options) {
 
 void check(const Options& options) {
     if (options.threads == 0) throw UsageError("--threads: must be at least 1");
+    support::check(options.fleet);
+    if (options.fleet.is_fleet() && options.sharding.members > 1) {
+        throw UsageError("--shard: the fleet shares the targets; give one of them");
+    }
     if (options.sim && support::names_server(options.server)) {
         throw UsageError("--sim: is a server of its own; name no other one");
     }

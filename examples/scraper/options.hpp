@@ -3,6 +3,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "support/command_line.hpp"
+#include "support/fleet_options.hpp"
 
 #include <chrono>
 #include <optional>
@@ -18,6 +19,7 @@ struct Options {
     bool strict = false;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     k8s_sd::ShardingOptions sharding;
+    support::FleetOptions fleet;
     std::chrono::milliseconds check_interval = std::chrono::seconds(5);
     std::chrono::milliseconds report_interval = std::chrono::seconds(5);
     unsigned threads = 1;

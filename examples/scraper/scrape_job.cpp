@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -35,13 +36,17 @@ k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
 }  // namespace
 
 ScrapeJob::ScrapeJob(const asio::any_io_executor& executor, k8s_sd::ScrapeJob job,
-                     k8s_sd::Sharding sharding, const JobEvents& events)
+                     k8s_sd::Sharding sharding, const k8s_sd::FleetShare& share,
+                     const JobEvents& events)
     : strand_(asio::make_strand(executor)),
       name_(job.scrape.job_name),
       sharding_(std::move(sharding)),
       events_(events),
       discovery_(std::move(job.discovery)),
-      pool_(with_limits(std::move(job.scrape)), *this, sharding_) {}
+      handover_timer_(strand_),
+      pool_(with_limits(std::move(job.scrape)), *this, sharding_) {
+    pool_.share(share, std::chrono::steady_clock::now());
+}
 
 void ScrapeJob::reload(k8s_sd::ScrapeJob job, std::vector<k8s_sd::ProviderId> providers) {
     asio::post(strand_,
@@ -57,6 +62,24 @@ void ScrapeJob::apply(k8s_sd::JobDiff diff) {
                [self = shared_from_this(), diff = std::move(diff)] { self->pool_.apply(diff); });
 }
 
+void ScrapeJob::share(k8s_sd::FleetShare share) {
+    asio::post(strand_, [self = shared_from_this(), share = std::move(share)] {
+        self->pool_.share(share, std::chrono::steady_clock::now());
+        self->finish_handovers_later();
+    });
+}
+
+void ScrapeJob::finish_handovers_later() {
+    const auto next = pool_.next_handover();
+    if (!next) return;
+    handover_timer_.expires_at(*next);
+    handover_timer_.async_wait([self = shared_from_this()](boost::system::error_code ec) {
+        if (ec) return;
+        self->pool_.finish_handovers(std::chrono::steady_clock::now());
+        self->finish_handovers_later();
+    });
+}
+
 void ScrapeJob::report(std::shared_ptr<void> done) const {
     asio::post(strand_, [self = shared_from_this(), done = std::move(done)] { self->report(); });
 }
@@ -65,12 +88,16 @@ void ScrapeJob::stop() {
     asio::post(strand_, [self = shared_from_this()] {
         for (const auto& [id, loop] : self->loops_) loop->stop();
         self->loops_.clear();
+        self->handover_timer_.cancel();
         self->tokens_.reset();
     });
 }
 
-void ScrapeJob::stop(TargetId id, const ScrapeTargetPtr& target) noexcept {
-    say("stop " + text_of(*target));
+void ScrapeJob::stop(TargetId id, const ScrapeTargetPtr& target,
+                     k8s_sd::StopReason reason) noexcept {
+    // Of one that has moved a scraper that stores samples writes no staleness markers.
+    const bool moved = reason == k8s_sd::StopReason::moved;
+    say((moved ? "hand over " : "stop ") + text_of(*target));
     const auto it = loops_.find(id);
     if (it == loops_.end()) return;  // everything has ended
     it->second->stop();

@@ -6,6 +6,7 @@
 #include "token_store.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
 #include <memory>
@@ -28,12 +29,14 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
                         private k8s_sd::TargetHandler {
  public:
     ScrapeJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeJob, k8s_sd::Sharding,
-              const JobEvents&);
+              const k8s_sd::FleetShare&, const JobEvents&);
 
     /// \param providers  of the new configuration
     void reload(k8s_sd::ScrapeJob, std::vector<k8s_sd::ProviderId> providers);
     /// The manager makes the next diff of the job when this one is done with.
     void apply(k8s_sd::JobDiff);
+    /// What this program owns from now on.
+    void share(k8s_sd::FleetShare);
     /// Prints what there is, a line for the job and one for each target that is down.
     /// \param done  let go of afterwards
     void report(std::shared_ptr<void> done) const;
@@ -49,6 +52,7 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
     void over_limit(bool) noexcept override;
 
     void report() const;
+    void finish_handovers_later();
     GetToken token_source(const k8s_sd::ScrapeTarget&);
     void say(const std::string& text) const;
 
@@ -59,6 +63,7 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
     k8s_sd::Job discovery_;
     std::optional<TokenStore> tokens_;  // outlives the loops
     boost::unordered_flat_map<k8s_sd::TargetId, std::shared_ptr<ScrapeLoop>> loops_;
+    boost::asio::steady_timer handover_timer_;
     std::string refusal_;  // why no target is scraped
     k8s_sd::TargetPool pool_;
 };

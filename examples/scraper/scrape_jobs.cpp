@@ -13,13 +13,13 @@ namespace {
 
 using Print = std::function<void(std::string line)>;
 
-void explain_first_target(k8s_sd::TargetBuilder builder, const k8s_sd::JobSnapshot& snapshot,
-                          const Print& say) {
+void explain_first_target(k8s_sd::TargetBuilder builder, const k8s_sd::FleetShare& share,
+                          const k8s_sd::JobSnapshot& snapshot, const Print& say) {
     for (const auto& provider : snapshot.providers) {
         if (provider.groups.empty()) continue;
         const k8s_sd::TargetGroup& group = *provider.groups.front();
         say("first target of " + std::string(group.source()));
-        const k8s_sd::TargetExplanation explanation = builder.explain(group, 0);
+        const k8s_sd::TargetExplanation explanation = builder.explain(group, 0, share);
         for (const k8s_sd::RelabelStep& step : explanation.rules) {
             say("  rule " + std::to_string(step.rule) + ": " + step.reason);
             for (const auto& change : step.changes) {
@@ -36,10 +36,11 @@ void explain_first_target(k8s_sd::TargetBuilder builder, const k8s_sd::JobSnapsh
 }  // namespace
 
 ScrapeJobs::ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
-                       k8s_sd::Sharding sharding, JobEvents events)
+                       k8s_sd::Sharding sharding, k8s_sd::FleetShare share, JobEvents events)
     : strand_(std::move(strand)),
       workers_(std::move(workers)),
       sharding_(std::move(sharding)),
+      share_(std::move(share)),
       events_(std::move(events)),
       manager_(strand_, [this](k8s_sd::JobDiff diff) { on_diff(std::move(diff)); }) {
     manager_.async_run(boost::asio::detached);
@@ -61,12 +62,17 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         if (entry.job) {
             entry.job->reload(job, manager_.providers(name));
         } else {
-            entry.job = std::make_shared<ScrapeJob>(workers_, job, sharding_, events_);
+            entry.job = std::make_shared<ScrapeJob>(workers_, job, sharding_, share_, events_);
         }
         entry.config = job.scrape;
         entry.wanted = true;
     }
     std::erase_if(jobs_, [](const auto& job) { return !job.second.wanted && !job.second.begun; });
+}
+
+void ScrapeJobs::share(const k8s_sd::FleetShare& share) {
+    share_ = share;
+    for (const auto& [name, entry] : jobs_) entry.job->share(share);
 }
 
 void ScrapeJobs::on_diff(k8s_sd::JobDiff diff) {
@@ -105,7 +111,8 @@ void ScrapeJobs::explain() const {
         const auto say = [&, job = name](const std::string& text) {
             events_.print(job + ": " + text);
         };
-        explain_first_target(k8s_sd::TargetBuilder(entry.config, sharding_), *snapshot, say);
+        explain_first_target(k8s_sd::TargetBuilder(entry.config, sharding_), share_, *snapshot,
+                             say);
     }
 }
 

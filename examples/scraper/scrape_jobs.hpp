@@ -20,10 +20,12 @@ class ScrapeJobs {
     /// \param strand   of the caller
     /// \param workers  whose threads work on the jobs
     ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
-               k8s_sd::Sharding, JobEvents);
+               k8s_sd::Sharding, k8s_sd::FleetShare, JobEvents);
 
     /// Makes these the jobs; what is not touched goes on. Says what cannot be used.
     void apply(const k8s_sd::ScrapeConfigFile&);
+    /// What this program owns from now on.
+    void share(const k8s_sd::FleetShare&);
     /// Prints what there is now, a line for each job, and one for each target that is down.
     /// \param then  called afterwards, on the strand
     void report(std::function<void()> then) const;
@@ -48,6 +50,7 @@ class ScrapeJobs {
     boost::asio::any_io_executor strand_;
     boost::asio::any_io_executor workers_;
     k8s_sd::Sharding sharding_;
+    k8s_sd::FleetShare share_;
     JobEvents events_;
     std::map<std::string, Entry, std::less<>> jobs_;
     k8s_sd::DiscoveryManager manager_;

@@ -16,12 +16,12 @@ namespace scraper {
 /// A simulated cluster whose pods really answer: each is a small HTTP server on 127.0.0.1. It
 /// lives: pods come, go and change, and the token that some of them ask for is rotated. For one
 /// thread.
-class Fleet : public std::enable_shared_from_this<Fleet> {
+class ScrapedPods : public std::enable_shared_from_this<ScrapedPods> {
  public:
-    explicit Fleet(boost::asio::any_io_executor);
-    ~Fleet();
-    Fleet(const Fleet&) = delete;
-    Fleet& operator=(const Fleet&) = delete;
+    explicit ScrapedPods(boost::asio::any_io_executor);
+    ~ScrapedPods();
+    ScrapedPods(const ScrapedPods&) = delete;
+    ScrapedPods& operator=(const ScrapedPods&) = delete;
 
     std::string url() const { return api_server_.url(); }
     /// Changes one thing after each `interval`.

@@ -1,4 +1,4 @@
-#include "fleet.hpp"
+#include "scraped_pods.hpp"
 
 #include <boost/beast/core/detail/base64.hpp>
 #include <boost/json/array.hpp>
@@ -21,15 +21,15 @@ std::string base64(std::string_view text) {
 
 }  // namespace
 
-struct Fleet::Pod {
+struct ScrapedPods::Pod {
     std::string name;
     std::string app;
     std::string phase = "Running";
     std::string version = "v1";
-    std::shared_ptr<MetricsServer> server;
+    std::unique_ptr<MetricsServer> server;
 };
 
-Fleet::Fleet(asio::any_io_executor executor)
+ScrapedPods::ScrapedPods(asio::any_io_executor executor)
     : executor_(std::move(executor)),
       api_server_(executor_),
       timer_(executor_),
@@ -39,28 +39,26 @@ Fleet::Fleet(asio::any_io_executor executor)
     for (const char* app : {"web", "web", "cart"}) add_pod(app);
 }
 
-Fleet::~Fleet() {
-    for (const auto& pod : pods_) pod->server->stop();
-}
+ScrapedPods::~ScrapedPods() = default;
 
-void Fleet::start_changes(std::chrono::milliseconds interval) {
+void ScrapedPods::start_changes(std::chrono::milliseconds interval) {
     interval_ = interval;
     tick();
 }
 
-void Fleet::tick() {
+void ScrapedPods::tick() {
     timer_.expires_after(interval_);
     // A tick that is queued when the fleet is destroyed finds nothing to change.
     timer_.async_wait([weak = weak_from_this()](boost::system::error_code) {
-        if (const auto fleet = weak.lock()) {
-            fleet->rotate_token();
-            fleet->change_something();
-            fleet->tick();
+        if (const auto pods = weak.lock()) {
+            pods->rotate_token();
+            pods->change_something();
+            pods->tick();
         }
     });
 }
 
-void Fleet::change_something() {
+void ScrapedPods::change_something() {
     switch (steps_++ % 4) {
         case 0: return add_pod(created_ % 2 == 0 ? "web" : "cart");
         case 1:
@@ -72,7 +70,7 @@ void Fleet::change_something() {
     }
 }
 
-void Fleet::rotate_token() {
+void ScrapedPods::rotate_token() {
     tokens_->previous = tokens_->current;
     tokens_->current = "token-" + std::to_string(steps_);
     api_server_.apply(
@@ -82,25 +80,23 @@ void Fleet::rotate_token() {
                             {"data", {{"token", base64(tokens_->current)}}}});
 }
 
-void Fleet::add_pod(const std::string& app) {
+void ScrapedPods::add_pod(const std::string& app) {
     auto pod = std::make_unique<Pod>();
     pod->name = app + "-" + std::to_string(created_++);
     pod->app = app;
     pod->server =
-        std::make_shared<MetricsServer>(executor_, pod->name, app == "cart" ? tokens_ : nullptr);
-    pod->server->start();
+        std::make_unique<MetricsServer>(executor_, pod->name, app == "cart" ? tokens_ : nullptr);
     apply(*pod);
     pods_.push_back(std::move(pod));
 }
 
-void Fleet::remove_oldest_pod() {
+void ScrapedPods::remove_oldest_pod() {
     const auto& oldest = *pods_.front();
     api_server_.remove("pods", "shop", oldest.name);
-    oldest.server->stop();
     pods_.erase(pods_.begin());
 }
 
-void Fleet::apply(const Pod& pod) {
+void ScrapedPods::apply(const Pod& pod) {
     boost::json::object annotations{{"prometheus.io/scrape", "true"}, {"version", pod.version}};
     if (pod.app == "cart") annotations["metrics-token"] = "metrics/token";
     const boost::json::object container{

@@ -1,0 +1,109 @@
+#include "support/fleet_options.hpp"
+
+#include "support/http_server.hpp"
+#include "support/option_values.hpp"
+
+#include <unistd.h>
+#include <cstdlib>
+#include <utility>
+
+namespace support {
+
+namespace {
+
+using Text = const std::string&;
+
+/// The name of the pod, which is the name of the host where nothing else was asked for.
+std::string own_name() {
+    if (const char* pod = std::getenv("POD_NAME"); pod && *pod) return pod;
+    char name[256] = {};
+    return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+k8s_sd::WatcherConfig place_of(const FleetOptions& options, const k8s_sd::DiscoveryConfig& server) {
+    k8s_sd::WatcherConfig where;
+    where.api_server = server.api_server;
+    where.kubeconfig_file = server.kubeconfig_file;
+    where.kubeconfig_context = server.kubeconfig_context;
+    where.watch = server.watch;
+    if (!options.service_namespace.empty()) where.namespaces = {options.service_namespace};
+    return where;
+}
+
+}  // namespace
+
+Section fleet_options(FleetOptions& o) {
+    return {
+        "Sharing targets with other members of a fleet",
+        {{"--fleet-service", "NAME",
+          "the members are the pods behind this headless Service; each is given a share when it is "
+          "ready, see --listen",
+          text(o.service)},
+         {"--fleet-namespace", "NAME", "of the Service (default: that of this program's pod)",
+          text(o.service_namespace)},
+         {"--fleet-members", "N",
+          "instead of a Service: a fixed number of members, as the pods of a StatefulSet",
+          [&o](Text v) { o.members = number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
+         {"--member", "NAME",
+          "this member: the name of its pod (default: $POD_NAME, else the name of the host); "
+          "with --fleet-members it ends in a number, such as agent-0",
+          text(o.self)},
+         {"--fleet-replicas", "N", "members that have each target (default 1)",
+          [&o](Text v) { o.replicas = number(v, 1u, 1000u, "a number from 1 to 1000"); }},
+         {"--fleet-wait-for-size", "N",
+          "nobody has a share before so many members are ready, or --fleet-wait-timeout is over",
+          [&o](Text v) { o.rules.wait_for_size = count(v); }},
+         {"--fleet-wait-timeout", "SECONDS", "(default 300)",
+          [&o](Text v) { o.rules.wait_timeout = seconds(v); }},
+         {"--fleet-debounce", "SECONDS",
+          "a change of the members counts when nothing else has changed for so long (default 2)",
+          [&o](Text v) { o.rules.debounce = seconds(v); }},
+         {"--fleet-hold-down", "SECONDS",
+          "a member that vanishes without a goodbye keeps its share for so long (default 15)",
+          [&o](Text v) { o.rules.hold_down = seconds(v); }},
+         {"--listen", "ADDRESS:PORT",
+          "answer /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is fine once "
+          "everything has been listed, and the members of the fleet have been seen",
+          [&o](Text v) {
+              listen_address(v);
+              o.listen = v;
+          }}}};
+}
+
+void check(const FleetOptions& options) {
+    if (!options.service.empty() && options.members != 0) {
+        throw UsageError("--fleet-members: --fleet-service finds the members; give one of them");
+    }
+    if (!options.service_namespace.empty() && options.service.empty()) {
+        throw UsageError("--fleet-namespace: needs --fleet-service");
+    }
+    if (options.is_fleet()) return;
+    const bool has_rules = options.replicas != 1 || options.rules != k8s_sd::FleetRules{};
+    if (has_rules || !options.self.empty()) {
+        throw UsageError("--member and the options of a fleet need --fleet-service or "
+                         "--fleet-members");
+    }
+}
+
+k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& executor,
+                                           const FleetOptions& options,
+                                           const k8s_sd::DiscoveryConfig& server) {
+    k8s_sd::MembershipConfig config;
+    config.self = options.self.empty() ? own_name() : options.self;
+    config.replicas = options.replicas;
+    config.rules = options.rules;
+    if (options.members != 0) {
+        try {
+            config.source = k8s_sd::static_members(
+                executor, k8s_sd::ordinal_members(config.self, options.members));
+        } catch (const k8s_sd::ConfigError& e) {
+            throw UsageError("--member: \"" + config.self + "\" " + e.problem());
+        }
+    } else {
+        config.source =
+            k8s_sd::service_members(executor, options.service, place_of(options, server));
+    }
+    return config;
+}
+
+}  // namespace support

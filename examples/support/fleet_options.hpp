@@ -1,0 +1,35 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/fleet/membership.hpp"
+#include "support/command_line.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <string>
+
+namespace support {
+
+/// What the command line says about the fleet that this program is a member of, and about who asks
+/// how it is.
+struct FleetOptions {
+    std::string service;
+    std::string service_namespace;
+    unsigned members = 0;
+    std::string self;
+    unsigned replicas = 1;
+    k8s_sd::FleetRules rules{};
+    std::string listen;
+
+    bool is_fleet() const noexcept { return !service.empty() || members != 0; }
+};
+
+Section fleet_options(FleetOptions&);
+
+/// Refuses what does not go together. \throws UsageError
+void check(const FleetOptions&);
+
+/// \param server  whose EndpointSlices are watched \throws k8s_sd::ConfigError, UsageError
+k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor&, const FleetOptions&,
+                                           const k8s_sd::DiscoveryConfig& server);
+
+}  // namespace support

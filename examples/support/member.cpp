@@ -1,0 +1,88 @@
+#include "support/member.hpp"
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics_text.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/query.hpp>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace support {
+
+namespace asio = boost::asio;
+
+Member::Member(const asio::any_io_executor& executor, const FleetOptions& options,
+               const k8s_sd::DiscoveryConfig& server, OnShare on_share)
+    : executor_(executor) {
+    if (options.is_fleet()) {
+        membership_.emplace(executor, membership_config(executor, options, server),
+                            std::move(on_share));
+    }
+    if (options.listen.empty()) return;
+    server_ = std::make_shared<HttpServer>(
+        executor, listen_address(options.listen),
+        [this](const HttpServer::Request& request) { return answer(request.path); });
+}
+
+void Member::start() {
+    if (membership_) membership_->async_run(asio::detached);
+    if (server_) server_->start();
+}
+
+void Member::stop() {
+    if (membership_) membership_->cancel();
+    if (server_) server_->stop();
+}
+
+void Member::set_synced() {
+    synced_ = true;
+    if (membership_) membership_->set_synced();
+}
+
+k8s_sd::FleetShare Member::share() const {
+    return membership_ ? membership_->share() : k8s_sd::FleetShare();
+}
+
+std::string Member::url() const {
+    if (!server_) return {};
+    std::ostringstream text;
+    text << "http://" << server_->endpoint();
+    return text.str();
+}
+
+std::string Member::in_words() const {
+    if (!membership_) return "alone";
+    const k8s_sd::FleetStatus status = membership_->status();
+    std::string text = "member " + membership_->share().self();
+    if (status.view) {
+        text += " of " + std::to_string(status.view->size());
+        std::string_view separator = ": ";
+        for (const std::string& name : status.view->members()) {
+            text += std::string(std::exchange(separator, ", ")) + name;
+        }
+        if (!status.view->contains(membership_->share().self())) text += "; not one of them yet";
+    }
+    if (!status.message.empty()) text += "; " + status.message;
+    return text;
+}
+
+HttpServer::Reply Member::answer(std::string_view path) const {
+    if (path == "/livez") return {200, "ok\n"};
+    if (path == "/readyz") return readiness();
+    if (path == "/fleet") return {200, in_words() + "\n"};
+    if (path == "/metrics") {
+        auto& context = asio::query(executor_, asio::execution::context);
+        return {200, k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context))};
+    }
+    return {404, "there are /livez, /readyz, /fleet and /metrics\n"};
+}
+
+HttpServer::Reply Member::readiness() const {
+    if (!synced_) return {503, "not everything has been listed yet\n"};
+    if (membership_ && !membership_->ready()) return {503, membership_->status().message + "\n"};
+    return {200, "ok\n"};
+}
+
+}  // namespace support
