@@ -120,9 +120,7 @@ void Session::join_fleet() {
 }
 
 support::ExitStatus Session::run() {
-    signals_.async_wait([this](boost::system::error_code ec, int) {
-        if (!ec) stop(support::exit_fine);
-    });
+    wait_for_signals();
     if (options_.timeout) {
         timeout_.expires_after(*options_.timeout);
         timeout_.async_wait([this](boost::system::error_code ec) {
@@ -143,6 +141,15 @@ support::ExitStatus Session::run() {
     }
     io_.run();
     return status_;
+}
+
+void Session::wait_for_signals() {
+    signals_.async_wait([this](boost::system::error_code ec, int) {
+        if (ec) return;
+        if (!member_->drains([this] { stop(support::exit_fine); })) return stop(support::exit_fine);
+        reporter_->comment(member_->in_words());
+        wait_for_signals();
+    });
 }
 
 void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {

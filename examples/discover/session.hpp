@@ -38,6 +38,7 @@ class Session {
 
     void find_server();
     void join_fleet();
+    void wait_for_signals();
     void make_discoverers();
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void report(unsigned job, const k8s_sd::TargetGroupDiff&);

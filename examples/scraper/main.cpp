@@ -178,8 +178,13 @@ class Program {
     void wait_for_signals() {
         signals_.async_wait([this](boost::system::error_code ec, int signal) {
             if (ec) return;
-            if (signal != SIGHUP) return stop();
-            if (reloader_) reloader_->check();
+            if (signal == SIGHUP) {
+                if (reloader_) reloader_->check();
+            } else if (member_->drains([this] { stop(); })) {
+                print(member_->in_words());
+            } else {
+                return stop();
+            }
             wait_for_signals();
         });
     }

@@ -28,6 +28,11 @@ std::string text_of(const ScrapeTarget& target) {
     return text + "}";
 }
 
+/// So that a target can see which member scrapes it.
+std::string user_agent_of(const k8s_sd::FleetShare& share) {
+    return share.is_shared() ? "k8s_sd-scraper (" + share.self() + ")" : "k8s_sd-scraper";
+}
+
 k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
     if (config.keep_dropped_targets == 0) config.keep_dropped_targets = shown_dropped_targets;
     return config;
@@ -44,6 +49,7 @@ ScrapeJob::ScrapeJob(const asio::any_io_executor& executor, k8s_sd::ScrapeJob jo
       events_(events),
       discovery_(std::move(job.discovery)),
       handover_timer_(strand_),
+      user_agent_(user_agent_of(share)),
       pool_(with_limits(std::move(job.scrape)), *this, sharding_) {
     pool_.share(share, std::chrono::steady_clock::now());
 }
@@ -64,6 +70,7 @@ void ScrapeJob::apply(k8s_sd::JobDiff diff) {
 
 void ScrapeJob::share(k8s_sd::FleetShare share) {
     asio::post(strand_, [self = shared_from_this(), share = std::move(share)] {
+        self->user_agent_ = user_agent_of(share);
         self->pool_.share(share, std::chrono::steady_clock::now());
         self->finish_handovers_later();
     });
@@ -112,7 +119,7 @@ void ScrapeJob::keep(TargetId id, const ScrapeTargetPtr& target) noexcept {
 void ScrapeJob::start(TargetId id, const ScrapeTargetPtr& target) noexcept {
     say("start " + text_of(*target));
     const auto loop =
-        std::make_shared<ScrapeLoop>(strand_, target, token_source(*target),
+        std::make_shared<ScrapeLoop>(strand_, target, user_agent_, token_source(*target),
                                      [this](const ScrapeResult&) { events_.on_scrape(); });
     loops_.emplace(id, loop);
     loop->refuse(refusal_);

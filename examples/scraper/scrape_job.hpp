@@ -64,6 +64,7 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
     std::optional<TokenStore> tokens_;  // outlives the loops
     boost::unordered_flat_map<k8s_sd::TargetId, std::shared_ptr<ScrapeLoop>> loops_;
     boost::asio::steady_timer handover_timer_;
+    std::string user_agent_;
     std::string refusal_;  // why no target is scraped
     k8s_sd::TargetPool pool_;
 };

@@ -68,12 +68,13 @@ std::size_t count_samples(std::string_view body) {
 }  // namespace
 
 ScrapeLoop::ScrapeLoop(asio::any_io_executor executor, k8s_sd::ScrapeTargetPtr target,
-                       GetToken get_token, OnResult on_result)
+                       std::string user_agent, GetToken get_token, OnResult on_result)
     : timer_(executor),
       deadline_timer_(executor),
       resolver_(executor),
       target_(std::move(target)),
       url_(target_->url()),
+      user_agent_(std::move(user_agent)),
       get_token_(std::move(get_token)),
       on_result_(std::move(on_result)) {}
 
@@ -122,7 +123,7 @@ void ScrapeLoop::prepare_request() {
     const Place place = place_of(url_);
     request_ = {http::verb::get, place.path, 11};
     request_.set(http::field::host, place.authority);
-    request_.set(http::field::user_agent, "k8s_sd-scraper");
+    request_.set(http::field::user_agent, user_agent_);
     request_.set(http::field::accept, "text/plain");
 }
 

@@ -38,8 +38,10 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
  public:
     using OnResult = std::function<void(const ScrapeResult&)>;
 
-    /// \param get_token  called for each scrape; empty: the target asks for none
-    ScrapeLoop(boost::asio::any_io_executor, k8s_sd::ScrapeTargetPtr, GetToken get_token, OnResult);
+    /// \param user_agent  who scrapes
+    /// \param get_token   called for each scrape; empty: the target asks for none
+    ScrapeLoop(boost::asio::any_io_executor, k8s_sd::ScrapeTargetPtr, std::string user_agent,
+               GetToken get_token, OnResult);
 
     void start();
     /// Ends what is running; `on_result` is not called any more.
@@ -79,6 +81,7 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     k8s_sd::ScrapeTargetPtr target_;
     const std::string url_;
     std::string refusal_;
+    const std::string user_agent_;
     GetToken get_token_;
     OnResult on_result_;
     std::optional<ScrapeResult> last_;

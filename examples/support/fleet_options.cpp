@@ -61,6 +61,10 @@ Section fleet_options(FleetOptions& o) {
          {"--fleet-hold-down", "SECONDS",
           "a member that vanishes without a goodbye keeps its share for so long (default 15)",
           [&o](Text v) { o.rules.hold_down = seconds(v); }},
+         {"--fleet-drain", "SECONDS",
+          "after SIGTERM go on for so long, so that others have begun before this one ends; less "
+          "than the pod's terminationGracePeriodSeconds (default 0). A second signal ends it",
+          [&o](Text v) { o.drain = seconds(v); }},
          {"--listen", "ADDRESS:PORT",
           "answer /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is fine once "
           "everything has been listed, and the members of the fleet have been seen",
@@ -78,7 +82,8 @@ void check(const FleetOptions& options) {
         throw UsageError("--fleet-namespace: needs --fleet-service");
     }
     if (options.is_fleet()) return;
-    const bool has_rules = options.replicas != 1 || options.rules != k8s_sd::FleetRules{};
+    const bool has_rules = options.replicas != 1 || options.drain != k8s_sd::Duration{} ||
+                           options.rules != k8s_sd::FleetRules{};
     if (has_rules || !options.self.empty()) {
         throw UsageError("--member and the options of a fleet need --fleet-service or "
                          "--fleet-members");

@@ -18,6 +18,7 @@ struct FleetOptions {
     std::string self;
     unsigned replicas = 1;
     k8s_sd::FleetRules rules{};
+    k8s_sd::Duration drain{};
     std::string listen;
 
     bool is_fleet() const noexcept { return !service.empty() || members != 0; }

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 Member::Member(const asio::any_io_executor& executor, const FleetOptions& options,
                const k8s_sd::DiscoveryConfig& server, OnShare on_share)
-    : executor_(executor) {
+    : executor_(executor), drain_(options.drain), drain_timer_(executor) {
     if (options.is_fleet()) {
         membership_.emplace(executor, membership_config(executor, options, server),
                             std::move(on_share));
@@ -34,6 +34,16 @@ void Member::start() {
 void Member::stop() {
     if (membership_) membership_->cancel();
     if (server_) server_->stop();
+    drain_timer_.cancel();
+}
+
+bool Member::drains(std::function<void()> end) {
+    if (drain_ == k8s_sd::Duration{} || std::exchange(draining_, true)) return false;
+    drain_timer_.expires_after(drain_);
+    drain_timer_.async_wait([end = std::move(end)](boost::system::error_code ec) {
+        if (!ec) end();
+    });
+    return true;
 }
 
 void Member::set_synced() {
@@ -64,6 +74,7 @@ std::string Member::in_words() const {
         }
         if (!status.view->contains(membership_->share().self())) text += "; not one of them yet";
     }
+    if (draining_) text += "; leaving";
     if (!status.message.empty()) text += "; " + status.message;
     return text;
 }

@@ -5,6 +5,7 @@
 #include "support/http_server.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,6 +29,9 @@ class Member {
 
     void start();
     void stop();
+    /// The program is asked to end. \returns whether it has to go on for a while, and is asked to
+    /// end again then
+    bool drains(std::function<void()> end);
     /// Everything has been listed.
     void set_synced();
     bool is_synced() const noexcept { return synced_; }
@@ -45,6 +49,9 @@ class Member {
     const boost::asio::any_io_executor executor_;
     std::optional<k8s_sd::Membership> membership_;
     std::shared_ptr<HttpServer> server_;
+    const k8s_sd::Duration drain_;
+    boost::asio::steady_timer drain_timer_;
+    bool draining_ = false;
     bool synced_ = false;
 };
 

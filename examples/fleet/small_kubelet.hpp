@@ -1,0 +1,61 @@
+#pragma once
+
+#include "agent_process.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace fleet {
+
+/// What a kubelet and the EndpointSlice controller do for the pods of one Service: runs them as
+/// processes, asks for their readiness, and writes the slice. For one thread.
+class SmallKubelet {
+ public:
+    /// Called with what a process prints.
+    using OnLine = std::function<void(const std::string& pod, const std::string& line)>;
+
+    /// \param scraper  the program
+    SmallKubelet(boost::asio::any_io_executor, k8s_sd::sim::ApiServer&, std::string scraper,
+                 std::string config_file, OnLine);
+    ~SmallKubelet();
+    SmallKubelet(const SmallKubelet&) = delete;
+    SmallKubelet& operator=(const SmallKubelet&) = delete;
+
+    void start() { probe_later(); }
+    void stop();
+    /// Begins a pod.
+    void add(const std::string& pod);
+    /// Deletes a pod as `kubectl delete` does: it is terminating, gets SIGTERM, and goes when it
+    /// has ended.
+    void remove(const std::string& pod);
+    /// Kills its process, which nobody restarts.
+    void kill(const std::string& pod);
+    /// Whether so many pods are there, all of them ready.
+    bool are_ready(std::size_t pods) const;
+
+ private:
+    struct Pod;
+    class Probe;
+
+    void probe_later();
+    void look_after_pods();
+    void set_ready(const std::string& pod, bool ready);
+    void write_slice();
+
+    const boost::asio::any_io_executor executor_;
+    k8s_sd::sim::ApiServer& server_;
+    const std::string scraper_;
+    const std::string config_file_;
+    const OnLine on_line_;
+    boost::asio::steady_timer timer_;
+    std::map<std::string, std::unique_ptr<Pod>> pods_;
+    std::string written_;  // of the slice
+    bool stopped_ = false;
+};
+
+}  // namespace fleet
