@@ -15,8 +15,9 @@ struct FleetRules {
     /// A change counts when nothing else has changed for so long: an update of many members is one
     /// change.
     Duration debounce = std::chrono::seconds(2);
-    /// A change counts after this time although others go on.
-    Duration debounce_limit = std::chrono::seconds(30);
+    /// A change counts after this time although others go on. Less than a hand-over: who sees a
+    /// change late begins before who sees it early has stopped.
+    Duration debounce_limit = std::chrono::seconds(15);
     /// A member that is not ready any more, or not there, and has not said goodbye, keeps its share
     /// for so long: it may be back.
     Duration hold_down = std::chrono::seconds(15);

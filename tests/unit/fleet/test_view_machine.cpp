@@ -118,7 +118,7 @@ TEST_CASE("ViewMachine: changes that follow each other are one, up to a limit") 
     Fleet fleet;
     fleet.see("a");
     std::string all = "a";
-    for (int i = 0; i < 29; ++i) {
+    for (int i = 0; i < 14; ++i) {
         all += " m" + std::to_string(i);
         fleet.see(all);
         fleet.pass(1s);
@@ -126,7 +126,7 @@ TEST_CASE("ViewMachine: changes that follow each other are one, up to a limit") 
     }
     fleet.see(all + " z");
     fleet.pass(1s);
-    CHECK(fleet.machine.view()->size() == 31);
+    CHECK(fleet.machine.view()->size() == 16);
 }
 
 TEST_CASE("ViewMachine: a change that is taken back within the debounce is none") {

@@ -1,0 +1,377 @@
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+#include "k8s_sd/sim/builders.hpp"
+#include "property/random_cluster.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/detached.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto grace = 60s;  // of a pod that is told to leave
+constexpr auto probe = 10s;  // until a dead process is noticed
+constexpr auto latest = 5s;  // that a member sees something after the others
+
+/// What a source says, told later. Dies with the process that asked.
+class LateSource final : public MemberSource {
+ public:
+    LateSource(Simulation& sim, std::shared_ptr<MemberSource> source, Duration delay)
+        : sim_(sim), source_(std::move(source)), delay_(delay) {}
+    void start(Callback tell) override {
+        tell_ = std::make_shared<Callback>(std::move(tell));
+        source_->start([this, weak = std::weak_ptr(tell_)](const FleetSighting& sighting) {
+            auto timer = std::shared_ptr(sim_.clock->make_timer(sim_.context.get_executor()));
+            timers_.push_back(timer);
+            timer->expires_at(sim_.clock->now() + delay_, [weak, sighting] {
+                if (const auto alive = weak.lock()) (*alive)(sighting);
+            });
+        });
+    }
+    void stop() noexcept override {
+        tell_.reset();
+        source_->stop();
+    }
+
+ private:
+    Simulation& sim_;
+    const std::shared_ptr<MemberSource> source_;
+    const Duration delay_;
+    std::shared_ptr<Callback> tell_;
+    std::vector<std::shared_ptr<Timer>> timers_;
+};
+
+/// Which targets run.
+struct Running final : TargetHandler {
+    void stop(TargetId, const ScrapeTargetPtr& target, StopReason) noexcept override {
+        --count[std::string(target->get("__address__"))];
+    }
+    void keep(TargetId, const ScrapeTargetPtr&) noexcept override {}
+    void start(TargetId, const ScrapeTargetPtr& target) noexcept override {
+        ++count[std::string(target->get("__address__"))];
+    }
+    bool has(const std::string& address) const {
+        const auto it = count.find(address);
+        return it != count.end() && it->second > 0;
+    }
+    std::map<std::string, int> count;
+};
+
+/// A process: discovers, and scrapes its share.
+class Scraper {
+ public:
+    Scraper(Simulation& sim, const std::string& name, unsigned replicas, Duration delay)
+        : clock_(*sim.clock),
+          pool_(job(), running_),
+          membership_(sim.context.get_executor(),
+                      {.source = std::make_shared<LateSource>(sim, source(sim), delay),
+                       .self = name,
+                       .replicas = replicas},
+                      [this](const FleetShare& share) { pool_.share(share, clock_.now()); }),
+          discoverer_(sim.context.get_executor(), pods(sim), [this](const TargetGroupDiff& diff) {
+              pool_.apply(diff);
+              membership_.set_synced();
+          }) {
+        pool_.share(membership_.share(), clock_.now());
+        membership_.async_run(asio::detached);
+        discoverer_.async_run(asio::detached);
+    }
+    void tick() { pool_.finish_handovers(clock_.now()); }
+    bool ready() const { return membership_.ready(); }
+    FleetStatus status() const { return membership_.status(); }
+    bool runs(const std::string& address) const { return running_.has(address); }
+
+ private:
+    static ScrapeConfig job() {
+        ScrapeConfig config;
+        config.job_name = "job";
+        config.scrape_interval = 15s;
+        config.scrape_timeout = 10s;
+        return config;
+    }
+    static std::shared_ptr<MemberSource> source(Simulation& sim) {
+        WatcherConfig where;
+        where.api_server.url = sim.server.url();
+        where.namespaces = {"monitoring"};
+        return service_members(sim.context.get_executor(), "agents", where);
+    }
+    static DiscoveryConfig pods(Simulation& sim) {
+        DiscoveryConfig config;
+        config.api_server.url = sim.server.url();
+        return config;
+    }
+
+    Clock& clock_;
+    Running running_;
+    TargetPool pool_;
+    Membership membership_;
+    Discoverer discoverer_;
+};
+
+/// Members of a StatefulSet that come, go, die and see late, and what the cluster says of them.
+class FleetScenario {
+ public:
+    /// \param may_fail  members die, and the API server is away
+    FleetScenario(std::uint64_t seed, bool may_fail)
+        : random_(seed), may_fail_(may_fail), replicas_(1 + random_.below(2)) {
+        for (unsigned i = 0; i < 40; ++i) add_target();
+        for (unsigned i = 2 + random_.below(3); i > 0; --i) join();
+        pass_until_quiet();
+        begun_ = true;
+    }
+
+    void run() {
+        for (unsigned i = 0; i < 25; ++i) {
+            change();
+            pass(std::chrono::seconds(1 + random_.below(random_.one_in(3) ? 90 : 8)));
+        }
+        if (is_away_) come_back();
+        pass_until_quiet();
+    }
+
+    void check() {
+        std::set<std::string> members;
+        for (const auto& [name, pod] : pods_) {
+            if (!pod.scraper || pod.leaving_since) continue;
+            members.insert(name);
+        }
+        for (const auto& [name, pod] : pods_) {
+            if (!pod.scraper) continue;
+            const FleetStatus status = pod.scraper->status();
+            CAPTURE(name, to_string(status.hold));
+            REQUIRE(status.view);
+            CHECK(std::set<std::string>(status.view->members().begin(),
+                                        status.view->members().end()) == members);
+            CHECK(status.hold == ViewHold::none);
+        }
+        for (const std::string& address : targets_) {
+            CHECK(owners(address) == std::min<std::size_t>(replicas_, members.size()));
+        }
+    }
+
+    Duration longest_gap() const { return longest_gap_; }
+    Duration allowed_gap() const {
+        if (!may_fail_) return 0s;
+        const FleetRules rules;
+        return probe + rules.hold_down + rules.debounce_limit + latest + longest_blindness_;
+    }
+
+ private:
+    struct Pod {
+        std::unique_ptr<Scraper> scraper;  // null: it is dead
+        bool ready = false;
+        std::optional<TimePoint> leaving_since;
+        std::optional<TimePoint> dead_since;
+    };
+
+    void change() {
+        switch (random_.below(may_fail_ ? 9 : 5)) {
+            case 0:
+            case 1: return join();
+            case 2: return leave();
+            case 3: return add_target();
+            case 4: return remove_target();
+            case 5: return die();
+            case 6: return restart();
+            case 7: return is_away_ ? come_back() : go_away();
+            default: return;
+        }
+    }
+
+    // --- what happens to members --------------------------------------------------------------
+
+    void join() {
+        for (unsigned i = 0; i < 7; ++i) {
+            const std::string name = "agent-" + std::to_string(i);
+            if (pods_.contains(name)) continue;
+            begin(pods_[name], name);
+            return write_slice();
+        }
+    }
+    void begin(Pod& pod, const std::string& name) {
+        const auto delay = std::chrono::milliseconds(random_.below(5000));
+        pod.scraper = std::make_unique<Scraper>(sim_, name, replicas_, delay);
+        pod.ready = false;
+        pod.dead_since.reset();
+    }
+    /// As long as others are there to take over.
+    void leave() {
+        Pod* chosen = nullptr;
+        unsigned staying = 0;
+        for (auto& [name, pod] : pods_) {
+            if (!pod.scraper || !pod.ready || pod.leaving_since) continue;
+            ++staying;
+            if (!chosen || random_.one_in(2)) chosen = &pod;
+        }
+        if (staying < 2 || is_away_) return;
+        chosen->leaving_since = sim_.clock->now();
+        write_slice();
+    }
+    void die() {
+        unsigned living = 0;
+        for (const auto& [name, pod] : pods_) living += pod.scraper && pod.ready ? 1U : 0U;
+        if (living < 2) return;
+        for (auto& [name, pod] : pods_) {
+            if (!pod.scraper || !pod.ready || !random_.one_in(2)) continue;
+            pod.scraper.reset();
+            pod.dead_since = sim_.clock->now();
+            return;
+        }
+    }
+    void restart() {
+        for (auto& [name, pod] : pods_) {
+            if (!pod.scraper && !pod.leaving_since) return begin(pod, name);
+        }
+    }
+    void go_away() {
+        is_away_ = true;
+        away_since_ = sim_.clock->now();
+        sim_.server.accept_connections(false);
+        sim_.server.disconnect_all();
+    }
+    void come_back() {
+        is_away_ = false;
+        sim_.server.accept_connections(true);
+        // Backoff, and what waited begins again.
+        longest_blindness_ =
+            std::max(longest_blindness_, sim_.clock->now() - away_since_ + Duration(140s));
+        write_slice();
+    }
+
+    /// As kubelet and the controllers do.
+    void look_after_pods() {
+        const TimePoint now = sim_.clock->now();
+        for (auto it = pods_.begin(); it != pods_.end();) {
+            Pod& pod = it->second;
+            if (pod.scraper) pod.ready = pod.ready || pod.scraper->ready();
+            if (!pod.scraper && pod.dead_since && now - *pod.dead_since >= probe) pod.ready = false;
+            const bool ended = pod.leaving_since && now - *pod.leaving_since >= grace;
+            it = ended ? pods_.erase(it) : std::next(it);
+        }
+        if (!is_away_) write_slice();
+    }
+    void write_slice() {
+        if (is_away_) return;
+        auto slice = sim::endpoint_slice("monitoring", "agents", "agents");
+        for (const auto& [name, pod] : pods_) {
+            slice.endpoint("10.0.0.1")
+                .pod(name)
+                .ready(pod.ready && !pod.leaving_since)
+                .serving(pod.ready)
+                .terminating(pod.leaving_since.has_value());
+        }
+        sim_.server.apply(std::move(slice));
+    }
+
+    // --- targets ------------------------------------------------------------------------------
+
+    void add_target() {
+        const std::string ip = "10.1.0." + std::to_string(next_target_);
+        sim_.server.apply(sim::pod("shop", "web-" + std::to_string(next_target_++))
+                              .ip(ip)
+                              .container("web", "web:1", 80));
+        targets_.insert(ip + ":80");
+        unowned_since_[ip + ":80"] = sim_.clock->now() + 130s;
+    }
+    void remove_target() {
+        if (targets_.empty()) return;
+        const std::string address = *targets_.begin();
+        targets_.erase(targets_.begin());
+        unowned_since_.erase(address);
+        const auto number = address.substr(7, address.find(':') - 7);
+        sim_.server.remove("pods", "shop", "web-" + number);
+    }
+    std::size_t owners(const std::string& address) const {
+        std::size_t count = 0;
+        for (const auto& [name, pod] : pods_) {
+            count += pod.scraper && pod.scraper->runs(address) ? 1U : 0U;
+        }
+        return count;
+    }
+    /// A new target has until `unowned_since_` to be known to everybody.
+    void measure() {
+        const TimePoint now = sim_.clock->now();
+        for (const std::string& address : targets_) {
+            TimePoint& since = unowned_since_[address];
+            if (owners(address) > 0) {
+                since = now;
+            } else if (begun_) {
+                longest_gap_ = std::max(longest_gap_, now - since);
+            }
+        }
+    }
+
+    void pass(Duration time) {
+        for (Duration passed{}; passed < time; passed += 1s) {
+            sim_.advance(1s);
+            for (const auto& [name, pod] : pods_) {
+                if (pod.scraper) pod.scraper->tick();
+            }
+            look_after_pods();
+            sim_.settle();
+            measure();
+        }
+    }
+    void pass_until_quiet() { pass(5min); }
+
+    Random random_;
+    const bool may_fail_;
+    const unsigned replicas_;
+    Simulation sim_;
+    std::map<std::string, Pod> pods_;
+    std::set<std::string> targets_;
+    std::map<std::string, TimePoint> unowned_since_;
+    unsigned next_target_ = 0;
+    bool begun_ = false;
+    bool is_away_ = false;
+    TimePoint away_since_;
+    Duration longest_gap_{};
+    Duration longest_blindness_{};
+};
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+    const char* text = std::getenv(variable);
+    return text ? std::stoull(text) : otherwise;
+}
+
+}  // namespace
+
+// K8S_SD_FLEETS_SEED and K8S_SD_FLEETS_RUNS choose others.
+TEST_CASE("Fleet: members that join and leave in any order leave no target without an owner") {
+    const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
+    for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
+        CAPTURE(seed);
+        FleetScenario fleet(seed, false);
+        fleet.run();
+        fleet.check();
+        CHECK(fleet.longest_gap() == 0s);
+    }
+}
+
+TEST_CASE("Fleet: members that die, see late, or cannot ask the API server leave targets alone for "
+          "no longer than it takes to find out") {
+    const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
+    for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
+        CAPTURE(seed);
+        FleetScenario fleet(seed, true);
+        fleet.run();
+        fleet.check();
+        CHECK(fleet.longest_gap() <= fleet.allowed_gap());
+    }
+}
