@@ -1,6 +1,9 @@
 #include "scrape_job.hpp"
 
+#include "k8s_sd/environment.hpp"
+
 #include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
 #include <cstddef>
@@ -52,6 +55,7 @@ ScrapeJob::ScrapeJob(const asio::any_io_executor& executor, k8s_sd::ScrapeJob jo
       user_agent_(user_agent_of(share)),
       pool_(with_limits(std::move(job.scrape)), *this, sharding_) {
     pool_.share(share, std::chrono::steady_clock::now());
+    pool_.set_metrics(k8s_sd::metrics_of(asio::query(executor, asio::execution::context)));
 }
 
 void ScrapeJob::reload(k8s_sd::ScrapeJob job, std::vector<k8s_sd::ProviderId> providers) {

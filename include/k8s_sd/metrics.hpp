@@ -116,6 +116,15 @@ struct Metrics {
     Counter fleet_views{0};  ///< views that have come to be: each may move targets
     Gauge fleet_members{0};  ///< in the present view
     Gauge fleet_alarms{0};   ///< 1 while the view is held because what is seen is unlikely
+    /// FleetView::epoch() of the present view, as far as a double has it exactly: its last 48 bits.
+    /// Members that differ in it for long do not see the same.
+    Gauge fleet_epoch{0};
+
+    // Of TargetPools, see TargetPool::set_metrics().
+    Counter fleet_targets_gained{0};  ///< that have come by changes of the share
+    Counter fleet_targets_handed{0};  ///< that have moved to another member
+    Gauge fleet_targets_moving{0};    ///< that two members scrape until the hand-over has ended
+    Gauge fleet_targets_others{0};    ///< that only other members scrape
 
     /// The metrics of one kind.
     PerKind& of(Kind kind) noexcept { return kinds[index_of(kind)]; }
@@ -270,6 +279,16 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_fleet_members", &Metrics::fleet_members, "Members of the fleet in the present view."},
     {"k8s_sd_fleet_alarms", &Metrics::fleet_alarms,
      "1 while the view is held because what is seen of the members is unlikely."},
+    {"k8s_sd_fleet_epoch", &Metrics::fleet_epoch,
+     "A number that is the same in all members with the same view."},
+    {"k8s_sd_fleet_targets_gained_total", &Metrics::fleet_targets_gained,
+     "Targets that this member has got by changes of its share."},
+    {"k8s_sd_fleet_targets_handed_over_total", &Metrics::fleet_targets_handed,
+     "Targets that have moved to another member."},
+    {"k8s_sd_fleet_targets_moving", &Metrics::fleet_targets_moving,
+     "Targets that this member scrapes although another one owns them by now."},
+    {"k8s_sd_fleet_targets_of_others", &Metrics::fleet_targets_others,
+     "Targets that only other members scrape."},
 };
 
 /// Describes Metrics::delivery_latency.

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
+#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 #include "k8s_sd/scrape/stop_reason.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
@@ -104,6 +105,9 @@ class K8S_SD_EXPORT TargetPool {
     std::optional<TimePoint> next_handover() const noexcept;
     /// Stops targets that have moved by now, with StopReason::moved.
     void finish_handovers(TimePoint now);
+    /// Counts what share_counts() says in these metrics, too, from the next change on; several pools
+    /// may share them. Null: no longer.
+    void set_metrics(std::shared_ptr<Metrics>);
     /// Stops all targets and forgets everything but the share.
     void clear();
 

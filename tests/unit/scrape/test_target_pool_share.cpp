@@ -220,6 +220,33 @@ TEST_CASE("TargetPool: a hand-over goes on while the target stays the same") {
     CHECK(a.scraper.take().find(">" + address) != std::string::npos);
 }
 
+TEST_CASE("TargetPool: pools count together what they share") {
+    const auto metrics = std::make_shared<Metrics>();
+    const std::string address = moving_address(one, two, "a", "b");
+    {
+        Member a("a");
+        Member b("a");
+        for (Member* member : {&a, &b}) {
+            member->pool.set_metrics(metrics);
+            member->pool.apply(full_diff({pod_at(address), pod_at("x:1")}));
+        }
+        CHECK(metrics->fleet_targets_others == 4);
+        a.share(one);
+        b.share(one);
+        CHECK(metrics->fleet_targets_others == 0);
+        CHECK(metrics->fleet_targets_gained == 4);
+        a.share(view_of({"b"}));
+        b.share(view_of({"b"}));
+        CHECK(metrics->fleet_targets_moving == 4);
+        a.pass(1min);
+        CHECK(metrics->fleet_targets_moving == 2);
+        CHECK(metrics->fleet_targets_handed == 2);
+        CHECK(metrics->fleet_targets_others == 2);
+    }
+    CHECK(metrics->fleet_targets_moving == 0);
+    CHECK(metrics->fleet_targets_others == 0);
+}
+
 TEST_CASE("TargetPool: with replicas a target has as many owners") {
     const FleetViewPtr three = view_of({"a", "b", "c"});
     std::size_t running = 0;

@@ -179,6 +179,9 @@ class Membership::Impl final : public detail::Delivery::Source,
         metrics_->fleet_views.fetch_add(1, std::memory_order_relaxed);
         metrics_->fleet_members.store(static_cast<std::int64_t>(status_.view->size()),
                                       std::memory_order_relaxed);
+        constexpr std::uint64_t exact = (std::uint64_t{1} << 48U) - 1;
+        metrics_->fleet_epoch.store(static_cast<std::int64_t>(status_.view->epoch() & exact),
+                                    std::memory_order_relaxed);
         share_ = FleetShare(status_.view, config_.self, config_.replicas);
         has_news_ = true;
         delivery_.wake(shared_from_this());

@@ -5,6 +5,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -19,6 +20,9 @@ class TargetPool::Impl {
     Impl(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
         : builder_(std::make_shared<TargetBuilder>(std::move(config), std::move(sharding))),
           handler_(&handler) {}
+    ~Impl() { set_metrics(nullptr); }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
 
     const TargetBuilder& builder() const noexcept { return *builder_; }
 
@@ -70,6 +74,7 @@ class TargetPool::Impl {
         carry_out(plan);
         std::swap(share_, next);
         gained_ += gained;
+        if (metrics_) metrics_->fleet_targets_gained.fetch_add(gained, relaxed);
     }
     std::optional<TimePoint> next_handover() const noexcept {
         if (moving_ == 0) return std::nullopt;
@@ -96,6 +101,12 @@ class TargetPool::Impl {
         const std::size_t handed = plan.transition.leaving.size();
         carry_out(plan);
         handed_ += handed;
+        if (metrics_) metrics_->fleet_targets_handed.fetch_add(handed, relaxed);
+    }
+    void set_metrics(std::shared_ptr<Metrics> metrics) noexcept {
+        publish(0, 0);
+        metrics_ = std::move(metrics);
+        publish(moving_, others_);
     }
     void clear() {
         Plan plan;
@@ -136,6 +147,7 @@ class TargetPool::Impl {
     }
 
  private:
+    static constexpr auto relaxed = std::memory_order_relaxed;
     using BuiltGroup = detail::BuiltGroup;
     using TargetTransition = detail::TargetTransition;
     using Groups = boost::unordered_flat_set<BuiltGroup, detail::GroupHash, detail::SameSource>;
@@ -364,6 +376,19 @@ class TargetPool::Impl {
         if (std::exchange(over_limit_, over_limit) != over_limit) {
             handler_->over_limit(over_limit);
         }
+        publish(moving_, others_);
+    }
+
+    /// Several pools add to one gauge.
+    void publish(std::size_t moving, std::size_t others) noexcept {
+        if (!metrics_) return;
+        const auto set = [](Metrics::Gauge& gauge, std::size_t& before, std::size_t now) {
+            gauge.fetch_add(static_cast<std::int64_t>(now) - static_cast<std::int64_t>(before),
+                            relaxed);
+            before = now;
+        };
+        set(metrics_->fleet_targets_moving, published_moving_, moving);
+        set(metrics_->fleet_targets_others, published_others_, others);
     }
 
     std::shared_ptr<TargetBuilder> builder_;  // of what comes
@@ -377,6 +402,9 @@ class TargetPool::Impl {
     std::size_t others_ = 0;
     std::uint64_t gained_ = 0;
     std::uint64_t handed_ = 0;
+    std::shared_ptr<Metrics> metrics_;  // null: nobody counts
+    std::size_t published_moving_ = 0;
+    std::size_t published_others_ = 0;
     bool over_limit_ = false;
 };
 
@@ -393,6 +421,9 @@ std::optional<TimePoint> TargetPool::next_handover() const noexcept {
     return impl_->next_handover();
 }
 void TargetPool::finish_handovers(TimePoint now) { impl_->finish_handovers(now); }
+void TargetPool::set_metrics(std::shared_ptr<Metrics> metrics) {
+    impl_->set_metrics(std::move(metrics));
+}
 void TargetPool::clear() { impl_->clear(); }
 
 void TargetPool::reload(ScrapeConfig config, Sharding sharding) {
