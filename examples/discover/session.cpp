@@ -86,6 +86,8 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     k8s_sd::install(io_, environment);
     find_server();
     const std::string server = support::usable_server(options_.config).url;
+    support::adapt(options_.config, options_.fleet);
+    if (options_.once) options_.config.watch.start_jitter = {};
     make_discoverers();
     join_fleet();
     reporter_ = make_reporter(out, options_, server);

@@ -147,15 +147,22 @@ class Program {
         }
         reloader_.emplace(strand_, options_.config_file, config_options(), options_.check_interval,
                           [this](const k8s_sd::ScrapeConfigUpdate& update) {
-                              if (update.config) return use(*update.config);
-                              std::cerr << "scraper: the configuration stays as it is: "
-                                        << update.error->what() << std::endl;
+                              if (!update.config) return stay(*update.error);
+                              try {
+                                  use(*update.config);
+                              } catch (const k8s_sd::ConfigError& e) {
+                                  if (!configured_) throw support::Unusable(e.what());
+                                  stay(e);
+                              }
                           });
         reloader_->start();
     }
 
+    static void stay(const k8s_sd::ConfigError& error) {
+        std::cerr << "scraper: the configuration stays as it is: " << error.what() << std::endl;
+    }
+
     void use(k8s_sd::ScrapeConfigFile file) {
-        configured_ = true;
         for (const k8s_sd::ConfigNote& note : file.notes) {
             std::cerr << "scraper: " << note.where << ": " << note.text << std::endl;
         }
@@ -170,8 +177,10 @@ class Program {
                 if (!named && support::names_server(options_.server)) {
                     support::set_server(config, options_.server);
                 }
+                support::adapt(config, options_.fleet);
             }
         }
+        configured_ = true;
         jobs_.apply(file);
     }
 

@@ -1,9 +1,11 @@
 #include "support/fleet_options.hpp"
 
+#include "k8s_sd/per_node.hpp"
 #include "support/http_server.hpp"
 #include "support/option_values.hpp"
 
 #include <unistd.h>
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -65,6 +67,12 @@ Section fleet_options(FleetOptions& o) {
           "after SIGTERM go on for so long, so that others have begun before this one ends; less "
           "than the pod's terminationGracePeriodSeconds (default 0). A second signal ends it",
           [&o](Text v) { o.drain = seconds(v); }},
+         {"--per-node", "NODE",
+          "for an agent on each node, as a DaemonSet runs them: only what is on this node. A role "
+          "that cannot be restricted is refused",
+          text(o.node)},
+         {"--allow-cluster-wide", "", "with --per-node: takes such a role as it is",
+          flag(o.allow_cluster_wide)},
          {"--listen", "ADDRESS:PORT",
           "answer /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is fine once "
           "everything has been listed, and the members of the fleet have been seen",
@@ -81,12 +89,28 @@ void check(const FleetOptions& options) {
     if (!options.service_namespace.empty() && options.service.empty()) {
         throw UsageError("--fleet-namespace: needs --fleet-service");
     }
+    if (options.allow_cluster_wide && options.node.empty()) {
+        throw UsageError("--allow-cluster-wide: needs --per-node");
+    }
     if (options.is_fleet()) return;
     const bool has_rules = options.replicas != 1 || options.drain != k8s_sd::Duration{} ||
                            options.rules != k8s_sd::FleetRules{};
     if (has_rules || !options.self.empty()) {
         throw UsageError("--member and the options of a fleet need --fleet-service or "
                          "--fleet-members");
+    }
+}
+
+void adapt(k8s_sd::DiscoveryConfig& config, const FleetOptions& options) {
+    if (!options.node.empty()) {
+        using k8s_sd::ClusterWide;
+        config =
+            k8s_sd::per_node(std::move(config), options.node,
+                             options.allow_cluster_wide ? ClusterWide::allow : ClusterWide::refuse);
+    }
+    const std::size_t members = std::max<std::size_t>(options.members, options.rules.wait_for_size);
+    if (config.watch.start_jitter == k8s_sd::Duration{}) {
+        config.watch.start_jitter = k8s_sd::fleet_start_jitter(members);
     }
 }
 

@@ -19,6 +19,8 @@ struct FleetOptions {
     unsigned replicas = 1;
     k8s_sd::FleetRules rules{};
     k8s_sd::Duration drain{};
+    std::string node;  ///< --per-node
+    bool allow_cluster_wide = false;
     std::string listen;
 
     bool is_fleet() const noexcept { return !service.empty() || members != 0; }
@@ -28,6 +30,10 @@ Section fleet_options(FleetOptions&);
 
 /// Refuses what does not go together. \throws UsageError
 void check(const FleetOptions&);
+
+/// The configuration as a member of this fleet, or an agent on this node, uses it: begins when its
+/// turn is, and is restricted to the node. \throws k8s_sd::ConfigError
+void adapt(k8s_sd::DiscoveryConfig&, const FleetOptions&);
 
 /// \param server  whose EndpointSlices are watched \throws k8s_sd::ConfigError, UsageError
 k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor&, const FleetOptions&,

@@ -37,6 +37,7 @@
 #include "k8s_sd/detail/config/kubeconfig_exec.ipp"
 #include "k8s_sd/detail/config/kubeconfig_user.ipp"
 #include "k8s_sd/detail/config/list_url.ipp"
+#include "k8s_sd/detail/config/per_node.ipp"
 #include "k8s_sd/detail/config/proxy_choice.ipp"
 #include "k8s_sd/detail/config/proxy_url.ipp"
 #include "k8s_sd/detail/config/resolve.ipp"

@@ -243,12 +243,15 @@ class FleetScenario {
         sim_.server.disconnect_all();
     }
     void come_back() {
+        longest_blindness_ = blindness();
         is_away_ = false;
         sim_.server.accept_connections(true);
-        // Backoff, and what waited begins again.
-        longest_blindness_ =
-            std::max(longest_blindness_, sim_.clock->now() - away_since_ + Duration(140s));
         write_slice();
+    }
+    /// For how long nobody could see, at most: an outage, a backoff, and every wait once more.
+    Duration blindness() const {
+        if (!is_away_) return longest_blindness_;
+        return std::max(longest_blindness_, sim_.clock->now() - away_since_ + Duration(140s));
     }
 
     /// As kubelet and the controllers do.
@@ -321,7 +324,7 @@ class FleetScenario {
         const auto deaths = std::count_if(deaths_.begin(), deaths_.end(), [&](TimePoint when) {
             return when > since - detection && when <= now;
         });
-        return deaths * detection + longest_blindness_;
+        return deaths * detection + blindness();
     }
 
     void pass(Duration time) {

@@ -32,6 +32,14 @@ struct FleetRules {
     auto operator<=>(const FleetRules&) const = default;
 };
 
+/// How far the starts of many members are to be spread, see WatchOptions::start_jitter: 50 ms for
+/// each of them, at most 30 s. A server cannot answer the first lists of a large fleet at once.
+constexpr Duration fleet_start_jitter(std::size_t members) noexcept {
+    constexpr std::size_t most = 600;
+    if (members <= 1) return Duration::zero();
+    return std::chrono::milliseconds(50) * (members < most ? members : most);
+}
+
 /// Why the view of a fleet is not what is seen of its members.
 enum class ViewHold : std::uint8_t {
     none,           ///< it is
