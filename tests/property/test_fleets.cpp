@@ -309,12 +309,20 @@ class FleetScenario {
         const TimePoint now = sim_.clock->now();
         for (const std::string& address : targets_) {
             TimePoint& since = unowned_since_[address];
-            if (owners(address) > 0) {
+            if (!has_members()) {
+                since = now + 30s;  // the first one that comes needs as long
+            } else if (owners(address) > 0) {
                 since = now;
             } else if (begun_) {
                 excess_ = std::max(excess_, now - since - allowed_gap(since, now));
             }
         }
+    }
+    /// Whether anybody is left who could own something.
+    bool has_members() const {
+        return std::any_of(pods_.begin(), pods_.end(), [](const auto& pod) {
+            return pod.second.scraper && pod.second.ready && !pod.second.leaving_since;
+        });
     }
     /// The one that takes over from a dead member may have died itself. Everything is looked at once
     /// a second.
@@ -324,7 +332,9 @@ class FleetScenario {
         const auto deaths = std::count_if(deaths_.begin(), deaths_.end(), [&](TimePoint when) {
             return when > since - detection && when <= now;
         });
-        return deaths * detection + blindness();
+        // That many are dead at once is not believed at once.
+        const Duration doubt = deaths > 1 ? rules.alarm_hold : Duration();
+        return deaths * detection + doubt + blindness();
     }
 
     void pass(Duration time) {

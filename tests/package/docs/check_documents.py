@@ -34,6 +34,14 @@ WHERE_IS = {
         {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
     "When are many namespaces watched together?":
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
+    "When does a change of the members of a fleet count?":
+        {"detail/fleet/view_machine.ipp": "TimePoint ViewMachine::due_of("},
+    "Which member owns a target?":
+        {"detail/fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
+    "What is a member, of an EndpointSlice?":
+        {"detail/fleet/slice_members.ipp": "conditions.is_terminating()"},
+    "How is a target handed over?":
+        {"detail/scrape/built_group.ipp": "Duration handover_time("},
     "What does a watcher tell its host?":
         {"detail/hosts/object_watch.ipp": "News take_news() override"},
     "How does a host read instead of being called?":

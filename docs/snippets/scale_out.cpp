@@ -1,0 +1,89 @@
+// Snippets of docs/scale-out.md.
+
+#include "k8s_sd/fleet/group_share.hpp"
+#include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/per_node.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <string>
+
+namespace snippets {
+
+void tell(const k8s_sd::TargetGroupDiff& diff);
+void scrape_no_more(k8s_sd::TargetId id);
+void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
+
+[[maybe_unused]] static void take_part(boost::asio::io_context& io, k8s_sd::TargetPool& pool,
+                                       const std::string& pod_name) {
+    //[membership
+    k8s_sd::Membership membership(
+        io.get_executor(),
+        {.source = k8s_sd::service_members(io.get_executor(), "agents"), .self = pod_name},
+        [&](const k8s_sd::FleetShare& share) {
+            pool.share(share, std::chrono::steady_clock::now());
+        });
+    pool.share(membership.share(), std::chrono::steady_clock::now());  // nothing, so far
+    membership.async_run(boost::asio::detached);
+    //]
+    //[ready
+    membership.set_synced();               // once, when the first complete diff has come
+    const int status = membership.ready()  // what /readyz answers
+                           ? 200
+                           : 503;
+    //]
+    static_cast<void>(status);
+}
+
+//[handover
+struct Scrapes {
+    boost::asio::steady_timer timer;
+    k8s_sd::TargetPool pool;
+
+    void finish_handovers_later() {  // after each share()
+        const auto next = pool.next_handover();
+        if (!next) return;
+        timer.expires_at(*next);
+        timer.async_wait([this](boost::system::error_code ec) {
+            if (ec) return;
+            pool.finish_handovers(std::chrono::steady_clock::now());
+            finish_handovers_later();
+        });
+    }
+};
+//]
+
+struct Scraper final : k8s_sd::TargetHandler {
+    //[moved
+    void stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target,
+              k8s_sd::StopReason reason) noexcept override {
+        scrape_no_more(id);
+        if (reason == k8s_sd::StopReason::gone) write_staleness_markers(*target);
+    }
+    //]
+    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
+    void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
+};
+
+[[maybe_unused]] static void share_groups(k8s_sd::GroupShare& mine,
+                                          const k8s_sd::TargetGroupDiff& diff,
+                                          const k8s_sd::FleetShare& share) {
+    //[groups
+    tell(mine.apply(diff));                                           // of the Discoverer
+    tell(mine.share(share, std::chrono::steady_clock::now()));        // of the Membership
+    tell(mine.finish_handovers(std::chrono::steady_clock::now()));    // at next_handover()
+    //]
+}
+
+[[maybe_unused]] static k8s_sd::DiscoveryConfig restrict_to_node(
+    const k8s_sd::DiscoveryConfig& config, const std::string& node_name) {
+    //[per_node
+    return k8s_sd::per_node(config, node_name);  // throws for roles that cannot be restricted
+    //]
+}
+
+}  // namespace snippets
