@@ -243,15 +243,14 @@ class FleetScenario {
         sim_.server.disconnect_all();
     }
     void come_back() {
-        longest_blindness_ = blindness();
+        blindness_ = blindness();
         is_away_ = false;
         sim_.server.accept_connections(true);
         write_slice();
     }
-    /// For how long nobody could see, at most: an outage, a backoff, and every wait once more.
+    /// For how long nobody could see: outages, each with a backoff, and every wait once more.
     Duration blindness() const {
-        if (!is_away_) return longest_blindness_;
-        return std::max(longest_blindness_, sim_.clock->now() - away_since_ + Duration(140s));
+        return blindness_ + (is_away_ ? sim_.clock->now() - away_since_ + 140s : 0s);
     }
 
     /// As kubelet and the controllers do.
@@ -330,7 +329,7 @@ class FleetScenario {
         const FleetRules rules;
         const Duration detection = probe + rules.hold_down + rules.debounce_limit + latest + 1s;
         const auto deaths = std::count_if(deaths_.begin(), deaths_.end(), [&](TimePoint when) {
-            return when > since - detection && when <= now;
+            return when > since - detection - rules.alarm_hold && when <= now;
         });
         // That many are dead at once is not believed at once.
         const Duration doubt = deaths > 1 ? rules.alarm_hold : Duration();
@@ -363,7 +362,7 @@ class FleetScenario {
     TimePoint away_since_;
     Duration excess_{};
     std::vector<TimePoint> deaths_;
-    Duration longest_blindness_{};
+    Duration blindness_{};
 };
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {

@@ -26,14 +26,18 @@ ScrapeTargetPtr make_target(const std::string& group, const std::string& address
 }
 
 /// "-source #number" for a step to stop, "=source #number" to keep, "+source #number" to start.
-std::string apply(EqualTargets& targets, const TargetTransition& transition) {
+std::string apply(EqualTargets& targets, const std::vector<ScrapeTargetPtr>& leaving,
+                  const std::vector<ScrapeTargetPtr>& coming) {
+    TargetTransition transition;
+    for (const auto& target : leaving) transition.leaving.push_back({target, StopReason::gone});
+    transition.coming = coming;
     TargetSteps steps = targets.prepare(transition.leaving.size(), transition.coming.size());
     targets.apply(transition, steps);
     std::string result;
-    const auto add = [&](char sign, const std::vector<TargetSteps::Step>& some) {
-        for (const auto& [id, target] : some) {
-            result += (result.empty() ? "" : " ") + (sign + std::string(target->source())) + " #" +
-                      std::to_string(id);
+    const auto add = [&](char sign, const auto& some) {
+        for (const TargetSteps::Step& step : some) {
+            result += (result.empty() ? "" : " ") + (sign + std::string(step.target->source())) +
+                      " #" + std::to_string(step.id);
         }
     };
     add('-', steps.stop);
@@ -45,9 +49,9 @@ std::string apply(EqualTargets& targets, const TargetTransition& transition) {
 TEST_CASE("EqualTargets: a target that comes starts, one that leaves stops") {
     EqualTargets targets;
     const auto a = make_target("a", "one:1");
-    CHECK(apply(targets, {{}, {a}}) == "+pod/ns/a #1");
+    CHECK(apply(targets, {}, {a}) == "+pod/ns/a #1");
     CHECK(targets.active().size() == 1);
-    CHECK(apply(targets, {{a}, {}}) == "-pod/ns/a #1");
+    CHECK(apply(targets, {a}, {}) == "-pod/ns/a #1");
     CHECK(targets.active().empty());
 }
 
@@ -55,10 +59,10 @@ TEST_CASE("EqualTargets: of equal targets one is active, and another takes its p
     EqualTargets targets;
     const auto a = make_target("a", "one:1"), b = make_target("b", "one:1"),
                c = make_target("c", "one:1");
-    CHECK(apply(targets, {{}, {a, b, c}}) == "+pod/ns/a #1");
-    CHECK(apply(targets, {{b}, {}}).empty());
-    CHECK(apply(targets, {{a}, {}}) == "=pod/ns/c #1");
-    CHECK(apply(targets, {{c}, {}}) == "-pod/ns/c #1");
+    CHECK(apply(targets, {}, {a, b, c}) == "+pod/ns/a #1");
+    CHECK(apply(targets, {b}, {}).empty());
+    CHECK(apply(targets, {a}, {}) == "=pod/ns/c #1");
+    CHECK(apply(targets, {c}, {}) == "-pod/ns/c #1");
     CHECK(targets.active().empty());
 }
 
@@ -66,26 +70,26 @@ TEST_CASE("EqualTargets: a target that leaves and comes in one change goes on") 
     EqualTargets targets;
     const auto before = make_target("a", "one:1"), now = make_target("a", "one:1"),
                renamed = make_target("b", "one:1"), moved = make_target("b", "two:1");
-    apply(targets, {{}, {before}});
+    apply(targets, {}, {before});
     SECTION("without a word where everything is as it was") {
-        CHECK(apply(targets, {{before}, {now}}).empty());
+        CHECK(apply(targets, {before}, {now}).empty());
         CHECK(*targets.active().begin() == now);
     }
     SECTION("with other discovered labels") {
-        CHECK(apply(targets, {{before}, {renamed}}) == "=pod/ns/b #1");
+        CHECK(apply(targets, {before}, {renamed}) == "=pod/ns/b #1");
     }
     SECTION("but not with another address") {
-        CHECK(apply(targets, {{before}, {moved}}) == "-pod/ns/a #1 +pod/ns/b #2");
+        CHECK(apply(targets, {before}, {moved}) == "-pod/ns/a #1 +pod/ns/b #2");
     }
 }
 
 TEST_CASE("EqualTargets: a target that comes and leaves in one change was never there") {
     EqualTargets targets;
     const auto a = make_target("a", "one:1"), b = make_target("b", "one:1");
-    CHECK(apply(targets, {{a}, {a}}).empty());
+    CHECK(apply(targets, {a}, {a}).empty());
     CHECK(targets.active().empty());
-    CHECK(apply(targets, {{a}, {a, b}}) == "+pod/ns/b #2");
-    CHECK(apply(targets, {{b}, {}}) == "-pod/ns/b #2");
+    CHECK(apply(targets, {a}, {a, b}) == "+pod/ns/b #2");
+    CHECK(apply(targets, {b}, {}) == "-pod/ns/b #2");
 }
 
 }  // namespace
