@@ -154,7 +154,15 @@ class K8S_SD_EXPORT ApiServer {
         gzip_members,            ///< compressed bodies are three gzip members
     };
     void set_encoding_fault(EncodingFault);  ///< for requests from now on
-    void set_token(std::string);  ///< see ApiServerOptions::token; for requests from now on
+    /// Whether the server knows shardSelector (KEP-5866), as those have it whose feature gate
+    /// ShardedListAndWatch is on.
+    enum class ShardGate {
+        off,    ///< the parameter is ignored, as it is by default
+        on,     ///< lists and watches are of the shard only
+        mixed,  ///< lists are, watches are not: as during the upgrade of several servers
+    };
+    void set_shard_gate(ShardGate);  ///< for requests from now on
+    void set_token(std::string);     ///< see ApiServerOptions::token; for requests from now on
 
     /// What happens to a watch after send_to_watches().
     enum class After { go_on, end, drop };

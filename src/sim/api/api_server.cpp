@@ -157,6 +157,7 @@ void ApiServer::remove_resource(std::string_view plural) {
     impl_->types().remove(type);
 }
 void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
+void ApiServer::set_shard_gate(ShardGate gate) { impl_->set_shard_gate(gate); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
 
 void ApiServer::send_to_watches(std::string_view plural, std::string bytes, After after) {

@@ -236,7 +236,7 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
         negotiated(request, whole_list ? Endpoint::list : Endpoint::object, route);
     Response response;
     if (whole_list) {
-        const ListOptions options = parse_list_options(request, *route.type, options_);
+        const ListOptions options = parse_list_options(request, *route.type, options_, shard_gate_);
         response.body = sim::list(store_, route, options, encoding);
     } else {
         const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
@@ -267,7 +267,7 @@ void ApiServer::Impl::compress(const Request& request, Response& response) const
 
 void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
     Encoding encoding = negotiated(request, Endpoint::watch, route);
-    ListOptions options = parse_list_options(request, *route.type, options_);
+    ListOptions options = parse_list_options(request, *route.type, options_, shard_gate_);
     ++open_watches_;
     record(std::move(request), 200);
     connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,

@@ -49,6 +49,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     const ResourceType& type_of_name(std::string_view) const;
     ServerTypes& types() { return types_; }
     void set_encoding_fault(EncodingFault fault) { encoding_fault_ = fault; }
+    void set_shard_gate(ShardGate gate) { shard_gate_ = gate; }
     void set_token(std::string);
 
     std::vector<RequestRecord> requests() const;
@@ -95,6 +96,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     std::atomic<std::size_t> open_watches_{0};
     std::atomic<bool> accepting_{true};
     std::atomic<EncodingFault> encoding_fault_{EncodingFault::none};
+    std::atomic<ShardGate> shard_gate_{ShardGate::off};
     std::set<const ResourceType*> wake_pending_;  ///< under the mutex
 
     mutable std::mutex mutex_;

@@ -50,6 +50,7 @@ void check_fields(const FieldSelector& selector, const ResourceType& type, const
 
 constexpr std::string_view match_field = "resourceVersionMatch";
 constexpr std::string_view initial_field = "sendInitialEvents";
+constexpr std::string_view shard_field = "shardSelector";
 
 // The problems in the order and the words of the real server.
 
@@ -123,6 +124,10 @@ void check(const ListOptions& o, const Request& request, bool watch_list) {
     }
 }
 
+bool knows_shards(ApiServer::ShardGate gate, bool watch) {
+    return gate == ApiServer::ShardGate::on || (gate == ApiServer::ShardGate::mixed && !watch);
+}
+
 constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -160,8 +165,12 @@ constexpr std::string_view token_version = "meta.k8s.io/v1";
 
 }  // namespace
 
+bool ListOptions::selects(const Object& object) const {
+    return object.matches(labels, fields) && (!shard || shard->matches(object));
+}
+
 ListOptions parse_list_options(const Request& request, const ResourceType& type,
-                               const ApiServerOptions& server) {
+                               const ApiServerOptions& server, ApiServer::ShardGate gate) {
     ListOptions o;
     try {
         o.labels = LabelSelector::parse(request.param("labelSelector"));
@@ -175,6 +184,9 @@ ListOptions parse_list_options(const Request& request, const ResourceType& type,
     o.version = number_param<std::uint64_t>(request, "resourceVersion");
     o.match = match_of(request.param(match_field));
     o.watch = request.is_watch();
+    if (knows_shards(gate, o.watch) && !request.param(shard_field).empty()) {
+        o.shard = ShardSelector::parse(request.param(shard_field));
+    }
     o.bookmarks = request.flag("allowWatchBookmarks") && server.bookmarks;
     const auto timeout = number_param<std::uint32_t>(request, "timeoutSeconds");
     if (timeout.value_or(0) != 0) o.timeout = std::chrono::seconds(*timeout);

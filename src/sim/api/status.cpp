@@ -10,8 +10,12 @@ namespace json = boost::json;
 
 json::object status_object(unsigned code, std::string_view reason, std::string_view message,
                            json::object details) {
-    json::object status{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
-                        {"status", "Failure"}, {"message", message}, {"reason", reason}};
+    json::object status{{"kind", "Status"},
+                        {"apiVersion", "v1"},
+                        {"metadata", json::object()},
+                        {"status", "Failure"},
+                        {"message", message}};
+    if (!reason.empty()) status["reason"] = reason;
     if (!details.empty()) status["details"] = std::move(details);
     status["code"] = code;
     return status;

@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// A Status object. `details` is left out if empty.
+/// A Status object. `reason` and `details` are left out if empty.
 boost::json::object status_object(unsigned code, std::string_view reason, std::string_view message,
                                   boost::json::object details = {});
 

@@ -10,11 +10,14 @@ namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
-/// Deterministic, so that tests can rely on it; unique as it is made from the version counter.
+/// Deterministic, so that tests can rely on it; unique as it is made from the version counter. The
+/// counter comes first: at the end it would leave the upper bits of fnv1a64() as they are, and all
+/// objects in one shard.
 std::string make_uid(std::uint64_t version) {
     std::array<char, 37> text{};
-    std::snprintf(text.data(), text.size(), "00000000-0000-4000-8000-%012llx",
-                  static_cast<unsigned long long>(version & 0xffff'ffff'ffffULL));
+    std::snprintf(text.data(), text.size(), "%08llx-%04llx-4000-8000-000000000000",
+                  static_cast<unsigned long long>(version & 0xffff'ffffU),
+                  static_cast<unsigned long long>(version >> 32U & 0xffffU));
     return text.data();
 }
 
