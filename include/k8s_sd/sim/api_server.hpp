@@ -54,7 +54,8 @@ struct ApiServerOptions {
 /// A Kubernetes API server in the process: LIST, WATCH and GET of the resources that service
 /// discovery uses (and a few that make a cluster complete), with resource versions, paging,
 /// selectors, bookmarks, discovery documents and tables for kubectl. It stores what it is given;
-/// there are no controllers and no writes by HTTP.
+/// there are no controllers. By HTTP nothing is written but Leases (create, update, delete), which
+/// go with the object that owns them, as if there was a garbage collector.
 ///
 /// Made for tests of programs that use k8s_sd, and for demonstrations. It listens on 127.0.0.1
 /// only, or is reached in memory through connector(). It speaks JSON and Kubernetes' protobuf,

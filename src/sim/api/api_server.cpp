@@ -65,9 +65,7 @@ std::string ApiServer::apply(std::string_view json) { return apply(parse_object(
 
 bool ApiServer::remove(std::string_view resource, std::string_view ns, std::string_view name) {
     const ResourceType& type = impl_->type_of_name(resource);
-    const bool removed = impl_->store().remove(type, key_of(type, ns, name));
-    if (removed) impl_->wake(type);
-    return removed;
+    return impl_->remove(type, key_of(type, ns, name));
 }
 
 void ApiServer::load(std::string_view list_json) {

@@ -36,6 +36,10 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void accept_connections(bool);
     void shutdown();  ///< on the strand
 
+    /// Removes an object, and the Leases that have no other owner. \returns whether there was one
+    /// \throws what `check` throws, which is called with the object
+    bool remove(const ResourceType&, std::string_view key,
+                const std::function<void(const Object&)>& check = {});
     /// Tells the running watches of a resource that there is something new.
     void wake(const ResourceType&);
     /// Does something to all connections, on the strand.
@@ -75,6 +79,10 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void answer_truly(Connection&, Request);
     Response document(const std::string& path) const;
     Response resource(const Request&, const Route&) const;
+    Response write(const Request&, const Route&);
+    Response put_object(const Request&, const Route&);
+    Response delete_object(const Request&, const Route&);
+    void remove_leases_of(const Object& owner);
     Encoding negotiated(const Request&, Endpoint, const Route&) const;
     Response failed(const Request&, const StatusError&) const;
     void compress(const Request&, Response&) const;

@@ -48,14 +48,16 @@ void check_fields(const FieldSelector& selector, const ResourceType& type, const
     }
 }
 
+constexpr std::string_view options_group = "meta.k8s.io";
+constexpr std::string_view options_kind = "ListOptions";
 constexpr std::string_view match_field = "resourceVersionMatch";
 constexpr std::string_view initial_field = "sendInitialEvents";
 constexpr std::string_view shard_field = "shardSelector";
 
 // The problems in the order and the words of the real server.
 
-OptionProblems watch_problems(const ListOptions& o, const Request& request, bool watch_list) {
-    OptionProblems problems;
+Problems watch_problems(const ListOptions& o, const Request& request, bool watch_list) {
+    Problems problems(options_group, options_kind, "");
     const std::string_view match = request.param(match_field);
     const bool not_older_than = o.match == ListOptions::Match::not_older_than;
     if (o.initial_events && !not_older_than) {
@@ -80,8 +82,8 @@ OptionProblems watch_problems(const ListOptions& o, const Request& request, bool
     return problems;
 }
 
-OptionProblems list_problems(const ListOptions& o, const Request& request) {
-    OptionProblems problems;
+Problems list_problems(const ListOptions& o, const Request& request) {
+    Problems problems(options_group, options_kind, "");
     const std::string_view match = request.param(match_field);
     if (!match.empty()) {
         if (!o.version) {
@@ -116,7 +118,7 @@ void read_initial_events(ListOptions& o, const Request& request, const ApiServer
 }
 
 void check(const ListOptions& o, const Request& request, bool watch_list) {
-    const OptionProblems problems =
+    const Problems problems =
         o.watch ? watch_problems(o, request, watch_list) : list_problems(o, request);
     problems.fail_if_any();
     if (!o.watch && !o.continue_token.empty() && o.version.value_or(0) != 0) {

@@ -68,9 +68,8 @@ bool Store::erase(Collection& c, std::string_view key, ObjectPtr last_state) {
     return true;
 }
 
-std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::object value) {
+std::pair<ObjectPtr, bool> Store::put(const ResourceType& type, json::object value) {
     const std::string key = key_of(type, value);
-    const std::lock_guard lock(mutex_);
     Collection& c = of(type);
     const auto found = c.objects.find(std::string_view(key));
     if (uid_of(value).empty()) {
@@ -80,15 +79,37 @@ std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::obje
     }
     if (found != c.objects.end()) {
         const Object unchanged(type, value, (*found)->version());
-        if (unchanged.text() == (*found)->text()) return {(*found)->version(), false};
+        if (unchanged.text() == (*found)->text()) return {*found, false};
     }
-    put(c, std::make_shared<const Object>(type, std::move(value), version_ + 1));
-    return {version_, true};
+    auto object = std::make_shared<const Object>(type, std::move(value), version_ + 1);
+    put(c, object);
+    return {std::move(object), true};
 }
 
-bool Store::remove(const ResourceType& type, std::string_view key) {
+std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::object value) {
     const std::lock_guard lock(mutex_);
-    return erase(of(type), key, nullptr);
+    const auto [object, changed] = put(type, std::move(value));
+    return {object->version(), changed};
+}
+
+ObjectPtr Store::edit(const ResourceType& type, std::string_view key,
+                      const std::function<json::object(const Object*)>& change) {
+    const std::lock_guard lock(mutex_);
+    const Collection& c = of(type);
+    const auto found = c.objects.find(key);
+    return put(type, change(found == c.objects.end() ? nullptr : found->get())).first;
+}
+
+ObjectPtr Store::remove(const ResourceType& type, std::string_view key,
+                        const std::function<void(const Object&)>& check) {
+    const std::lock_guard lock(mutex_);
+    Collection& c = of(type);
+    const auto found = c.objects.find(key);
+    if (found == c.objects.end()) return nullptr;
+    ObjectPtr removed = *found;
+    if (check) check(*removed);
+    erase(c, key, nullptr);
+    return removed;
 }
 
 void Store::replay(const ResourceType& type, json::object value, bool deleted) {
