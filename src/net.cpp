@@ -35,7 +35,7 @@
 #include "k8s_sd/detail/net/served_versions.ipp"
 #include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/shared_credentials.ipp"
-#include "k8s_sd/detail/net/short_get.ipp"
+#include "k8s_sd/detail/net/short_request.ipp"
 #include "k8s_sd/detail/net/socks5.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"

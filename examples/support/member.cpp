@@ -39,6 +39,7 @@ void Member::stop() {
 
 bool Member::drains(std::function<void()> end) {
     if (drain_ == k8s_sd::Duration{} || std::exchange(draining_, true)) return false;
+    if (membership_) membership_->leave();
     drain_timer_.expires_after(drain_);
     drain_timer_.async_wait([end = std::move(end)](boost::system::error_code ec) {
         if (!ec) end();

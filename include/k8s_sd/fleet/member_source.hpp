@@ -2,9 +2,11 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
+#include "k8s_sd/time.hpp"
 #include "k8s_sd/watcher_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,8 +27,8 @@ struct FleetSighting {
     std::string message{};
 };
 
-/// Finds out who the members of a fleet are. There are service_members() and static_members(); a
-/// host may bring its own.
+/// Finds out who the members of a fleet are. There are service_members(), lease_members() and
+/// static_members(); a host may bring its own.
 class K8S_SD_EXPORT MemberSource {
  public:
     /// May be called on any thread, one call at a time.
@@ -37,9 +39,9 @@ class K8S_SD_EXPORT MemberSource {
     virtual void start(Callback tell) = 0;
     /// Ends. From now on at most a call that has begun is running.
     virtual void stop() noexcept = 0;
-    /// This member has become ready to be active, or is no longer. Of sources that others learn it
-    /// from by other means it does nothing.
-    virtual void set_ready(bool) {}
+    /// What this member is about to do. Does nothing where others learn it by other means, as from
+    /// the readiness of a pod.
+    virtual void announce(MemberState) {}
 };
 
 /// A fixed number of members that are always active: no request, no permission, and nothing that
@@ -68,5 +70,33 @@ K8S_SD_EXPORT std::vector<std::string> ordinal_members(std::string_view self, un
 K8S_SD_EXPORT std::shared_ptr<MemberSource> service_members(asio::any_io_executor executor,
                                                             std::string_view service,
                                                             WatcherConfig where = {});
+
+/// How lease_members() finds a fleet.
+struct LeaseMembersConfig {
+    std::string fleet{};  ///< its name: a label value
+    std::string self{};   ///< the name of this member: that of its pod
+    /// The UID of the pod, which the downward API gives: the Lease is deleted together with it.
+    /// Empty: it stays when the program has ended, and says nothing.
+    std::string pod_uid{};
+    /// A member whose Lease has not been renewed for so long is not there any more.
+    Duration duration = std::chrono::seconds(30);
+    /// Between two renewals.
+    Duration interval = std::chrono::seconds(10);
+    /// The server, and the namespace: one, or none for that of the program's pod.
+    WatcherConfig where{};
+};
+
+/// A Lease (coordination.k8s.io/v1) of each member, which it renews. It finds out that a program
+/// hangs although its probe answers, and needs no Service. But every member writes, and is told of
+/// every renewal: good for up to some 200 members. Needs get, list, watch, create and update of
+/// Leases in that namespace.
+///
+/// When a Lease expires is measured by the clock of who sees it, from when its last renewal was
+/// seen, as in client-go's leader election. While the own renewals are not seen nothing is concluded.
+/// FleetRules::hold_down begins when a Lease has expired, so it can be short.
+/// \param executor  where it works
+/// \throws ConfigError as Watcher does, and for what is missing or does not fit together
+K8S_SD_EXPORT std::shared_ptr<MemberSource> lease_members(asio::any_io_executor executor,
+                                                          LeaseMembersConfig config);
 
 }  // namespace k8s_sd::inline v0

@@ -98,6 +98,9 @@ class K8S_SD_EXPORT Membership {
     /// What this member would own is known to it: the lists that it discovers from are complete.
     /// Until then it must not have a share.
     void set_synced(bool synced = true);
+    /// This member is about to end: others are to take its share. Where they see it by other means,
+    /// as from a terminating pod, it does nothing.
+    void leave();
     /// Whether this member may be given a share: it is synced, and has seen who the members are.
     /// Let the readiness probe of the program's pod answer so: others give up what it takes when
     /// they see it ready.

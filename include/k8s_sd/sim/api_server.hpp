@@ -54,7 +54,8 @@ struct ApiServerOptions {
 /// A Kubernetes API server in the process: LIST, WATCH and GET of the resources that service
 /// discovery uses (and a few that make a cluster complete), with resource versions, paging,
 /// selectors, bookmarks, discovery documents and tables for kubectl. It stores what it is given;
-/// there are no controllers and no writes by HTTP.
+/// there are no controllers. By HTTP nothing is written but Leases (create, update, delete), which
+/// go with the object that owns them, as if there was a garbage collector.
 ///
 /// Made for tests of programs that use k8s_sd, and for demonstrations. It listens on 127.0.0.1
 /// only, or is reached in memory through connector(). It speaks JSON and Kubernetes' protobuf,
@@ -154,7 +155,15 @@ class K8S_SD_EXPORT ApiServer {
         gzip_members,            ///< compressed bodies are three gzip members
     };
     void set_encoding_fault(EncodingFault);  ///< for requests from now on
-    void set_token(std::string);  ///< see ApiServerOptions::token; for requests from now on
+    /// Whether the server knows shardSelector (KEP-5866), as those have it whose feature gate
+    /// ShardedListAndWatch is on.
+    enum class ShardGate {
+        off,    ///< the parameter is ignored, as it is by default
+        on,     ///< lists and watches are of the shard only
+        mixed,  ///< lists are, watches are not: as during the upgrade of several servers
+    };
+    void set_shard_gate(ShardGate);  ///< for requests from now on
+    void set_token(std::string);     ///< see ApiServerOptions::token; for requests from now on
 
     /// What happens to a watch after send_to_watches().
     enum class After { go_on, end, drop };

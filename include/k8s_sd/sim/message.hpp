@@ -20,6 +20,8 @@ struct K8S_SD_EXPORT Request {
     std::map<std::string, std::string> query;  ///< decoded; of repeated names the first
     std::vector<std::pair<std::string, std::string>> headers;  ///< in their order
 
+    std::string body = {};  ///< at most 1 MiB; empty in records
+
     /// The first header of this name in any case; nullopt without one.
     std::optional<std::string_view> header(std::string_view name) const;
     /// A query parameter; "" without one.

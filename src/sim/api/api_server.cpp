@@ -65,9 +65,7 @@ std::string ApiServer::apply(std::string_view json) { return apply(parse_object(
 
 bool ApiServer::remove(std::string_view resource, std::string_view ns, std::string_view name) {
     const ResourceType& type = impl_->type_of_name(resource);
-    const bool removed = impl_->store().remove(type, key_of(type, ns, name));
-    if (removed) impl_->wake(type);
-    return removed;
+    return impl_->remove(type, key_of(type, ns, name));
 }
 
 void ApiServer::load(std::string_view list_json) {
@@ -157,6 +155,7 @@ void ApiServer::remove_resource(std::string_view plural) {
     impl_->types().remove(type);
 }
 void ApiServer::set_encoding_fault(EncodingFault fault) { impl_->set_encoding_fault(fault); }
+void ApiServer::set_shard_gate(ShardGate gate) { impl_->set_shard_gate(gate); }
 void ApiServer::set_token(std::string token) { impl_->set_token(std::move(token)); }
 
 void ApiServer::send_to_watches(std::string_view plural, std::string bytes, After after) {

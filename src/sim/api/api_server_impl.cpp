@@ -3,20 +3,49 @@
 #include "sim/api/discovery_documents.hpp"
 #include "sim/api/list.hpp"
 #include "sim/api/status.hpp"
+#include "sim/api/write.hpp"
 #include "sim/http/gzip.hpp"
+#include "sim/store/json_access.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
 #include <utility>
 
 namespace k8s_sd::inline v0::sim {
+namespace json = boost::json;
 namespace {
 
 constexpr std::size_t max_records = 10'000;
 
 std::string_view verb_of(const Request& request, const Route& route) {
+    if (request.method == "POST") return "create";
+    if (request.method == "PUT") return "update";
+    if (request.method == "DELETE") return "delete";
     if (request.is_watch()) return "watch";
     return route.name.empty() ? "list" : "get";
+}
+
+/// \throws StatusError 405
+void check_method(const Request& request, const Route& route) {
+    if (request.method == "GET") return;
+    const bool of_object = request.method == "PUT" || request.method == "DELETE";
+    const bool of_collection = request.method == "POST";
+    if (route.type->writable && !route.ns.empty() &&
+        (route.name.empty() ? of_collection : of_object)) {
+        return;
+    }
+    fail(405, "MethodNotAllowed",
+         "the server does not allow this method on the requested resource");
+}
+
+/// Whether the object says that the one of this uid, and nobody else, owns it.
+bool is_owned_by(const Object& object, std::string_view uid) {
+    if (object.text().find(uid) == std::string::npos) return false;
+    const json::object value = object.value();
+    const json::value* owners = value_at(value, "metadata.ownerReferences");
+    return owners && owners->is_array() && owners->get_array().size() == 1 &&
+           owners->get_array().front().is_object() &&
+           text_at(owners->get_array().front().get_object(), "uid") == uid;
 }
 
 bool is_one_of(const std::vector<std::string>& versions, std::string_view version) {
@@ -175,17 +204,70 @@ void ApiServer::Impl::answer_truly(Connection& connection, Request request) {
         answer(connection, std::move(request), response);
         return;
     }
-    if (request.method != "GET") {
-        fail(405, "MethodNotAllowed",
-             "the server does not allow this method on the requested resource");
-    }
+    check_method(request, *route);
     check_permission(request, *route);
+    if (request.method != "GET") {
+        const Response response = write(request, *route);
+        answer(connection, std::move(request), response);
+        return;
+    }
     if (request.is_watch()) {
         watch(connection, std::move(request), *route);
         return;
     }
     const Response response = resource(request, *route);
     answer(connection, std::move(request), response);
+}
+
+Response ApiServer::Impl::write(const Request& request, const Route& route) {
+    return request.method == "DELETE" ? delete_object(request, route) : put_object(request, route);
+}
+
+Response ApiServer::Impl::put_object(const Request& request, const Route& route) {
+    const Encoding encoding = negotiated(request, Endpoint::object, route);
+    const Updated updated = request.method == "POST" ? Updated{create(store_, route, request), true}
+                                                     : update(store_, route, request);
+    wake(*route.type);
+    Response response;
+    response.status = updated.created ? 201 : 200;
+    response.body = render_object(*updated.object, encoding) + (encoding.protobuf ? "" : "\n");
+    response.content_type = encoding.content_type(false);
+    return response;
+}
+
+Response ApiServer::Impl::delete_object(const Request& request, const Route& route) {
+    const Encoding encoding = negotiated(request, Endpoint::object, route);
+    const auto check = preconditions(route, request);
+    std::string uid;
+    const bool removed =
+        remove(*route.type, key_of(*route.type, route.ns, route.name), [&](const Object& object) {
+            check(object);
+            uid = text_at(object.value(), "metadata.uid");
+        });
+    if (!removed) throw not_found(*route.type, route.name);
+    Response response;
+    response.body = render_status(deleted_status(*route.type, route.name, uid), encoding.protobuf);
+    response.content_type = Encoding{.protobuf = encoding.protobuf}.content_type(false);
+    return response;
+}
+
+bool ApiServer::Impl::remove(const ResourceType& type, std::string_view key,
+                             const std::function<void(const Object&)>& check) {
+    const ObjectPtr removed = store_.remove(type, key, check);
+    if (!removed) return false;
+    wake(type);
+    remove_leases_of(*removed);
+    return true;
+}
+
+void ApiServer::Impl::remove_leases_of(const Object& owner) {
+    const ResourceType& leases = type_of_name("leases");
+    if (store_.count(leases) == 0) return;
+    const json::object value = owner.value();
+    const std::string_view uid = text_at(value, "metadata.uid");
+    for (const ObjectPtr& lease : store_.newest(leases, owner.ns()).objects) {
+        if (is_owned_by(*lease, uid)) remove(leases, lease->key());
+    }
 }
 
 Response ApiServer::Impl::document(const std::string& path) const {
@@ -236,7 +318,7 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
         negotiated(request, whole_list ? Endpoint::list : Endpoint::object, route);
     Response response;
     if (whole_list) {
-        const ListOptions options = parse_list_options(request, *route.type, options_);
+        const ListOptions options = parse_list_options(request, *route.type, options_, shard_gate_);
         response.body = sim::list(store_, route, options, encoding);
     } else {
         const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
@@ -267,7 +349,7 @@ void ApiServer::Impl::compress(const Request& request, Response& response) const
 
 void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
     Encoding encoding = negotiated(request, Endpoint::watch, route);
-    ListOptions options = parse_list_options(request, *route.type, options_);
+    ListOptions options = parse_list_options(request, *route.type, options_, shard_gate_);
     ++open_watches_;
     record(std::move(request), 200);
     connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,
@@ -288,6 +370,7 @@ void ApiServer::Impl::check_permission(const Request& request, const Route& rout
 
 void ApiServer::Impl::record(Request request, unsigned status) {
     const std::lock_guard lock(mutex_);
+    request.body.clear();
     requests_.push_back({std::move(request), status});
     if (requests_.size() > max_records) requests_.pop_front();
 }

@@ -36,6 +36,10 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void accept_connections(bool);
     void shutdown();  ///< on the strand
 
+    /// Removes an object, and the Leases that have no other owner. \returns whether there was one
+    /// \throws what `check` throws, which is called with the object
+    bool remove(const ResourceType&, std::string_view key,
+                const std::function<void(const Object&)>& check = {});
     /// Tells the running watches of a resource that there is something new.
     void wake(const ResourceType&);
     /// Does something to all connections, on the strand.
@@ -49,6 +53,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     const ResourceType& type_of_name(std::string_view) const;
     ServerTypes& types() { return types_; }
     void set_encoding_fault(EncodingFault fault) { encoding_fault_ = fault; }
+    void set_shard_gate(ShardGate gate) { shard_gate_ = gate; }
     void set_token(std::string);
 
     std::vector<RequestRecord> requests() const;
@@ -74,6 +79,10 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void answer_truly(Connection&, Request);
     Response document(const std::string& path) const;
     Response resource(const Request&, const Route&) const;
+    Response write(const Request&, const Route&);
+    Response put_object(const Request&, const Route&);
+    Response delete_object(const Request&, const Route&);
+    void remove_leases_of(const Object& owner);
     Encoding negotiated(const Request&, Endpoint, const Route&) const;
     Response failed(const Request&, const StatusError&) const;
     void compress(const Request&, Response&) const;
@@ -95,6 +104,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     std::atomic<std::size_t> open_watches_{0};
     std::atomic<bool> accepting_{true};
     std::atomic<EncodingFault> encoding_fault_{EncodingFault::none};
+    std::atomic<ShardGate> shard_gate_{ShardGate::off};
     std::set<const ResourceType*> wake_pending_;  ///< under the mutex
 
     mutable std::mutex mutex_;

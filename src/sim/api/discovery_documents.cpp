@@ -72,6 +72,11 @@ json::object group_list(const Types& types, const ServedIn& served_in) {
     return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
+json::array verbs_of(const ResourceType& type) {
+    if (type.writable) return {"create", "delete", "get", "list", "update", "watch"};
+    return {"get", "list", "watch"};
+}
+
 json::object resource_list(std::string_view name, const Types& types, const ServedIn& served_in) {
     json::array resources;
     for (const ResourceType* listed : types) {
@@ -85,7 +90,7 @@ json::object resource_list(std::string_view name, const Types& types, const Serv
                            {"singularName", type.singular},
                            {"namespaced", type.namespaced},
                            {"kind", type.kind},
-                           {"verbs", json::array{"get", "list", "watch"}}};
+                           {"verbs", verbs_of(type)}};
         if (!type.short_name.empty()) entry["shortNames"] = json::array{type.short_name};
         resources.push_back(std::move(entry));
     }

@@ -67,13 +67,17 @@ std::string list(const Store& store, const Route& route, const ListOptions& opti
                          [](const ObjectPtr& o, std::string_view key) { return o->key() < key; });
     std::vector<ObjectPtr> page;
     for (; i != all.end() && page.size() < limit; ++i) {
-        if ((*i)->matches(options.labels, options.fields)) page.push_back(*i);
+        if (options.selects(**i)) page.push_back(*i);
     }
-    ListMetadata metadata{from.snapshot.version, {}, {}};
+    ListMetadata metadata{from.snapshot.version, {}, {}, {}};
+    // Lists of another form are selected, too, but do not say so.
+    if (options.shard && encoding.form == Form::object) {
+        metadata.shard = options.shard->canonical();
+    }
     if (i != all.end() && !page.empty()) {
         metadata.continue_token =
             encode({from.snapshot.version, std::string(page.back()->key()) + '\0'});
-        if (options.labels.empty() && options.fields.empty()) {
+        if (options.labels.empty() && options.fields.empty() && !options.shard) {
             metadata.remaining = static_cast<std::uint64_t>(all.end() - i);
         }
     }

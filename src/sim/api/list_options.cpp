@@ -48,13 +48,16 @@ void check_fields(const FieldSelector& selector, const ResourceType& type, const
     }
 }
 
+constexpr std::string_view options_group = "meta.k8s.io";
+constexpr std::string_view options_kind = "ListOptions";
 constexpr std::string_view match_field = "resourceVersionMatch";
 constexpr std::string_view initial_field = "sendInitialEvents";
+constexpr std::string_view shard_field = "shardSelector";
 
 // The problems in the order and the words of the real server.
 
-OptionProblems watch_problems(const ListOptions& o, const Request& request, bool watch_list) {
-    OptionProblems problems;
+Problems watch_problems(const ListOptions& o, const Request& request, bool watch_list) {
+    Problems problems(options_group, options_kind, "");
     const std::string_view match = request.param(match_field);
     const bool not_older_than = o.match == ListOptions::Match::not_older_than;
     if (o.initial_events && !not_older_than) {
@@ -79,8 +82,8 @@ OptionProblems watch_problems(const ListOptions& o, const Request& request, bool
     return problems;
 }
 
-OptionProblems list_problems(const ListOptions& o, const Request& request) {
-    OptionProblems problems;
+Problems list_problems(const ListOptions& o, const Request& request) {
+    Problems problems(options_group, options_kind, "");
     const std::string_view match = request.param(match_field);
     if (!match.empty()) {
         if (!o.version) {
@@ -115,12 +118,16 @@ void read_initial_events(ListOptions& o, const Request& request, const ApiServer
 }
 
 void check(const ListOptions& o, const Request& request, bool watch_list) {
-    const OptionProblems problems =
+    const Problems problems =
         o.watch ? watch_problems(o, request, watch_list) : list_problems(o, request);
     problems.fail_if_any();
     if (!o.watch && !o.continue_token.empty() && o.version.value_or(0) != 0) {
         bad_request("specifying resource version is not allowed when using continue");
     }
+}
+
+bool knows_shards(ApiServer::ShardGate gate, bool watch) {
+    return gate == ApiServer::ShardGate::on || (gate == ApiServer::ShardGate::mixed && !watch);
 }
 
 constexpr std::string_view base64_digits =
@@ -160,8 +167,12 @@ constexpr std::string_view token_version = "meta.k8s.io/v1";
 
 }  // namespace
 
+bool ListOptions::selects(const Object& object) const {
+    return object.matches(labels, fields) && (!shard || shard->matches(object));
+}
+
 ListOptions parse_list_options(const Request& request, const ResourceType& type,
-                               const ApiServerOptions& server) {
+                               const ApiServerOptions& server, ApiServer::ShardGate gate) {
     ListOptions o;
     try {
         o.labels = LabelSelector::parse(request.param("labelSelector"));
@@ -175,6 +186,9 @@ ListOptions parse_list_options(const Request& request, const ResourceType& type,
     o.version = number_param<std::uint64_t>(request, "resourceVersion");
     o.match = match_of(request.param(match_field));
     o.watch = request.is_watch();
+    if (knows_shards(gate, o.watch) && !request.param(shard_field).empty()) {
+        o.shard = ShardSelector::parse(request.param(shard_field));
+    }
     o.bookmarks = request.flag("allowWatchBookmarks") && server.bookmarks;
     const auto timeout = number_param<std::uint32_t>(request, "timeoutSeconds");
     if (timeout.value_or(0) != 0) o.timeout = std::chrono::seconds(*timeout);

@@ -3,6 +3,7 @@
 #include "k8s_sd/selector.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "k8s_sd/sim/message.hpp"
+#include "sim/api/shard_selector.hpp"
 #include "sim/store/resource_type.hpp"
 
 #include <chrono>
@@ -19,6 +20,7 @@ struct ListOptions {
 
     LabelSelector labels;
     FieldSelector fields;
+    std::optional<ShardSelector> shard;
     std::uint64_t limit = 0;
     std::string continue_token;
     std::optional<std::uint64_t> version;  ///< nullopt: not given
@@ -28,11 +30,14 @@ struct ListOptions {
     std::optional<bool> initial_events;
     bool initial_end = true;  ///< a bookmark marks the end of the initial events
     std::optional<std::chrono::seconds> timeout;
+
+    bool selects(const Object&) const;
 };
 
 /// \throws StatusError 400 for values that cannot be parsed, 422 for combinations that are not
-/// allowed
-ListOptions parse_list_options(const Request&, const ResourceType&, const ApiServerOptions&);
+/// allowed, 500 for a shardSelector that cannot be parsed
+ListOptions parse_list_options(const Request&, const ResourceType&, const ApiServerOptions&,
+                               ApiServer::ShardGate);
 
 /// What a continue token says: go on at `start`, in the state of `version`; without a version, in
 /// the newest state.

@@ -16,6 +16,7 @@ struct ListMetadata {
     std::uint64_t version = 0;
     std::string continue_token;
     std::optional<std::uint64_t> remaining;
+    std::string shard;  ///< the selector in shardInfo; empty: none
 };
 std::string render_list(const ResourceType&, const ListMetadata&, std::span<const ObjectPtr>,
                         const Encoding&);

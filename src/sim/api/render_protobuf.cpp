@@ -45,6 +45,7 @@ std::string encode(const ListMetadata& metadata) {
     json::object object{{"resourceVersion", std::to_string(metadata.version)},
                         {"continue", metadata.continue_token}};
     if (metadata.remaining) object["remainingItemCount"] = *metadata.remaining;
+    if (!metadata.shard.empty()) object["shardInfo"] = {{"selector", metadata.shard}};
     return encode_protobuf(list_meta_message(), object);
 }
 

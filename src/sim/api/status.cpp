@@ -10,8 +10,12 @@ namespace json = boost::json;
 
 json::object status_object(unsigned code, std::string_view reason, std::string_view message,
                            json::object details) {
-    json::object status{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
-                        {"status", "Failure"}, {"message", message}, {"reason", reason}};
+    json::object status{{"kind", "Status"},
+                        {"apiVersion", "v1"},
+                        {"metadata", json::object()},
+                        {"status", "Failure"},
+                        {"message", message}};
+    if (!reason.empty()) status["reason"] = reason;
     if (!details.empty()) status["details"] = std::move(details);
     status["code"] = code;
     return status;
@@ -21,23 +25,35 @@ void fail(unsigned code, std::string_view reason, std::string_view message, json
     throw StatusError{code, status_object(code, reason, message, std::move(details))};
 }
 
-void OptionProblems::forbid(std::string_view field, std::string_view why) {
+Problems::Problems(std::string_view group, std::string_view kind, std::string_view name)
+    : group_(group), kind_(kind), name_(name) {}
+
+void Problems::forbid(std::string_view field, std::string_view why) {
     add(field, "FieldValueForbidden", "Forbidden: " + std::string(why));
 }
 
-void OptionProblems::unsupported(std::string_view field, std::string_view value,
-                                 std::string_view supported) {
+void Problems::unsupported(std::string_view field, std::string_view value,
+                           std::string_view supported) {
     add(field, "FieldValueNotSupported",
         "Unsupported value: \"" + std::string(value) +
             "\": supported values: " + std::string(supported));
 }
 
-void OptionProblems::add(std::string_view field, std::string_view reason, std::string text) {
+void Problems::invalid(std::string_view field, std::string_view value, std::string_view why) {
+    add(field, "FieldValueInvalid",
+        "Invalid value: " + std::string(value) + ": " + std::string(why));
+}
+
+void Problems::require(std::string_view field, std::string_view why) {
+    add(field, "FieldValueRequired", "Required value: " + std::string(why));
+}
+
+void Problems::add(std::string_view field, std::string_view reason, std::string text) {
     causes_.push_back(
         json::object{{"reason", reason}, {"message", std::move(text)}, {"field", field}});
 }
 
-void OptionProblems::fail_if_any() const {
+void Problems::fail_if_any() const {
     if (causes_.empty()) return;
     std::string all;
     for (const json::value& cause : causes_) {
@@ -47,8 +63,10 @@ void OptionProblems::fail_if_any() const {
         all += cause.at("message").as_string();
     }
     if (causes_.size() > 1) all = "[" + all + "]";
-    fail(422, "Invalid", R"(ListOptions.meta.k8s.io "" is invalid: )" + all,
-         {{"group", "meta.k8s.io"}, {"kind", "ListOptions"}, {"causes", causes_}});
+    json::object details{{"group", group_}, {"kind", kind_}, {"causes", causes_}};
+    if (!name_.empty()) details["name"] = name_;
+    fail(422, "Invalid", kind_ + "." + group_ + " \"" + name_ + "\" is invalid: " + all,
+         std::move(details));
 }
 
 Response to_response(const StatusError& error, bool protobuf) {
@@ -92,6 +110,29 @@ StatusError not_found(const ResourceType& type, std::string_view name) {
     return {404, status_object(404, "NotFound",
                                type.qualified() + " \"" + std::string(name) + "\" not found",
                                object_details(type, name))};
+}
+
+StatusError already_exists(const ResourceType& type, std::string_view name) {
+    return {409, status_object(409, "AlreadyExists",
+                               type.qualified() + " \"" + std::string(name) + "\" already exists",
+                               object_details(type, name))};
+}
+
+StatusError conflict(const ResourceType& type, std::string_view name, std::string_view why) {
+    return {409, status_object(409, "Conflict",
+                               "Operation cannot be fulfilled on " + type.qualified() + " \"" +
+                                   std::string(name) + "\": " + std::string(why),
+                               object_details(type, name))};
+}
+
+json::object deleted_status(const ResourceType& type, std::string_view name, std::string_view uid) {
+    json::object details = object_details(type, name);
+    details["uid"] = uid;
+    return {{"kind", "Status"},
+            {"apiVersion", "v1"},
+            {"metadata", json::object()},
+            {"status", "Success"},
+            {"details", std::move(details)}};
 }
 
 StatusError forbidden(const ResourceType& type, std::string_view verb, std::string_view ns,

@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// A Status object. `details` is left out if empty.
+/// A Status object. `reason` and `details` are left out if empty.
 boost::json::object status_object(unsigned code, std::string_view reason, std::string_view message,
                                   boost::json::object details = {});
 
@@ -24,25 +24,37 @@ struct StatusError {
 [[noreturn]] void fail(unsigned code, std::string_view reason, std::string_view message,
                        boost::json::object details = {});
 
-/// What is wrong with list options that contradict each other.
-class OptionProblems {
+/// What is wrong with an object, or with list options that contradict each other.
+class Problems {
  public:
+    /// \param group, kind, name  of the object
+    Problems(std::string_view group, std::string_view kind, std::string_view name);
     void forbid(std::string_view field, std::string_view why);
     /// \param supported  the values that would do, quoted
     void unsupported(std::string_view field, std::string_view value, std::string_view supported);
+    /// \param value  as JSON
+    void invalid(std::string_view field, std::string_view value, std::string_view why);
+    void require(std::string_view field, std::string_view why);
     /// \throws StatusError 422
     void fail_if_any() const;
 
  private:
     void add(std::string_view field, std::string_view reason, std::string text);
 
+    std::string group_, kind_, name_;
     boost::json::array causes_;
 };
+
+/// The answer to a DELETE.
+boost::json::object deleted_status(const ResourceType&, std::string_view name,
+                                   std::string_view uid);
 
 Response to_response(const StatusError&, bool protobuf = false);
 
 StatusError version_too_large(std::uint64_t version, std::uint64_t current);
 StatusError not_found(const ResourceType&, std::string_view name);
+StatusError already_exists(const ResourceType&, std::string_view name);
+StatusError conflict(const ResourceType&, std::string_view name, std::string_view why);
 StatusError forbidden(const ResourceType&, std::string_view verb, std::string_view ns,
                       std::string_view name);
 

@@ -90,6 +90,7 @@ RequestReader::Result RequestReader::next(Request& request, bool& close) {
     for (const auto& field : message) {
         request.headers.emplace_back(field.name_string(), field.value());
     }
+    request.body = std::move(parser.get().body());
     split_target(request);
     return Result::complete;
 }

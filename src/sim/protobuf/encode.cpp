@@ -50,13 +50,27 @@ const json::object& object_of(const json::value& value) {
 
 void add_fields(pbf_writer&, Message, const json::object&);
 
+/// The fraction of the second in a time of RFC 3339.
+std::int32_t nanoseconds(std::string_view time) {
+    const std::size_t point = time.find('.');
+    std::int32_t result = 0;
+    if (point == time.npos) return result;
+    time.remove_prefix(point + 1);
+    for (std::int32_t unit = 100'000'000; unit > 0 && !time.empty(); unit /= 10) {
+        if (!detail::is_digit(time.front())) break;
+        result += (time.front() - '0') * unit;
+        time.remove_prefix(1);
+    }
+    return result;
+}
+
 /// Zero time is an empty message.
 void add_time(pbf_writer& out, std::uint32_t number, const json::value& value) {
     add_message(out, number, [&](pbf_writer& time) {
         const auto seconds = detail::read_rfc3339(text_of(value));
         if (!seconds) return;
         time.add_int64(1, seconds->time_since_epoch().count());
-        time.add_int32(2, 0);
+        time.add_int32(2, nanoseconds(text_of(value)));
     });
 }
 

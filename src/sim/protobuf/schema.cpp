@@ -1007,6 +1007,14 @@ constexpr std::array cron_job{
     one(3, "status", cron_job_status),
 };
 
+constexpr std::array lease_spec{
+    optional(text(1, "holderIdentity")),      optional(integer(2, "leaseDurationSeconds")),
+    optional(time(3, "acquireTime")),         optional(time(4, "renewTime")),
+    optional(integer(5, "leaseTransitions")), optional(text(6, "strategy")),
+    optional(text(7, "preferredHolder")),
+};
+constexpr std::array lease{one(1, "metadata", object_meta), one(2, "spec", lease_spec)};
+
 struct NamedMessage {
     std::string_view kind;
     Message message;
@@ -1020,6 +1028,7 @@ constexpr NamedMessage messages[] = {
     {"Endpoints", endpoints},
     {"Ingress", ingress},
     {"Job", job},
+    {"Lease", lease},
     {"Namespace", cluster_namespace},
     {"NetworkPolicy", network_policy},
     {"Node", node},

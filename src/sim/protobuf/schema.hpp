@@ -14,7 +14,7 @@ enum class FieldKind {
     integer,        ///< int32 or int64
     boolean,        ///<
     message,        ///< JSON: an object
-    time,           ///< meta.v1.Time. JSON: RFC 3339
+    time,           ///< meta.v1.Time and MicroTime. JSON: RFC 3339
     quantity,       ///< JSON: text or number
     int_or_string,  ///< JSON: either
     json,           ///< FieldsV1: the JSON text itself

@@ -1,5 +1,6 @@
 #include "sim/store/object.hpp"
 
+#include "k8s_sd/detail/base/fnv1a.hpp"
 #include "sim/protobuf/encode.hpp"
 #include "sim/store/json_access.hpp"
 
@@ -67,7 +68,10 @@ std::uint64_t version_of(const json::object& value) {
 }
 
 Object::Object(const ResourceType& type, json::object value, std::uint64_t version)
-    : type_(&type), key_(key_of(type, value)), version_(version) {
+    : type_(&type),
+      key_(key_of(type, value)),
+      version_(version),
+      uid_hash_(detail::fnv1a64(text_at(value, "metadata.uid"))) {
     if (type.namespaced) name_begin_ = key_.find('/') + 1;
     value.erase("kind");
     value.erase("apiVersion");

@@ -25,6 +25,8 @@ class Object {
     std::string_view key() const { return key_; }
     std::string_view ns() const;
     std::string_view name() const;
+    /// fnv1a64() of metadata.uid.
+    std::uint64_t uid_hash() const { return uid_hash_; }
     std::uint64_t version() const { return version_; }
     /// Compact JSON without kind and apiVersion, as in the items of a list.
     const std::string& text() const { return text_; }
@@ -42,6 +44,7 @@ class Object {
     std::string key_;
     std::size_t name_begin_ = 0;
     std::uint64_t version_;
+    std::uint64_t uid_hash_;
     std::string text_;
     mutable std::once_flag protobuf_made_;
     mutable std::string protobuf_;

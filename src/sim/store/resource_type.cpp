@@ -58,9 +58,9 @@ constexpr std::array<Extras, 11> extras{{
     {Kind::configmap, "cm", {}, ""},
 }};
 
-/// What clusters have besides: the workloads of the shop, and what their API groups are older for
-/// than for what the library watches.
-constexpr std::array<ResourceType, 5> others{{
+/// What clusters have besides: the workloads of the shop, what replicas of a program find each
+/// other by, and what their API groups are older for than for what the library watches.
+constexpr std::array<ResourceType, 6> others{{
     {"Deployment", "apps", "v1", "deployments", "deployment", "deploy", true, {}, template_zero},
     {"StatefulSet",
      "apps",
@@ -82,6 +82,17 @@ constexpr std::array<ResourceType, 5> others{{
      true,
      {},
      R"(,"spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{}}},"status":{})"},
+    {"Lease",
+     "coordination.k8s.io",
+     "v1",
+     "leases",
+     "lease",
+     "",
+     true,
+     {},
+     R"(,"spec":{})",
+     false,
+     true},
     {"NetworkPolicy",
      "networking.k8s.io",
      "v1",

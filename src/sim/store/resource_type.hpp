@@ -22,6 +22,7 @@ struct ResourceType {
     std::string_view zero_value;
     /// Of a CustomResourceDefinition: a server has it if it was added to it, in JSON only.
     bool custom = false;
+    bool writable = false;  ///< by HTTP
 
     /// "apps/v1"; "v1" in the core group.
     std::string api_version() const { return api_version(version); }

@@ -10,11 +10,14 @@ namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
-/// Deterministic, so that tests can rely on it; unique as it is made from the version counter.
+/// Deterministic, so that tests can rely on it; unique as it is made from the version counter. The
+/// counter comes first: at the end it would leave the upper bits of fnv1a64() as they are, and all
+/// objects in one shard.
 std::string make_uid(std::uint64_t version) {
     std::array<char, 37> text{};
-    std::snprintf(text.data(), text.size(), "00000000-0000-4000-8000-%012llx",
-                  static_cast<unsigned long long>(version & 0xffff'ffff'ffffULL));
+    std::snprintf(text.data(), text.size(), "%08llx-%04llx-4000-8000-000000000000",
+                  static_cast<unsigned long long>(version & 0xffff'ffffU),
+                  static_cast<unsigned long long>(version >> 32U & 0xffffU));
     return text.data();
 }
 
@@ -65,9 +68,8 @@ bool Store::erase(Collection& c, std::string_view key, ObjectPtr last_state) {
     return true;
 }
 
-std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::object value) {
+std::pair<ObjectPtr, bool> Store::put(const ResourceType& type, json::object value) {
     const std::string key = key_of(type, value);
-    const std::lock_guard lock(mutex_);
     Collection& c = of(type);
     const auto found = c.objects.find(std::string_view(key));
     if (uid_of(value).empty()) {
@@ -77,15 +79,37 @@ std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::obje
     }
     if (found != c.objects.end()) {
         const Object unchanged(type, value, (*found)->version());
-        if (unchanged.text() == (*found)->text()) return {(*found)->version(), false};
+        if (unchanged.text() == (*found)->text()) return {*found, false};
     }
-    put(c, std::make_shared<const Object>(type, std::move(value), version_ + 1));
-    return {version_, true};
+    auto object = std::make_shared<const Object>(type, std::move(value), version_ + 1);
+    put(c, object);
+    return {std::move(object), true};
 }
 
-bool Store::remove(const ResourceType& type, std::string_view key) {
+std::pair<std::uint64_t, bool> Store::apply(const ResourceType& type, json::object value) {
     const std::lock_guard lock(mutex_);
-    return erase(of(type), key, nullptr);
+    const auto [object, changed] = put(type, std::move(value));
+    return {object->version(), changed};
+}
+
+ObjectPtr Store::edit(const ResourceType& type, std::string_view key,
+                      const std::function<json::object(const Object*)>& change) {
+    const std::lock_guard lock(mutex_);
+    const Collection& c = of(type);
+    const auto found = c.objects.find(key);
+    return put(type, change(found == c.objects.end() ? nullptr : found->get())).first;
+}
+
+ObjectPtr Store::remove(const ResourceType& type, std::string_view key,
+                        const std::function<void(const Object&)>& check) {
+    const std::lock_guard lock(mutex_);
+    Collection& c = of(type);
+    const auto found = c.objects.find(key);
+    if (found == c.objects.end()) return nullptr;
+    ObjectPtr removed = *found;
+    if (check) check(*removed);
+    erase(c, key, nullptr);
+    return removed;
 }
 
 void Store::replay(const ResourceType& type, json::object value, bool deleted) {

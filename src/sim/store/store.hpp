@@ -40,7 +40,15 @@ class Store {
 
     /// \returns the object's version and whether anything changed
     std::pair<std::uint64_t, bool> apply(const ResourceType&, boost::json::object);
-    bool remove(const ResourceType&, std::string_view key);
+    /// Calls `change` with the stored object, null without one, and stores what it returns, in one
+    /// step. The server keeps the uid, or makes one. `change` must not call the store.
+    /// \returns what is stored then \throws what `change` throws; nothing has changed then
+    ObjectPtr edit(const ResourceType&, std::string_view key,
+                   const std::function<boost::json::object(const Object*)>& change);
+    /// \param check  called with the object, which stays if it throws
+    /// \returns what was removed; null without such an object
+    ObjectPtr remove(const ResourceType&, std::string_view key,
+                     const std::function<void(const Object&)>& check = {});
     /// Like apply or remove with the version that the recorded object carries.
     void replay(const ResourceType&, boost::json::object, bool deleted);
     /// Puts an event into the stream of changes; `version` moves the counter.
@@ -105,6 +113,8 @@ class Store {
     /// Made when it is asked for the first time.
     Collection& of(const ResourceType& type) const;
     void put(Collection&, ObjectPtr);
+    /// \returns what is stored then, and whether anything changed
+    std::pair<ObjectPtr, bool> put(const ResourceType&, boost::json::object);
     bool erase(Collection&, std::string_view key, ObjectPtr last_state);
     void append(Collection&, Change);
     static Snapshot select(const Collection&, const Objects&, std::string_view ns,

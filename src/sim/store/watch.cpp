@@ -88,8 +88,10 @@ void Watch::produce_changes(std::string& out, std::size_t limit) {
         case Store::ReadResult::replaced: fail_expired(skip_until_); return;
         case Store::ReadResult::end: break;
     }
-    if (bookmark_wanted_)
-        append_bookmark(out, type_, std::max(version, skip_until_), false, encoding_);
+    // A watch from a version that is yet to come gets nothing, not even bookmarks, until then.
+    if (bookmark_wanted_ && version >= skip_until_) {
+        append_bookmark(out, type_, version, false, encoding_);
+    }
     bookmark_wanted_ = false;
 }
 
@@ -115,8 +117,7 @@ void Watch::append(std::string& out, std::string_view event, const Object& objec
 }
 
 bool Watch::selected(const ObjectPtr& object) const {
-    return object && (ns_.empty() || object->ns() == ns_) &&
-           object->matches(options_.labels, options_.fields);
+    return object && (ns_.empty() || object->ns() == ns_) && options_.selects(*object);
 }
 
 }  // namespace k8s_sd::inline v0::sim

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/backoff.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

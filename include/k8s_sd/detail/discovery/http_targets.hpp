@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/discovery/source_feed.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/late_answers.hpp"
-#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/detail/net/short_request.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group_maker.hpp"
@@ -37,11 +37,11 @@ class HttpTargets final : public SourceDriver, public std::enable_shared_from_th
 
     void ask();
     void ask_again();
-    void on_answer(const ShortGet::Answer&);
+    void on_answer(const ShortRequest::Answer&);
     bool follow(const ResponseHead&);
-    void judge(const ShortGet::Answer&);
-    std::optional<Problem> problem_of(const ShortGet::Answer&) const;
-    Problem problem_of_status(const ShortGet::Answer&) const;
+    void judge(const ShortRequest::Answer&);
+    std::optional<Problem> problem_of(const ShortRequest::Answer&) const;
+    Problem problem_of_status(const ShortRequest::Answer&) const;
     void read(const std::string& body);
     void on_read(const std::optional<Problem>&, std::size_t hash);
     void fail(const Problem&);
@@ -55,7 +55,7 @@ class HttpTargets final : public SourceDriver, public std::enable_shared_from_th
     ApiClientImpl api_;
     std::minstd_rand random_;
     const std::shared_ptr<TargetGroupMaker> maker_;  ///< one reads at a time
-    std::shared_ptr<ShortGet> request_;
+    std::shared_ptr<ShortRequest> request_;
     std::unique_ptr<Timer> timer_;
     LateAnswers::Ticket ticket_;
     std::optional<std::size_t> hash_;  ///< of the body that the source knows

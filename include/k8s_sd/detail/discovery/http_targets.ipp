@@ -90,7 +90,7 @@ HttpTargets::HttpTargets(asio::any_io_executor strand, const Environment& enviro
 void HttpTargets::start() {
     asio::post(api_.executor, [self = shared_from_this()] {
         self->timer_ = self->api_.environment.clock->make_timer(self->api_.executor);
-        self->request_ = std::make_shared<ShortGet>(self->api_);
+        self->request_ = std::make_shared<ShortRequest>(self->api_);
         self->ask();
     });
 }
@@ -114,10 +114,10 @@ void HttpTargets::ask() {
 void HttpTargets::ask_again() {
     api_.environment.metrics->target_list_requests.fetch_add(1, std::memory_order_relaxed);
     request_->start(path_, config_.max_bytes, end_ - api_.environment.clock->now(),
-                    [this](const ShortGet::Answer& answer) { on_answer(answer); });
+                    [this](const ShortRequest::Answer& answer) { on_answer(answer); });
 }
 
-void HttpTargets::on_answer(const ShortGet::Answer& answer) {
+void HttpTargets::on_answer(const ShortRequest::Answer& answer) {
     if (!answer.ec && follow(answer.head)) return ask_again();
     judge(answer);
 }
@@ -135,13 +135,13 @@ bool HttpTargets::follow(const ResponseHead& head) {
     return true;
 }
 
-void HttpTargets::judge(const ShortGet::Answer& answer) {
+void HttpTargets::judge(const ShortRequest::Answer& answer) {
     retry_after_ = answer.head.retry_after.value_or(Duration{});
     const std::optional<Problem> problem = problem_of(answer);
     problem ? fail(*problem) : read(answer.body);
 }
 
-std::optional<HttpTargets::Problem> HttpTargets::problem_of(const ShortGet::Answer& answer) const {
+std::optional<HttpTargets::Problem> HttpTargets::problem_of(const ShortRequest::Answer& answer) const {
     const ResponseHead& head = answer.head;
     if (answer.ec) {
         const std::string& text = answer.problem;
@@ -165,7 +165,7 @@ std::optional<HttpTargets::Problem> HttpTargets::problem_of(const ShortGet::Answ
     return std::nullopt;
 }
 
-HttpTargets::Problem HttpTargets::problem_of_status(const ShortGet::Answer& answer) const {
+HttpTargets::Problem HttpTargets::problem_of_status(const ShortRequest::Answer& answer) const {
     const unsigned status = answer.head.status;
     std::string text = "HTTP " + std::to_string(status);
     if (status >= 300 && status < 400) {

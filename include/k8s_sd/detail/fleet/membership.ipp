@@ -89,6 +89,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         const std::lock_guard lock(mutex_);
         return is_ready();
     }
+    void leave() { announce(MemberState::leaving); }
     void set_synced(bool synced) {
         bool now = false;
         {
@@ -98,7 +99,7 @@ class Membership::Impl final : public detail::Delivery::Source,
             now = is_ready();
             if (now == before) return;
         }
-        config_.source->set_ready(now);
+        announce(now ? MemberState::active : MemberState::joining);
     }
 
  private:
@@ -116,6 +117,16 @@ class Membership::Impl final : public detail::Delivery::Source,
           share_(nullptr, config_.self, config_.replicas) {
         status_.since = clock_->now();
         status_.message = detail::hold_in_words(ViewHold::unknown, {});
+    }
+
+    /// Who has said goodbye does not come back.
+    void announce(MemberState state) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (left_) return;
+            left_ = state == MemberState::leaving;
+        }
+        config_.source->announce(state);
     }
 
     // --- on the strand ------------------------------------------------------------------------
@@ -150,7 +161,7 @@ class Membership::Impl final : public detail::Delivery::Source,
             update_status();
             becomes_ready = is_ready() && !was_ready;
         }
-        if (becomes_ready) config_.source->set_ready(true);
+        if (becomes_ready) announce(MemberState::active);
         if (const auto next = machine_.next()) {
             timer_->expires_at(*next, [weak = weak_from_this()] {
                 const auto self = weak.lock();
@@ -235,6 +246,7 @@ class Membership::Impl final : public detail::Delivery::Source,
     bool synced_ = false;
     bool seen_ = false;
     bool has_news_ = false;
+    bool left_ = false;
 };
 
 Membership::Membership(executor_type executor, MembershipConfig config, Callback callback) {
@@ -266,6 +278,7 @@ void Membership::cancel() noexcept {
 FleetShare Membership::share() const { return impl_->share(); }
 FleetStatus Membership::status() const { return impl_->status(); }
 void Membership::set_synced(bool synced) { impl_->set_synced(synced); }
+void Membership::leave() { impl_->leave(); }
 bool Membership::ready() const { return impl_->ready(); }
 
 }  // namespace k8s_sd::inline v0

@@ -12,7 +12,7 @@
 #include "k8s_sd/detail/net/api_documents.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/lookups.hpp"
-#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/detail/net/short_request.hpp"
 #include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
@@ -154,7 +154,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         }
         target_ = client_->target();
         timer_ = environment_.clock->make_timer(strand_);
-        get_ = std::make_shared<ShortGet>(*client_);
+        get_ = std::make_shared<ShortRequest>(*client_);
         for (const KindAccess& access :
              required_rules(config_.role, config_.attach_metadata, scope_.namespaces,
                             scope_.watch.cluster_wide_from)) {
@@ -280,12 +280,12 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     void authenticate() {
         begin("authentication");
-        get_->start("/version", ShortGet::short_body, step_timeout_,
+        get_->start("/version", ShortRequest::short_body, step_timeout_,
                     guarded(&AccessCheck::on_version));
     }
     /// Whoever shows credentials that are not good gets a 401, whatever is asked for. The version
     /// itself need not be told.
-    void on_version(const ShortGet::Answer& answer) {
+    void on_version(const ShortRequest::Answer& answer) {
         const Verdict verdict = verdict_on_head(answer, {}, Purpose::watch);
         const unsigned status = answer.head.status;
         if (verdict.failed && status != 403 && status != 404)
@@ -321,10 +321,10 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         const auto request =
             question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
                              : probe_request(query(), scope_.watch, question().api_version);
-        get_->start(request.target, question().watch ? ShortGet::no_body : longest_list,
+        get_->start(request.target, question().watch ? ShortRequest::no_body : longest_list,
                     left_of_step(), guarded(&AccessCheck::on_answer));
     }
-    void on_answer(const ShortGet::Answer& answer) {
+    void on_answer(const ShortRequest::Answer& answer) {
         const auto& [rule, kind] = question().access;
         const std::string_view older = schema_of(kind).older_version;
         if (answer.head.status != 404 || older.empty() || !question().api_version.empty())
@@ -336,7 +336,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
                 again(answer, served);
             });
     }
-    void on_versions(const ShortGet::Answer& answer, ServedVersions::Answer served) {
+    void on_versions(const ShortRequest::Answer& answer, ServedVersions::Answer served) {
         timer_->cancel();
         if (served != ServedVersions::Answer::older) return judge_answer(answer);
         const Kind kind = question().access.second;
@@ -346,7 +346,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         send();
     }
 
-    void judge_answer(const ShortGet::Answer& answer) {
+    void judge_answer(const ShortRequest::Answer& answer) {
         const Question& asked = question();
         const Verdict verdict = asked.watch ? verdict_on_head(answer, query(), Purpose::watch)
                                             : verdict_on_list(answer, query());
@@ -393,7 +393,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     std::unique_ptr<ApiClientImpl> client_;  ///< null: the configuration was not read yet
     HttpConnection::Target target_;          ///< with the client certificate, once there is one
     bool has_credentials_ = false;
-    std::shared_ptr<ShortGet> get_;
+    std::shared_ptr<ShortRequest> get_;
     std::unique_ptr<Timer> timer_;
     Lookups::Ticket lookup_;
     std::unique_ptr<ByteStream> stream_;

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/clock.hpp"
-#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/detail/net/short_request.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/resource_name.hpp"
 #include "k8s_sd/status.hpp"
@@ -40,12 +40,12 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
  private:
     void ask();
     void ask_version(std::size_t index);
-    void get(const std::string& path, void (ResourceSearch::*then)(const ShortGet::Answer&));
-    void on_group(const ShortGet::Answer&);
-    void on_version(const ShortGet::Answer&);
-    void find_in(const ShortGet::Answer&);
-    bool is_usable(const ShortGet::Answer&, std::string_view kind, const std::string& path);
-    void fail(const ShortGet::Answer&);
+    void get(const std::string& path, void (ResourceSearch::*then)(const ShortRequest::Answer&));
+    void on_group(const ShortRequest::Answer&);
+    void on_version(const ShortRequest::Answer&);
+    void find_in(const ShortRequest::Answer&);
+    bool is_usable(const ShortRequest::Answer&, std::string_view kind, const std::string& path);
+    void fail(const ShortRequest::Answer&);
     void fail(error_code, std::string problem);
     void fail_to_find();
     void ask_later(Duration pause);
@@ -54,7 +54,7 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
 
     const std::shared_ptr<ApiClient> client_;
     const ResourceName name_;
-    const std::shared_ptr<ShortGet> get_;
+    const std::shared_ptr<ShortRequest> get_;
     const std::unique_ptr<Timer> timer_;
     Handler found_;  ///< empty: it does not run
     std::function<void()> failed_;

@@ -35,7 +35,7 @@ std::string group_text(const std::string& group) {
 ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName name)
     : client_(std::move(client)),
       name_(std::move(name)),
-      get_(std::make_shared<ShortGet>(client_->impl())),
+      get_(std::make_shared<ShortRequest>(client_->impl())),
       timer_(client_->impl().environment.clock->make_timer(client_->impl().executor)),
       random_(static_cast<std::minstd_rand::result_type>(client_->impl().next_seed())) {
     status_.kind = other_kind(
@@ -73,14 +73,14 @@ void ResourceSearch::ask() {
 }
 
 void ResourceSearch::get(const std::string& path,
-                         void (ResourceSearch::*then)(const ShortGet::Answer&)) {
+                         void (ResourceSearch::*then)(const ShortRequest::Answer&)) {
     get_->start(path, longest_document, longest_wait,
-                [weak = weak_from_this(), then](const ShortGet::Answer& answer) {
+                [weak = weak_from_this(), then](const ShortRequest::Answer& answer) {
                     if (const auto self = weak.lock()) ((*self).*then)(answer);
                 });
 }
 
-void ResourceSearch::on_group(const ShortGet::Answer& answer) {
+void ResourceSearch::on_group(const ShortRequest::Answer& answer) {
     if (!answer.ec && answer.head.status == 404) return fail_to_find();
     if (answer.ec || answer.head.status != 200) return fail(answer);
     if (!is_usable(answer, "APIGroup", group_path(name_.group))) return;
@@ -95,13 +95,13 @@ void ResourceSearch::ask_version(std::size_t index) {
     get(group_path(name_.group) + "/" + versions_[index], &ResourceSearch::on_version);
 }
 
-void ResourceSearch::on_version(const ShortGet::Answer& answer) {
+void ResourceSearch::on_version(const ShortRequest::Answer& answer) {
     if (!answer.ec && answer.head.status == 404) return ask_version(version_ + 1);
     if (answer.ec || answer.head.status != 200) return fail(answer);
     find_in(answer);
 }
 
-void ResourceSearch::find_in(const ShortGet::Answer& answer) {
+void ResourceSearch::find_in(const ShortRequest::Answer& answer) {
     const std::string path = group_path(name_.group) + "/" + versions_[version_];
     if (!is_usable(answer, "APIResourceList", path)) return;
     const auto found = find_listed_resource(answer.body, name_.kind, name_.plural);
@@ -123,7 +123,7 @@ void ResourceSearch::find_in(const ShortGet::Answer& answer) {
 // --- when it is not found ------------------------------------------------------------------------
 
 /// What comes with the status 200 may be the page of a proxy. If it cannot be used, that is told.
-bool ResourceSearch::is_usable(const ShortGet::Answer& answer, std::string_view kind,
+bool ResourceSearch::is_usable(const ShortRequest::Answer& answer, std::string_view kind,
                                const std::string& path) {
     if (answer.cut) {
         fail(errc::malformed_response,
@@ -138,7 +138,7 @@ bool ResourceSearch::is_usable(const ShortGet::Answer& answer, std::string_view 
     return false;
 }
 
-void ResourceSearch::fail(const ShortGet::Answer& answer) {
+void ResourceSearch::fail(const ShortRequest::Answer& answer) {
     if (answer.ec) {
         return fail(answer.ec, "asking what the server calls " + in_quotes(name_.kind) + ": " +
                                    (answer.problem.empty() ? answer.ec.message() : answer.problem));

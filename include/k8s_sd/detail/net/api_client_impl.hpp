@@ -53,6 +53,10 @@ class ApiClientImpl {
     void add_user(ServerUser&);
     void remove_user(ServerUser&) noexcept;
 
+    /// The text of a request that changes something; the body is JSON.
+    /// \param method  "POST", "PUT"
+    HttpRequest make_write(std::string_view method, std::string_view path, std::string_view body,
+                           const RequestCredentials&) const;
     /// The text of a GET request.
     /// \param path  with query, without the server's prefix
     /// \param accept  the value of the header
@@ -85,6 +89,10 @@ class ApiClientImpl {
     ServedVersions served_versions{*this};
 
  private:
+    /// \param rest  of the header: what is between the lines of the server and the credentials
+    HttpRequest assemble(std::string_view method, std::string_view path, std::string_view accept,
+                         std::string_view rest, const RequestCredentials&,
+                         std::string_view body) const;
     void set_target(const ApiServerConfig&);
     void set_server(const ApiServerConfig&);
     std::shared_ptr<ServerTraffic> find_traffic(const ApiServerConfig&) const;

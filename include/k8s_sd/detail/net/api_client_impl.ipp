@@ -118,17 +118,33 @@ HttpRequest ApiClientImpl::make_request(std::string_view path, const RequestCred
     // An API server knows the first one in this spelling only, without a weight.
     const std::string_view encoding =
         gzip ? "\r\nAccept-Encoding: gzip\r\n" : "\r\nAccept-Encoding: identity\r\n";
+    return assemble("GET ", path, accept, encoding, present, {});
+}
+
+HttpRequest ApiClientImpl::make_write(std::string_view method, std::string_view path,
+                                      std::string_view body,
+                                      const RequestCredentials& present) const {
+    const std::string rest =
+        "\r\nAccept-Encoding: identity\r\nContent-Type: application/json\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n";
+    return assemble(std::string(method) + ' ', path, "application/json", rest, present, body);
+}
+
+HttpRequest ApiClientImpl::assemble(std::string_view method, std::string_view path,
+                                    std::string_view accept, std::string_view rest,
+                                    const RequestCredentials& present,
+                                    std::string_view body) const {
     HttpRequest request;
     std::string& text = request.text;
     // Enough room at once: growing would leave copies of a secret behind.
-    text.reserve(32 + url_.prefix.size() + path.size() + header_.size() + accept.size() +
-                 encoding.size() + header_rest_.size() + present.value.size() +
-                 present.headers.size());
-    (((text += "GET ") += url_.prefix) += path) += header_;
-    ((text += accept) += encoding) += header_rest_;
+    text.reserve(32 + method.size() + url_.prefix.size() + path.size() + header_.size() +
+                 accept.size() + rest.size() + header_rest_.size() + present.value.size() +
+                 present.headers.size() + body.size());
+    (((text += method) += url_.prefix) += path) += header_;
+    ((text += accept) += rest) += header_rest_;
     if (!present.value.empty()) ((text += "Authorization: ") += view(present.value)) += "\r\n";
     text += view(present.headers);
-    text += "\r\n";
+    (text += "\r\n") += body;
     return request;
 }
 

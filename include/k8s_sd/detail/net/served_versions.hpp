@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/detail/net/short_request.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -47,7 +47,7 @@ class ServedVersions {
         std::optional<TimePoint> asked_at;
         Duration pause{};
         std::vector<Handler> waiting;   ///< not empty: the server is being asked
-        std::shared_ptr<ShortGet> get;  ///< null: it was never asked
+        std::shared_ptr<ShortRequest> get;  ///< null: it was never asked
     };
 
     void ask(Kind, Question&);

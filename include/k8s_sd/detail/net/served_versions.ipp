@@ -15,7 +15,7 @@ constexpr Duration longest_pause_of_questions = std::chrono::minutes(5);
 constexpr Duration longest_wait_for_versions = std::chrono::seconds(10);
 
 /// Whether the server has the kind in the version that was asked for; nullopt: it does not say.
-std::optional<bool> has_kind(const ShortGet::Answer& answer, Kind kind) {
+std::optional<bool> has_kind(const ShortRequest::Answer& answer, Kind kind) {
     if (answer.ec) return std::nullopt;
     if (answer.head.status == 404) return false;
     if (answer.head.status != 200) return std::nullopt;
@@ -47,7 +47,7 @@ void ServedVersions::ask(Kind kind, Question& question) {
     question.pause = in_a_row ? std::min(2 * question.pause, longest_pause_of_questions)
                               : least_pause_of_questions;
     question.asked_at = now;
-    if (!question.get) question.get = std::make_shared<ShortGet>(api_);
+    if (!question.get) question.get = std::make_shared<ShortRequest>(api_);
     ask_for(kind, resource_of(kind).version, question);
 }
 
@@ -57,8 +57,8 @@ void ServedVersions::ask_for(Kind kind, std::string_view version, Question& ques
     const TimePoint now = api_.environment.clock->now();
     const Duration left = question.asked_at.value_or(now) + longest_wait_for_versions - now;
     const std::string path = "/apis/" + std::string(resource.group) + "/" + std::string(version);
-    question.get->start(path, ShortGet::short_body, left,
-                        [this, kind, version, &question](const ShortGet::Answer& answer) {
+    question.get->start(path, ShortRequest::short_body, left,
+                        [this, kind, version, &question](const ShortRequest::Answer& answer) {
                             const bool asked_for_older = version == question.older;
                             const std::optional<bool> has = has_kind(answer, kind);
                             if (has == false && !asked_for_older)

@@ -19,7 +19,7 @@ struct NoObjects final : EventSink {
                        std::string_view) override {}
 };
 
-Exchange exchange_of(const ShortGet::Answer& answer, const WatchQuery& query, Purpose purpose) {
+Exchange exchange_of(const ShortRequest::Answer& answer, const WatchQuery& query, Purpose purpose) {
     Exchange exchange;
     exchange.kind = query.kind;
     exchange.ns = query.ns;
@@ -32,17 +32,17 @@ Exchange exchange_of(const ShortGet::Answer& answer, const WatchQuery& query, Pu
     return exchange;
 }
 
-Failure failure_of(const ShortGet::Answer& answer) {
+Failure failure_of(const ShortRequest::Answer& answer) {
     return {answer.ec, answer.problem.empty() ? answer.ec.message() : answer.problem};
 }
 
 }  // namespace
 
-Verdict verdict_on_head(const ShortGet::Answer& answer, const WatchQuery& query, Purpose purpose) {
+Verdict verdict_on_head(const ShortRequest::Answer& answer, const WatchQuery& query, Purpose purpose) {
     return judge(exchange_of(answer, query, purpose), {.failure = failure_of(answer)});
 }
 
-Verdict verdict_on_list(const ShortGet::Answer& answer, const WatchQuery& query) {
+Verdict verdict_on_list(const ShortRequest::Answer& answer, const WatchQuery& query) {
     Exchange exchange = exchange_of(answer, query, Purpose::list);
     ExchangeEnd end{.failure = failure_of(answer)};
     if (exchange.readable && !answer.ec) {

@@ -10,7 +10,7 @@
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
 #include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
-#include "k8s_sd/detail/watch/random.hpp"
+#include "k8s_sd/detail/base/random.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"

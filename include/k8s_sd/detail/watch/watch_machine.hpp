@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/watch/backoff.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/watch/list_plan.hpp"
 #include "k8s_sd/detail/watch/resource_version.hpp"
 #include "k8s_sd/detail/watch/stream_record.hpp"

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
-#include "k8s_sd/detail/watch/random.hpp"
+#include "k8s_sd/detail/base/random.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/watch_query.hpp"

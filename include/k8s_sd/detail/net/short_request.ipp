@@ -1,30 +1,46 @@
 #include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/short_get.hpp"
+#include "k8s_sd/detail/net/short_request.hpp"
 
 #include <boost/asio/error.hpp>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
-ShortGet::ShortGet(ApiClientImpl& api)
+ShortRequest::ShortRequest(ApiClientImpl& api)
     : api_(api),
       connection_(api.make_connection()),
       timer_(api.environment.clock->make_timer(api.executor)) {}
 
 template <class Method>
-auto ShortGet::guarded(Method method) {
+auto ShortRequest::guarded(Method method) {
     return [weak = weak_from_this(), question = questions_, method](const auto&... results) {
         const auto self = weak.lock();
         if (self && self->handler_ && self->questions_ == question) ((*self).*method)(results...);
     };
 }
 
-void ShortGet::start(std::string_view path, std::size_t most, Duration timeout, Handler handler) {
+void ShortRequest::start(std::string_view path, std::size_t most, Duration timeout,
+                         Handler handler) {
     cancel();
-    ++questions_;
+    method_.clear();
     path_ = path;
     most_ = most;
+    begin(timeout, std::move(handler));
+}
+
+void ShortRequest::start_write(std::string_view method, std::string_view path, std::string body,
+                               Duration timeout, Handler handler) {
+    cancel();
+    method_ = method;
+    path_ = path;
+    body_ = std::move(body);
+    most_ = short_body;
+    begin(timeout, std::move(handler));
+}
+
+void ShortRequest::begin(Duration timeout, Handler handler) {
+    ++questions_;
     timeout_ = timeout;
     renewed_ = false;
     handler_ = std::move(handler);
@@ -37,16 +53,17 @@ void ShortGet::start(std::string_view path, std::size_t most, Duration timeout, 
     ask();
 }
 
-void ShortGet::ask() {
+void ShortRequest::ask() {
     answer_ = {};
-    api_.async_get_credentials(guarded(&ShortGet::send));
+    api_.async_get_credentials(guarded(&ShortRequest::send));
 }
 
-void ShortGet::send(const RequestCredentials& credentials) {
+void ShortRequest::send(const RequestCredentials& credentials) {
     if (credentials.ec) return finish(credentials.ec, credentials.problem);
     sent_with_ = credentials.revision;
     answer_.credentials_problem = credentials.problem;
-    HttpRequest request = api_.make_request(path_, credentials);
+    HttpRequest request = method_.empty() ? api_.make_request(path_, credentials)
+                                          : api_.make_write(method_, path_, body_, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;
     connection_->async_send(
@@ -54,21 +71,21 @@ void ShortGet::send(const RequestCredentials& credentials) {
         [this](error_code ec, std::string problem) { on_end(ec, std::move(problem)); });
 }
 
-void ShortGet::on_end(error_code ec, std::string problem) {
+void ShortRequest::on_end(error_code ec, std::string problem) {
     if (ec || answer_.head.status != 401 || std::exchange(renewed_, true))
         return finish(ec, std::move(problem));
     connection_->close();
-    api_.async_refresh_credentials(sent_with_, guarded(&ShortGet::on_renewed));
+    api_.async_refresh_credentials(sent_with_, guarded(&ShortRequest::on_renewed));
 }
 
-void ShortGet::on_renewed(bool changed) { changed ? ask() : finish({}, {}); }
+void ShortRequest::on_renewed(bool changed) { changed ? ask() : finish({}, {}); }
 
-void ShortGet::on_head(const ResponseHead& head) {
+void ShortRequest::on_head(const ResponseHead& head) {
     answer_.head = head;
     if (head.status == 200 && most_ == no_body) finish({}, {});
 }
 
-error_code ShortGet::on_body(std::string_view bytes) {
+error_code ShortRequest::on_body(std::string_view bytes) {
     const std::size_t most = answer_.head.status == 200 ? most_ : short_body;
     answer_.cut = bytes.size() > most - answer_.body.size();
     answer_.body += bytes.substr(0, most - answer_.body.size());
@@ -77,7 +94,7 @@ error_code ShortGet::on_body(std::string_view bytes) {
     return asio::error::operation_aborted;
 }
 
-void ShortGet::finish(error_code ec, std::string problem) {
+void ShortRequest::finish(error_code ec, std::string problem) {
     const auto self = shared_from_this();
     const Handler handler = std::exchange(handler_, nullptr);
     cancel();
@@ -87,7 +104,7 @@ void ShortGet::finish(error_code ec, std::string problem) {
     handler(answer);  // it may start the next one
 }
 
-void ShortGet::cancel() noexcept {
+void ShortRequest::cancel() noexcept {
     handler_ = nullptr;
     timer_->cancel();
     connection_->close();

@@ -16,10 +16,10 @@ namespace k8s_sd::inline v0::detail {
 class ApiClientImpl;
 struct RequestCredentials;
 
-/// One GET whose answer is short, or whose head is all that counts, with the credentials of watches
+/// One request whose answer is short, or whose head is all that counts, with the credentials of watches
 /// and over a connection of its own. Credentials that are refused are renewed, and it is asked once
 /// more, as by watches. Lives on the strand of its client, which must outlive it.
-class ShortGet final : public std::enable_shared_from_this<ShortGet>, private ResponseSink {
+class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, private ResponseSink {
  public:
     struct Answer {
         error_code ec;                    ///< there is no answer, or not all of it
@@ -35,16 +35,21 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
     /// Of a successful answer, the head alone.
     static constexpr std::size_t no_body = 0;
 
-    explicit ShortGet(ApiClientImpl&);
+    explicit ShortRequest(ApiClientImpl&);
 
     /// The handler is called once, unless cancel() or the destruction comes before.
     /// \param path  with query, without the server's prefix
     /// \param most  bytes that are wanted of the body of an answer with status 200
     /// \param timeout  of the whole
     void start(std::string_view path, std::size_t most, Duration timeout, Handler);
+    /// The same for a request that changes something.
+    /// \param method  "POST" or "PUT" \param body  JSON
+    void start_write(std::string_view method, std::string_view path, std::string body,
+                     Duration timeout, Handler);
     void cancel() noexcept;
 
  private:
+    void begin(Duration timeout, Handler);
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
     void ask();
@@ -59,7 +64,9 @@ class ShortGet final : public std::enable_shared_from_this<ShortGet>, private Re
     ApiClientImpl& api_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
+    std::string method_;  ///< empty: GET
     std::string path_;
+    std::string body_;
     std::size_t most_ = short_body;
     Duration timeout_{};
     std::uint64_t sent_with_ = 0;  ///< the revision of the credentials

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/watch/random.hpp"
+#include "k8s_sd/detail/base/random.hpp"
+#include "k8s_sd/time.hpp"
 
 #include <algorithm>
 #include <cstdint>

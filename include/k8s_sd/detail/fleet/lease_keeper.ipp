@@ -1,0 +1,110 @@
+#include "k8s_sd/detail/base/seconds_text.hpp"
+#include "k8s_sd/detail/fleet/lease_keeper.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration first_pause = std::chrono::milliseconds(200);
+constexpr Duration longest_pause = std::chrono::seconds(7);
+constexpr Duration patience = std::chrono::seconds(5);
+
+}  // namespace
+
+LeaseKeeper::LeaseKeeper(std::shared_ptr<ApiClient> client, LeaseRecord record, Duration interval,
+                         OnProblem on_problem)
+    : client_(std::move(client)),
+      interval_(interval),
+      on_problem_(std::move(on_problem)),
+      request_(std::make_shared<ShortRequest>(client_->impl())),
+      timer_(client_->impl().environment.clock->make_timer(client_->get_executor())),
+      record_(std::move(record)),
+      backoff_(first_pause, longest_pause, client_->impl().next_seed()) {}
+
+void LeaseKeeper::stop() noexcept {
+    stopped_ = true;
+    timer_->cancel();
+    request_->cancel();
+}
+
+void LeaseKeeper::announce(MemberState state) {
+    if (std::exchange(record_.state, state) == state || stopped_) return;
+    again_ = asking_;
+    if (!asking_) renew();
+}
+
+void LeaseKeeper::renew() {
+    if (stopped_) return;
+    using std::chrono::microseconds;
+    // Two renewals are never told apart by less.
+    renewed_ = std::max(renewed_ + microseconds(1), std::chrono::system_clock::now());
+    ask();
+}
+
+void LeaseKeeper::ask() {
+    timer_->cancel();
+    asking_ = true;
+    const std::string path = "/apis/coordination.k8s.io/v1/namespaces/" + record_.ns + "/leases";
+    const auto handler = [this](const ShortRequest::Answer& answer) { on_answer(answer); };
+    const auto text = [this] { return lease_text(record_, plan_.version(), renewed_); };
+    using enum LeasePlan::Step;
+    switch (plan_.step()) {
+        case create: return request_->start_write("POST", path, text(), patience, handler);
+        case update:
+            return request_->start_write("PUT", path + "/" + lease_name(record_), text(), patience,
+                                         handler);
+        case read:
+            return request_->start(path + "/" + lease_name(record_), ShortRequest::short_body,
+                                   patience, handler);
+    }
+}
+
+void LeaseKeeper::on_answer(const ShortRequest::Answer& answer) {
+    asking_ = false;
+    const LeaseAnswer read = read_lease_answer(answer.body);
+    const std::string problem = in_words(answer, read.message);
+    const unsigned status = answer.ec ? 0 : answer.head.status;
+    switch (plan_.on_answer(status, read.version)) {
+        case LeasePlan::Next::again: return ask();
+        case LeasePlan::Next::done:
+            backoff_.reset();
+            set_problem({});
+            if (std::exchange(again_, false)) return renew();
+            // Members that began together do not stay together.
+            return renew_after(interval_ + backoff_.uniform(interval_ / 25));
+        case LeasePlan::Next::later:
+            set_problem(problem);
+            again_ = false;
+            return renew_after(
+                std::max(backoff_.next(), answer.head.retry_after.value_or(Duration())));
+    }
+}
+
+void LeaseKeeper::renew_after(Duration pause) {
+    const TimePoint now = client_->impl().environment.clock->now();
+    timer_->expires_at(now + pause, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->renew();
+    });
+}
+
+void LeaseKeeper::set_problem(std::string problem) {
+    if (std::exchange(problem_, problem) != problem) on_problem_();
+}
+
+std::string LeaseKeeper::in_words(const ShortRequest::Answer& answer,
+                                  const std::string& message) const {
+    const std::string what = "the Lease " + record_.ns + "/" + lease_name(record_) +
+                             " of this member cannot be renewed: ";
+    if (answer.ec) {
+        return what + (answer.problem.empty() ? answer.ec.message()
+                                              : client_->impl().redact(answer.problem));
+    }
+    const std::string status = "HTTP status " + std::to_string(answer.head.status);
+    return what + status + (message.empty() ? "" : ": " + client_->impl().redact(message));
+}
+
+}  // namespace k8s_sd::inline v0::detail

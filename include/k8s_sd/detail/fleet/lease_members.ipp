@@ -1,0 +1,152 @@
+#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/fleet/lease_keeper.hpp"
+#include "k8s_sd/detail/fleet/lease_sights.hpp"
+#include "k8s_sd/detail/hosts/watched_objects.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/fleet/member_source.hpp"
+#include "k8s_sd/generic.hpp"
+#include "k8s_sd/watcher.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+LeaseMembersConfig checked_leases(LeaseMembersConfig config) {
+    if (config.fleet.empty()) throw ConfigError("fleet", "must be the name of the fleet");
+    if (config.self.empty()) throw ConfigError("self", "must be the name of this member");
+    if (config.interval <= Duration::zero()) {
+        throw ConfigError("interval", "must be greater than zero");
+    }
+    if (config.duration < 2 * config.interval) {
+        throw ConfigError("duration", "must be twice the interval at least: one renewal may fail");
+    }
+    WatcherConfig& where = config.where;
+    if (where.namespaces.empty()) where.own_namespace = true;
+    where.resource = {.group = "coordination.k8s.io",
+                      .kind = "Lease",
+                      .version = "v1",
+                      .plural = "leases",
+                      .namespaced = true};
+    where.label_selector = std::string(detail::fleet_label) + "=" + config.fleet;
+    where.field_selector.clear();
+    where.fields = Fields({"metadata.annotations", "spec.holderIdentity",
+                           "spec.leaseDurationSeconds", "spec.renewTime"});
+    return config;
+}
+
+class LeaseMembers final : public MemberSource, public std::enable_shared_from_this<LeaseMembers> {
+ public:
+    LeaseMembers(const asio::any_io_executor& executor, const LeaseMembersConfig& config)
+        : LeaseMembers(asio::any_io_executor(asio::make_strand(executor)), config,
+                       detail::ContextEnvironment::of(executor).with_new_seed()) {}
+
+    void start(Callback tell) override {
+        tell_ = std::move(tell);
+        watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
+        watcher_.async_run([self = shared_from_this()](error_code) {});
+        asio::post(strand_, [self = shared_from_this()] { self->keeper_->start(); });
+    }
+    void stop() noexcept override {
+        watcher_.cancel();
+        asio::post(strand_, [self = shared_from_this()] {
+            self->keeper_->stop();
+            self->timer_->cancel();
+            self->tell_ = nullptr;
+        });
+    }
+    void announce(MemberState state) override {
+        asio::post(strand_, [self = shared_from_this(), state] { self->keeper_->announce(state); });
+    }
+
+ private:
+    LeaseMembers(asio::any_io_executor strand, const LeaseMembersConfig& config,
+                 Environment environment)
+        : LeaseMembers(strand, config, environment,
+                       detail::resolve_scope(config.where, environment.in_cluster)) {}
+    LeaseMembers(const asio::any_io_executor& strand, const LeaseMembersConfig& config,
+                 const Environment& environment, const WatchScope& scope)
+        : strand_(strand),
+          clock_(environment.clock),
+          timer_(clock_->make_timer(strand)),
+          sights_(config.self),
+          keeper_(std::make_shared<detail::LeaseKeeper>(
+              detail::make_shared_client(strand, scope.api_server, environment),
+              detail::LeaseRecord{.fleet = config.fleet,
+                                  .ns = one_namespace(scope),
+                                  .member = config.self,
+                                  .duration = config.duration,
+                                  .pod_uid = config.pod_uid},
+              config.interval, [this] { tell(); })),
+          watcher_(strand, config.where,
+                   [this](const ObjectDiff<Generic>& diff) { on_diff(diff); }) {}
+
+    static std::string one_namespace(const WatchScope& scope) {
+        if (scope.namespaces.size() == 1) return scope.namespaces.front();
+        throw ConfigError("namespaces", "a fleet is in one namespace: name it, or none for that of "
+                                        "the program's pod");
+    }
+
+    void on_diff(const ObjectDiff<Generic>& diff) {
+        const TimePoint now = clock_->now();
+        if (diff.full) sights_.clear();
+        const auto put = [&](const Generic& lease) {
+            sights_.put(std::string(lease.metadata.name), detail::read_lease(lease), now);
+        };
+        for (const auto& lease : diff.removed) sights_.remove(std::string(lease->metadata.name));
+        for (const auto& lease : diff.added) put(*lease);
+        for (const auto& [before, after] : diff.changed) put(*after);
+        known_ = true;
+        tell();
+    }
+    void on_status(const DiscovererStatus& status) {
+        error_ = status.error ? status.message : std::string();
+        tell();
+    }
+
+    void tell() {
+        if (!tell_) return;
+        const TimePoint now = clock_->now();
+        FleetSighting sighting;
+        sighting.in_sight = known_ && error_.empty() && sights_.sees_itself(now);
+        if (sighting.in_sight && !std::exchange(in_sight_, true)) sights_.begin_again(now);
+        in_sight_ = sighting.in_sight;
+        sighting.message = error_.empty() ? keeper_->problem() : error_;
+        sighting.members = sights_.members(now);
+        tell_again_at(sights_.next_expiry(now));
+        tell_(sighting);
+    }
+    void tell_again_at(std::optional<TimePoint> when) {
+        if (!when) return timer_->cancel();
+        timer_->expires_at(*when, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->tell();
+        });
+    }
+
+    const asio::any_io_executor strand_;
+    const std::shared_ptr<Clock> clock_;
+    // Of the strand.
+    const std::unique_ptr<Timer> timer_;
+    Callback tell_;
+    bool known_ = false;
+    bool in_sight_ = false;
+    std::string error_;  // empty: none
+    detail::LeaseSights sights_;
+    std::shared_ptr<detail::LeaseKeeper> keeper_;
+    Watcher<Generic> watcher_;
+};
+
+}  // namespace
+
+std::shared_ptr<MemberSource> lease_members(asio::any_io_executor executor,
+                                            LeaseMembersConfig config) {
+    detail::check_host_executor(executor, "lease_members");
+    return std::make_shared<LeaseMembers>(executor, checked_leases(std::move(config)));
+}
+
+}  // namespace k8s_sd::inline v0

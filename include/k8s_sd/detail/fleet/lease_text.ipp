@@ -1,0 +1,104 @@
+#include "k8s_sd/detail/fleet/lease_text.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+namespace json = boost::json;
+
+/// Kubernetes' MicroTime: "2026-01-02T03:04:05.678901Z".
+std::string micro_time(std::chrono::system_clock::time_point time) {
+    using namespace std::chrono;
+    const auto day = floor<days>(time);
+    const year_month_day date(day);
+    const hh_mm_ss clock(floor<microseconds>(time - day));
+    char text[64];
+    std::snprintf(
+        text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+        static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+        static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
+    return text;
+}
+
+std::string text_in(const json::object& object, std::string_view name) {
+    const json::value* value = object.if_contains(name);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+const json::object* object_in(const json::object& object, std::string_view name) {
+    const json::value* value = object.if_contains(name);
+    return value ? value->if_object() : nullptr;
+}
+
+MemberState state_of(std::optional<std::string_view> annotation) {
+    if (annotation == to_string(MemberState::joining)) return MemberState::joining;
+    if (annotation == to_string(MemberState::leaving)) return MemberState::leaving;
+    return MemberState::active;
+}
+
+}  // namespace
+
+std::string lease_name(const LeaseRecord& record) { return record.fleet + "-" + record.member; }
+
+std::string lease_text(const LeaseRecord& record, std::string_view version,
+                       std::chrono::system_clock::time_point renewed) {
+    json::object metadata{{"name", lease_name(record)},
+                          {"namespace", record.ns},
+                          {"labels", {{fleet_label, record.fleet}}},
+                          {"annotations", {{member_state_annotation, to_string(record.state)}}}};
+    if (!version.empty()) metadata["resourceVersion"] = version;
+    if (!record.pod_uid.empty()) {
+        metadata["ownerReferences"] = json::array{json::object{{"apiVersion", "v1"},
+                                                               {"kind", "Pod"},
+                                                               {"name", record.member},
+                                                               {"uid", record.pod_uid}}};
+    }
+    // Whole seconds, and more than none: the server refuses all else.
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(record.duration).count();
+    return json::serialize(
+        json::object{{"apiVersion", "coordination.k8s.io/v1"},
+                     {"kind", "Lease"},
+                     {"metadata", std::move(metadata)},
+                     {"spec",
+                      {{"holderIdentity", record.member},
+                       {"leaseDurationSeconds", std::max<std::int64_t>(seconds, 1)},
+                       {"renewTime", micro_time(renewed)}}}});
+}
+
+LeaseAnswer read_lease_answer(std::string_view body) {
+    boost::system::error_code ec;
+    const json::value document = json::parse(body, ec);
+    const json::object* object = ec ? nullptr : document.if_object();
+    if (!object) return {};
+    if (text_in(*object, "kind") != "Lease") return {{}, text_in(*object, "message")};
+    const json::object* metadata = object_in(*object, "metadata");
+    return {metadata ? text_in(*metadata, "resourceVersion") : std::string(), {}};
+}
+
+LeaseSight read_lease(const Generic& lease) {
+    LeaseSight sight;
+    sight.state = state_of(lease.metadata.annotations.find(member_state_annotation));
+    const json::object* spec = object_in(lease.content, "spec");
+    if (!spec) return sight;
+    sight.member = text_in(*spec, "holderIdentity");
+    sight.renewed = text_in(*spec, "renewTime");
+    const json::value* seconds = spec->if_contains("leaseDurationSeconds");
+    if (seconds && seconds->is_int64()) {
+        // Nobody is believed to be there for longer without a word.
+        constexpr std::int64_t most = 3600;
+        sight.duration =
+            std::chrono::seconds(std::clamp<std::int64_t>(seconds->get_int64(), 0, most));
+    }
+    return sight;
+}
+
+}  // namespace k8s_sd::inline v0::detail
