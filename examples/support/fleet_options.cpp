@@ -41,7 +41,13 @@ Section fleet_options(FleetOptions& o) {
           "the members are the pods behind this headless Service; each is given a share when it is "
           "ready, see --listen",
           text(o.service)},
-         {"--fleet-namespace", "NAME", "of the Service (default: that of this program's pod)",
+         {"--fleet-leases", "NAME",
+          "instead of a Service: each member of this fleet renews a Lease, named NAME-MEMBER; "
+          "finds "
+          "out that a program hangs, and writes every 10 s. $POD_UID lets it go with the pod",
+          text(o.leases)},
+         {"--fleet-namespace", "NAME",
+          "of the Service, or of the Leases (default: that of this program's pod)",
           text(o.service_namespace)},
          {"--fleet-members", "N",
           "instead of a Service: a fixed number of members, as the pods of a StatefulSet",
@@ -83,11 +89,14 @@ Section fleet_options(FleetOptions& o) {
 }
 
 void check(const FleetOptions& options) {
-    if (!options.service.empty() && options.members != 0) {
-        throw UsageError("--fleet-members: --fleet-service finds the members; give one of them");
+    const int sources = (options.service.empty() ? 0 : 1) + (options.leases.empty() ? 0 : 1) +
+                        (options.members == 0 ? 0 : 1);
+    if (sources > 1) {
+        throw UsageError("--fleet-service, --fleet-leases and --fleet-members: each says who the "
+                         "members are; give one of them");
     }
-    if (!options.service_namespace.empty() && options.service.empty()) {
-        throw UsageError("--fleet-namespace: needs --fleet-service");
+    if (!options.service_namespace.empty() && options.service.empty() && options.leases.empty()) {
+        throw UsageError("--fleet-namespace: needs --fleet-service or --fleet-leases");
     }
     if (options.allow_cluster_wide && options.node.empty()) {
         throw UsageError("--allow-cluster-wide: needs --per-node");
@@ -96,8 +105,8 @@ void check(const FleetOptions& options) {
     const bool has_rules = options.replicas != 1 || options.drain != k8s_sd::Duration{} ||
                            options.rules != k8s_sd::FleetRules{};
     if (has_rules || !options.self.empty()) {
-        throw UsageError("--member and the options of a fleet need --fleet-service or "
-                         "--fleet-members");
+        throw UsageError("--member and the options of a fleet need --fleet-service, "
+                         "--fleet-leases or --fleet-members");
     }
 }
 
@@ -128,6 +137,12 @@ k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& e
         } catch (const k8s_sd::ConfigError& e) {
             throw UsageError("--member: \"" + config.self + "\" " + e.problem());
         }
+    } else if (!options.leases.empty()) {
+        const char* uid = std::getenv("POD_UID");
+        config.source = k8s_sd::lease_members(executor, {.fleet = options.leases,
+                                                         .self = config.self,
+                                                         .pod_uid = uid ? uid : "",
+                                                         .where = place_of(options, server)});
     } else {
         config.source =
             k8s_sd::service_members(executor, options.service, place_of(options, server));

@@ -14,6 +14,7 @@ namespace support {
 struct FleetOptions {
     std::string service;
     std::string service_namespace;
+    std::string leases;  ///< the name of a fleet
     unsigned members = 0;
     std::string self;
     unsigned replicas = 1;
@@ -23,7 +24,7 @@ struct FleetOptions {
     bool allow_cluster_wide = false;
     std::string listen;
 
-    bool is_fleet() const noexcept { return !service.empty() || members != 0; }
+    bool is_fleet() const noexcept { return !service.empty() || !leases.empty() || members != 0; }
 };
 
 Section fleet_options(FleetOptions&);
