@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
+#include "k8s_sd/warm_start.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -52,11 +53,12 @@ class K8S_SD_EXPORT Discoverer {
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
     /// no network I/O.
+    /// \param warm_start  where targets are kept over restarts
     /// \throws ConfigError naming the field or file and what is allowed, and for an executor or
     /// callback that is empty
-    Discoverer(executor_type, const DiscoveryConfig&, Callback);
+    Discoverer(executor_type, const DiscoveryConfig&, Callback, const WarmStart& warm_start = {});
     /// Without a callback: the host reads, see async_next(). \throws as above
-    Discoverer(executor_type, const DiscoveryConfig&);
+    Discoverer(executor_type, const DiscoveryConfig&, const WarmStart& warm_start = {});
     Discoverer(Discoverer&&) noexcept = default;
     Discoverer& operator=(Discoverer&&) noexcept;
     ~Discoverer();

@@ -8,6 +8,7 @@
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
+#include "k8s_sd/warm_start.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -185,6 +186,10 @@ class K8S_SD_EXPORT DiscoveryManager {
 
     /// The executor given at construction.
     executor_type get_executor() const noexcept;
+
+    /// Keeps the targets of Kubernetes over restarts; of configurations that come from now on.
+    /// \throws ConfigError as validate(const WarmStart&)
+    void set_warm_start(const WarmStart&);
 
     /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some
     /// job still has keeps its watches and targets, whatever the job is called, and a new job with

@@ -38,6 +38,8 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         /// What one turn of the strand has changed, at most one change a group. A group was added
         /// (`previous` null), changed, or removed (`group` null).
         virtual void on_changes(const std::vector<GroupChange>&) = 0;
+        /// What on_ready() has brought from a snapshot is confirmed; comes after on_changes().
+        virtual void on_confirmed() {}
         /// The status of a watch that the role may need has changed in more than the number of
         /// objects.
         virtual void on_status() {}

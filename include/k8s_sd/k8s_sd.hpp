@@ -45,5 +45,6 @@
 #include "k8s_sd/target_store.hpp"
 #include "k8s_sd/url_watcher.hpp"
 #include "k8s_sd/version.hpp"
+#include "k8s_sd/warm_start.hpp"
 #include "k8s_sd/watch_metrics.hpp"
 #include "k8s_sd/watcher.hpp"

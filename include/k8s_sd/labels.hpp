@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,6 +96,9 @@ class Labels {
     /// Of the library itself.
     Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
         : first_(first), last_(last) {}
+
+    /// Of the library itself.
+    std::span<const detail::LabelBlockPtr> blocks() const noexcept { return {first_, last_}; }
 
     /// Goes over the labels once.
     iterator begin() const noexcept { return {first_, last_}; }

@@ -99,6 +99,12 @@ struct Metrics {
     Counter target_list_requests{0};  ///< for a list of targets
     Counter target_list_failures{0};  ///< those of them that brought none
 
+    // Of snapshots, see WarmStart.
+    Counter snapshots_told{0};     ///< whose targets were told
+    Counter snapshots_ignored{0};  ///< that could not be used
+    Counter snapshots_written{0};  ///< files
+    Counter snapshot_failures{0};  ///< files that could not be written
+
     // Of all servers, see ServerLimits.
     Gauge lists_waiting{0};  ///< LISTs that wait for their turn
     Gauge lists_running{0};  ///< LISTs under way
@@ -259,6 +265,13 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Requests for lists of targets of http_sd_configs."},
     {"k8s_sd_target_list_failures_total", &Metrics::target_list_failures,
      "Requests for lists of targets that brought none."},
+    {"k8s_sd_snapshots_told_total", &Metrics::snapshots_told,
+     "Snapshots whose targets were used because the API server did not answer."},
+    {"k8s_sd_snapshots_ignored_total", &Metrics::snapshots_ignored,
+     "Snapshots that could not be used."},
+    {"k8s_sd_snapshots_written_total", &Metrics::snapshots_written, "Snapshots that were written."},
+    {"k8s_sd_snapshot_failures_total", &Metrics::snapshot_failures,
+     "Snapshots that could not be written."},
     {"k8s_sd_lists_waiting", &Metrics::lists_waiting,
      "Lists that wait because enough lists of their API server are under way."},
     {"k8s_sd_lists_running", &Metrics::lists_running, "Lists under way."},

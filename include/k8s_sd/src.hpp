@@ -153,10 +153,14 @@
 #include "k8s_sd/detail/discovery/file_targets.ipp"
 #include "k8s_sd/detail/discovery/http_targets.ipp"
 #include "k8s_sd/detail/discovery/job_state.ipp"
+#include "k8s_sd/detail/discovery/packed_groups.ipp"
+#include "k8s_sd/detail/discovery/snapshot_file.ipp"
+#include "k8s_sd/detail/discovery/snapshot_store.ipp"
 #include "k8s_sd/detail/discovery/source_state.ipp"
 #include "k8s_sd/detail/discovery/target_feed.ipp"
 #include "k8s_sd/detail/discovery/target_files.ipp"
 #include "k8s_sd/detail/discovery/target_list.ipp"
+#include "k8s_sd/detail/discovery/warm_targets.ipp"
 
 // hosts
 #include "k8s_sd/detail/hosts/object_watch.ipp"

@@ -102,6 +102,9 @@ struct DiscovererStatus {
     TimePoint since{};    ///< of that watch, see WatchStatus::since
     /// One for each kind and namespace, or one for each kind. Other sources have none.
     std::vector<WatchStatus> watches;
+    bool unconfirmed = false;  ///< the targets come from a snapshot, see WarmStart
+    /// Of the snapshot: how old it is, or why it is ignored or not written. Empty: nothing to say.
+    std::string snapshot;
 };
 
 }  // namespace k8s_sd::inline v0

@@ -180,8 +180,13 @@ struct TargetGroupDiff {
     bool full = false;                    ///< the complete state: forget everything else
     std::vector<GroupChange> updated;     ///< added or changed
     std::vector<TargetGroupPtr> removed;  ///< as the host had them
+    /// The state comes from a snapshot, see WarmStart: the API server has not confirmed it. An
+    /// address may belong to somebody else by now, so give it no credentials. Set in full diffs.
+    bool unconfirmed = false;
+    /// What was unconfirmed is confirmed now, as far as this diff does not change it.
+    bool confirms = false;
     /// Whether there is nothing to tell.
-    bool empty() const noexcept { return !full && updated.empty() && removed.empty(); }
+    bool empty() const noexcept { return !full && !confirms && updated.empty() && removed.empty(); }
 };
 
 }  // namespace k8s_sd::inline v0

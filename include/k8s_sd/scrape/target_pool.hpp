@@ -111,6 +111,9 @@ class K8S_SD_EXPORT TargetPool {
     /// Stops all targets and forgets everything but the share.
     void clear();
 
+    /// Whether a target of the pool comes from a snapshot that the API server has not confirmed:
+    /// give it no credentials. See WarmStart.
+    bool unconfirmed(const ScrapeTarget&) const;
     /// The newest configuration.
     const ScrapeConfig& config() const noexcept;
     /// The targets to scrape, in no particular order.

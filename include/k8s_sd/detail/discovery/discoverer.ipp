@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/host_handle.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
+#include "k8s_sd/detail/discovery/warm_targets.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/discoverer.hpp"
@@ -22,37 +23,55 @@ namespace {
 
 using DiffPtr = std::shared_ptr<const TargetGroupDiff>;
 
-std::shared_ptr<GroupWatcher> acquire_watcher(const asio::any_io_executor& executor,
-                                              const DiscoveryConfig& config) {
-    const auto& files = detail::ContextEnvironment::of(executor).in_cluster();
-    return GroupWatcher::acquire(executor, resolve(config, files));
-}
+/// The watcher of a configuration, and what that means.
+struct AcquiredWatcher {
+    AcquiredWatcher(const asio::any_io_executor& executor, const DiscoveryConfig& given)
+        : config(resolve(given, detail::ContextEnvironment::of(executor).in_cluster())),
+          watcher(GroupWatcher::acquire(executor, config)) {}
+    ResolvedConfig config;
+    std::shared_ptr<GroupWatcher> watcher;
+};
 
 }  // namespace
 
 class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::Observer {
  public:
     Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback)
-        : Impl(executor, config, std::move(callback), acquire_watcher(executor, config)) {}
+        : Impl(executor, config, std::move(callback), AcquiredWatcher(executor, config)) {}
+
+    /// Before it runs. \throws ConfigError
+    void set_warm_start(const WarmStart& options) {
+        if (options.directory.empty()) return;
+        warm_ = std::make_shared<detail::WarmTargets>(*watcher_, resolved_, role_, options,
+                                                      self_as<GroupWatcher::Observer>(this));
+    }
 
     DiscovererStatus status() const override {
         const std::lock_guard lock(mutex_);
-        return detail::discoverer_status(subscription_.status());
+        DiscovererStatus status = detail::discoverer_status(subscription_.status());
+        if (warm_ && !cancelled()) warm_->add_status(status);
+        return status;
     }
 
  private:
     Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback,
-         std::shared_ptr<GroupWatcher> watcher)
-        : HostHandle(executor, watcher->get_executor(), watcher->environment().clock,
-                     watcher->environment().metrics, config.min_update_interval,
-                     callback != nullptr),
+         AcquiredWatcher acquired)
+        : HostHandle(executor, acquired.watcher->get_executor(),
+                     acquired.watcher->environment().clock, acquired.watcher->environment().metrics,
+                     config.min_update_interval, callback != nullptr),
           role_(config.role),
           callback_(std::move(callback)),
-          metrics_(watcher->environment().metrics),
-          watcher_(std::move(watcher)) {}
+          metrics_(acquired.watcher->environment().metrics),
+          resolved_(std::move(acquired.config)),
+          watcher_(std::move(acquired.watcher)) {}
 
     void begin() override {
-        subscription_ = watcher_->subscribe(role_, self_as<GroupWatcher::Observer>(this));
+        if (!warm_) {
+            subscription_ = watcher_->subscribe(role_, self_as<GroupWatcher::Observer>(this));
+            return;
+        }
+        warm_->start();
+        subscription_ = watcher_->subscribe(role_, warm_);
     }
 
     void end() noexcept override {
@@ -60,9 +79,11 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
         // find the watches.
         asio::post(watcher_->get_executor(),
                    [subscription = std::move(subscription_)]() mutable { subscription.reset(); });
+        if (warm_) warm_->stop();
         watcher_.reset();
         state_.reset();
         pending_.clear();
+        confirms_ = false;
     }
 
     // --- what the watcher finds -------------------------------------------------------------
@@ -72,6 +93,18 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
             const std::lock_guard lock(mutex_);
             if (cancelled()) return;
             state_ = state;
+            note_changes();
+            wake();
+        }
+        // What a snapshot says is not yet what there is.
+        state->unconfirmed ? on_status_change() : on_first_state();
+    }
+
+    void on_confirmed() override {
+        {
+            const std::lock_guard lock(mutex_);
+            if (cancelled()) return;
+            confirms_ = true;
             note_changes();
             wake();
         }
@@ -92,11 +125,13 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
 
     // --- delivery ---------------------------------------------------------------------------
 
-    bool has_news() const override { return state_ || !pending_.empty(); }
+    bool has_news() const override { return state_ || confirms_ || !pending_.empty(); }
 
     DiffPtr take_news() override {
         if (state_) return std::exchange(state_, nullptr);
-        return std::make_shared<const TargetGroupDiff>(pending_.take());
+        auto diff = std::make_shared<TargetGroupDiff>(pending_.take());
+        diff->confirms = std::exchange(confirms_, false);
+        return diff;
     }
 
     void on_delivery() override {
@@ -108,23 +143,30 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     const Role role_;
     const Callback callback_;
     const std::shared_ptr<Metrics> metrics_;
+    const ResolvedConfig resolved_;
 
     // Guarded by the mutex.
     std::shared_ptr<GroupWatcher> watcher_;
+    std::shared_ptr<detail::WarmTargets> warm_;  // null: no snapshot
     GroupWatcher::Subscription subscription_;
     DiffPtr state_;                   // until the host has been told of it
     detail::PendingChanges pending_;  // since then
+    bool confirms_ = false;           // the state came from a snapshot, and is confirmed
 };
 
-Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config, Callback callback) {
+Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config, Callback callback,
+                       const WarmStart& warm_start) {
     detail::check_host_executor(executor, "Discoverer");
     detail::check_callback(callback, "Discoverer");
     impl_ = std::make_shared<Impl>(executor, config, std::move(callback));
+    impl_->set_warm_start(warm_start);
 }
 
-Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config) {
+Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config,
+                       const WarmStart& warm_start) {
     detail::check_host_executor(executor, "Discoverer");
     impl_ = std::make_shared<Impl>(executor, config, nullptr);
+    impl_->set_warm_start(warm_start);
 }
 
 Discoverer& Discoverer::operator=(Discoverer&& other) noexcept {

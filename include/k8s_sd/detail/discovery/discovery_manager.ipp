@@ -74,6 +74,12 @@ class DiscoveryManager::Impl final : public Provider::Observer,
 
     const executor_type& executor() const noexcept { return executor_; }
 
+    void set_warm_start(const WarmStart& options) {
+        validate(options);
+        const std::lock_guard applying(apply_mutex_);
+        pool_.set_warm_start(options);
+    }
+
     std::vector<ConfigFailure> apply_config(const std::vector<Job>& jobs) {
         check_jobs(jobs);
         const std::lock_guard applying(apply_mutex_);
@@ -391,6 +397,8 @@ DiscoveryManager::~DiscoveryManager() { cancel(); }
 DiscoveryManager::executor_type DiscoveryManager::get_executor() const noexcept {
     return impl_->executor();
 }
+
+void DiscoveryManager::set_warm_start(const WarmStart& options) { impl_->set_warm_start(options); }
 
 std::vector<ConfigFailure> DiscoveryManager::apply_config(const std::vector<Job>& jobs) {
     return impl_->apply_config(jobs);

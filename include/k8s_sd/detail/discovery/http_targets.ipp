@@ -141,7 +141,8 @@ void HttpTargets::judge(const ShortRequest::Answer& answer) {
     problem ? fail(*problem) : read(answer.body);
 }
 
-std::optional<HttpTargets::Problem> HttpTargets::problem_of(const ShortRequest::Answer& answer) const {
+std::optional<HttpTargets::Problem> HttpTargets::problem_of(
+    const ShortRequest::Answer& answer) const {
     const ResponseHead& head = answer.head;
     if (answer.ec) {
         const std::string& text = answer.problem;

@@ -45,7 +45,7 @@ class ProviderSubscription {
 
     bool has_news() const noexcept {
         if (standing == Standing::going) return told();
-        return told() ? !pending_->empty() : provider_->ready();
+        return told() ? !pending_->empty() || is_to_confirm() : provider_->ready();
     }
     /// Takes the news.
     ProviderDiff take();
@@ -68,9 +68,13 @@ class ProviderSubscription {
     Standing standing = Standing::wanted;
 
  private:
+    /// What the host was told from a snapshot has been confirmed.
+    bool is_to_confirm() const noexcept { return told_unconfirmed_ && !provider_->unconfirmed(); }
+
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
     std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
+    bool told_unconfirmed_ = false;
     std::optional<TimePoint> superseded_at_{};
 };
 

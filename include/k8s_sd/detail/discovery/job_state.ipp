@@ -17,6 +17,9 @@ ProviderDiff ProviderSubscription::take() {
         return news;
     }
     news.diff = told() ? pending_->get() : full_diff(provider_->targets());
+    news.diff.confirms = told() && is_to_confirm();
+    told_unconfirmed_ = provider_->unconfirmed();
+    news.diff.unconfirmed = news.diff.full && told_unconfirmed_;
     pending_ = provider_->changes_from_now();
     return news;
 }
@@ -179,7 +182,8 @@ JobStatus JobState::status() const {
     for (const Entry& entry : entries_) {
         JobConfigStatus& config = status.configs.emplace_back();
         config.origin = origin_of(entry.config);
-        status.synced = status.synced && entry.provider && entry.provider->ready();
+        status.synced = status.synced && entry.provider && entry.provider->ready() &&
+                        !entry.provider->unconfirmed();
         if (entry.provider) {
             config.provider = entry.provider->id();
             config.status = entry.provider->status();

@@ -51,6 +51,8 @@ class Provider final : public GroupWatcher::Observer,
     DiscovererStatus status() const { return feed_->status(); }
 
     bool ready() const noexcept { return ready_; }
+    /// The targets are those of a snapshot.
+    bool unconfirmed() const noexcept { return unconfirmed_; }
     const TargetGroups& targets() const noexcept { return targets_; }
     /// What will change from now on. Subscribers that were told the same share it: a change is
     /// written down once for all of them, not once for each job.
@@ -74,6 +76,7 @@ class Provider final : public GroupWatcher::Observer,
         const std::lock_guard lock(observer->mutex());
         targets_.apply(*state);
         ready_ = true;
+        unconfirmed_ = state->unconfirmed;
         observer->on_ready(*this);
     }
     void on_changes(const std::vector<GroupChange>& changes) override {
@@ -81,6 +84,13 @@ class Provider final : public GroupWatcher::Observer,
         if (!observer) return;
         const std::lock_guard lock(observer->mutex());
         apply(changes);
+        observer->on_changes(*this);
+    }
+    void on_confirmed() override {
+        const auto observer = observer_.lock();
+        if (!observer) return;
+        const std::lock_guard lock(observer->mutex());
+        unconfirmed_ = false;
         observer->on_changes(*this);
     }
     void apply(const std::vector<GroupChange>& changes) {
@@ -97,6 +107,7 @@ class Provider final : public GroupWatcher::Observer,
     const std::shared_ptr<Metrics> metrics_;
     const std::weak_ptr<Observer> observer_;
     bool ready_ = false;
+    bool unconfirmed_ = false;
     TargetGroups targets_;
     std::vector<std::weak_ptr<PendingChanges>> pending_;
     std::vector<ProviderSubscription*> subscribers_;

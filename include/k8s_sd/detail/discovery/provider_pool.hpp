@@ -19,6 +19,8 @@ class ProviderPool {
  public:
     explicit ProviderPool(asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
+    /// Of providers to come.
+    void set_warm_start(const WarmStart& options) { warm_start_ = options; }
     /// With the provider that runs already if there is one. A configuration that cannot be used
     /// is an entry as well.
     JobState::Entry find_or_make(const ProviderConfig& config,
@@ -42,11 +44,13 @@ class ProviderPool {
         const ContextEnvironment& context = ContextEnvironment::of(executor_);
         const ResolvedProvider key = resolve_provider(config, context.in_cluster());
         if (auto provider = providers_.find(key)) return provider;
-        return providers_.add(key, std::make_unique<Provider>(++last_id_, make_feed(executor_, key),
-                                                              context.metrics(), observer));
+        return providers_.add(
+            key, std::make_unique<Provider>(++last_id_, make_feed(executor_, key, warm_start_),
+                                            context.metrics(), observer));
     }
 
     const asio::any_io_executor executor_;
+    WarmStart warm_start_;
     WeakMap<ResolvedProvider, Provider> providers_;
     ProviderId last_id_ = 0;
 };

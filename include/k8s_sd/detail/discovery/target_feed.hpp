@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/discovery/provider_config.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/status.hpp"
+#include "k8s_sd/warm_start.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <compare>
@@ -40,7 +41,9 @@ using ResolvedProvider =
 /// Reads files for configurations of Kubernetes. \throws ConfigError
 ResolvedProvider resolve_provider(const ProviderConfig&, const InClusterFiles&);
 
-/// Does no I/O before it is started. \throws ConfigError
-std::unique_ptr<TargetFeed> make_feed(const asio::any_io_executor&, const ResolvedProvider&);
+/// Does no I/O before it is started.
+/// \param warm_start  of targets of Kubernetes \throws ConfigError
+std::unique_ptr<TargetFeed> make_feed(const asio::any_io_executor&, const ResolvedProvider&,
+                                      const WarmStart& warm_start);
 
 }  // namespace k8s_sd::inline v0::detail

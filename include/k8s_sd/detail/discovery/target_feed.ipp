@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/discovery/source_feed.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/detail/discovery/target_list.hpp"
+#include "k8s_sd/detail/discovery/warm_targets.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/error.hpp"
@@ -18,17 +19,36 @@ namespace {
 /// The target groups of one role that a GroupWatcher makes.
 class KubernetesFeed final : public TargetFeed {
  public:
-    KubernetesFeed(const asio::any_io_executor& executor, const KubernetesTargets& targets)
-        : role_(targets.role), watcher_(GroupWatcher::acquire(executor, targets.config)) {}
+    KubernetesFeed(const asio::any_io_executor& executor, const KubernetesTargets& targets,
+                   const WarmStart& warm_start)
+        : targets_(targets),
+          warm_start_(warm_start),
+          watcher_(GroupWatcher::acquire(executor, targets.config)) {}
+    ~KubernetesFeed() override {
+        if (warm_) warm_->stop();
+    }
 
     void start(std::weak_ptr<GroupWatcher::Observer> observer) override {
-        if (!subscription_) subscription_ = watcher_->subscribe(role_, std::move(observer));
+        if (subscription_) return;
+        if (!warm_start_.directory.empty()) {
+            warm_ = std::make_shared<WarmTargets>(*watcher_, targets_.config, targets_.role,
+                                                  warm_start_, std::move(observer));
+            warm_->start();
+            observer = warm_;
+        }
+        subscription_ = watcher_->subscribe(targets_.role, std::move(observer));
     }
-    DiscovererStatus status() const override { return discoverer_status(subscription_.status()); }
+    DiscovererStatus status() const override {
+        DiscovererStatus status = discoverer_status(subscription_.status());
+        if (warm_) warm_->add_status(status);
+        return status;
+    }
 
  private:
-    const Role role_;
+    const KubernetesTargets targets_;
+    const WarmStart warm_start_;
     const std::shared_ptr<GroupWatcher> watcher_;
+    std::shared_ptr<WarmTargets> warm_;  // null: no snapshot, or not started
     GroupWatcher::Subscription subscription_;
 };
 
@@ -63,7 +83,7 @@ struct ProviderResolver {
 
 struct FeedMaker {
     std::unique_ptr<TargetFeed> operator()(const KubernetesTargets& targets) const {
-        return std::make_unique<KubernetesFeed>(executor, targets);
+        return std::make_unique<KubernetesFeed>(executor, targets, warm_start);
     }
     std::unique_ptr<TargetFeed> operator()(const TargetSource& source) const {
         return feed(source.state(), nullptr);
@@ -90,6 +110,7 @@ struct FeedMaker {
     }
 
     const asio::any_io_executor& executor;
+    const WarmStart& warm_start;
     ContextEnvironment& context = ContextEnvironment::of(executor);
     const asio::any_io_executor strand = make_own_strand(executor);
 };
@@ -101,8 +122,9 @@ ResolvedProvider resolve_provider(const ProviderConfig& config, const InClusterF
 }
 
 std::unique_ptr<TargetFeed> make_feed(const asio::any_io_executor& executor,
-                                      const ResolvedProvider& provider) {
-    return std::visit(FeedMaker{executor}, provider);
+                                      const ResolvedProvider& provider,
+                                      const WarmStart& warm_start) {
+    return std::visit(FeedMaker{executor, warm_start}, provider);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -73,6 +73,25 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         count_ = entries_.size();
     }
 
+    /// Those of another shape, which nobody else keeps.
+    struct OwnEntries {
+        std::span<const Entry> entries;
+    };
+    explicit LabelShape(OwnEntries own) {
+        for (const Entry& entry : own.entries) (text_ += entry.name) += entry.present;
+        std::size_t offset = 0;
+        const auto next = [&](std::string_view text) {
+            const std::string_view kept = std::string_view(text_).substr(offset, text.size());
+            offset += text.size();
+            return kept;
+        };
+        for (const Entry& entry : own.entries) {
+            const std::string_view name = next(entry.name);
+            entries_.push_back({name, next(entry.present)});
+            if (!entry.name.empty()) count_ += entry.present.empty() ? 1U : 2U;
+        }
+    }
+
     /// \param keys  sorted; of keys that become one name the greatest wins.
     LabelShape(FamilyName family, std::span<const std::string_view> keys) {
         std::vector<std::pair<std::size_t, std::size_t>> offsets;  // of name and present

@@ -51,6 +51,7 @@ class TargetPool::Impl {
             if (!concerned || provider.builder == plan.builder) continue;
             Provider& whole = plan.whole[id];
             whole.builder = plan.builder;
+            whole.unconfirmed = provider.unconfirmed;
             whole.groups.reserve(provider.groups.size());
             for (const BuiltGroup& built : provider.groups) {
                 put(whole, built.group(), &built);
@@ -117,6 +118,11 @@ class TargetPool::Impl {
     std::vector<ScrapeTargetPtr> active() const {
         return {targets_.active().begin(), targets_.active().end()};
     }
+    bool unconfirmed(const ScrapeTarget& target) const {
+        return std::any_of(providers_.begin(), providers_.end(), [&](const auto& provider) {
+            return provider.second.unconfirmed && find(provider.second, target.source());
+        });
+    }
     std::size_t active_count() const noexcept { return targets_.active().size(); }
     std::size_t dropped_count() const noexcept { return dropped_count_; }
     std::size_t failed_count() const noexcept { return failed_count_; }
@@ -155,12 +161,14 @@ class TargetPool::Impl {
     struct Provider {
         std::shared_ptr<TargetBuilder> builder;  // of its groups
         Groups groups;
+        bool unconfirmed = false;  // see TargetGroupDiff
     };
     /// Groups of a provider that come or change, and those that go.
     struct Update {
-        Groups* groups;
+        Provider* provider;
         std::vector<BuiltGroup> built;
         const std::vector<TargetGroupPtr>* removed;
+        bool confirms;
     };
     struct Plan {
         bool full = false;                       // what is not in `whole` goes
@@ -201,6 +209,7 @@ class TargetPool::Impl {
         }
         Provider& whole = plan.whole[id];
         whole.builder = known == providers_.end() || plan.full ? builder_ : known->second.builder;
+        whole.unconfirmed = diff.unconfirmed;
         whole.groups.reserve(diff.updated.size());
         for (const GroupChange& change : diff.updated) {
             put(whole, change.group,
@@ -213,8 +222,9 @@ class TargetPool::Impl {
     }
     void add_update(Plan& plan, Provider& provider, const TargetGroupDiff& diff) const {
         Update& update = plan.updates.emplace_back();
-        update.groups = &provider.groups;
+        update.provider = &provider;
         update.removed = &diff.removed;
+        update.confirms = diff.confirms;
         for (const GroupChange& change : diff.updated) {
             const BuiltGroup* earlier = find(provider, change.group->source());
             update.built.emplace_back(*provider.builder, change.group, share_, earlier, earlier);
@@ -238,10 +248,10 @@ class TargetPool::Impl {
         for (const Update& update : plan.updates) {
             coming += target_count(update.built);
             for (const BuiltGroup& built : update.built) {
-                leaving += count_of(*update.groups, built.group()->source());
+                leaving += count_of(update.provider->groups, built.group()->source());
             }
             for (const TargetGroupPtr& group : *update.removed) {
-                leaving += count_of(*update.groups, group->source());
+                leaving += count_of(update.provider->groups, group->source());
             }
         }
         const auto goes = [&](ProviderId id) {
@@ -308,7 +318,8 @@ class TargetPool::Impl {
         tell(*before, steps);
     }
     void make(Update& update, TargetTransition& transition) noexcept {
-        Groups& groups = *update.groups;
+        Groups& groups = update.provider->groups;
+        if (update.confirms) update.provider->unconfirmed = false;
         // Erasing takes room away, so it comes last.
         for (BuiltGroup& built : update.built) {
             take_in(built, transition);
@@ -434,6 +445,9 @@ void TargetPool::reload(ScrapeConfig config, Sharding sharding,
     impl_->reload(std::move(config), std::move(sharding), &providers);
 }
 
+bool TargetPool::unconfirmed(const ScrapeTarget& target) const {
+    return impl_->unconfirmed(target);
+}
 const ScrapeConfig& TargetPool::config() const noexcept { return impl_->builder().config(); }
 std::vector<ScrapeTargetPtr> TargetPool::active() const { return impl_->active(); }
 std::size_t TargetPool::active_count() const noexcept { return impl_->active_count(); }

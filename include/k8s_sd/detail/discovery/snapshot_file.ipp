@@ -1,0 +1,215 @@
+#include "k8s_sd/detail/discovery/snapshot_file.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::string_view snapshot_magic = "k8s_sd targets 1\n";
+constexpr std::string_view leftover_prefix = ".new-";
+/// Clocks of a machine are set now and then.
+constexpr std::chrono::minutes future_limit{5};
+
+std::string errno_text() { return std::strerror(errno); }
+
+void put_u64(std::string& out, std::uint64_t number) {
+    for (int i = 0; i < 8; ++i) out += static_cast<char>(number >> (8 * i) & 0xffU);
+}
+std::uint64_t take_u64(std::string_view& bytes) {
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+        number |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    }
+    bytes.remove_prefix(8);
+    return number;
+}
+std::string_view view(const Digest& digest) {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+/// Closes a descriptor.
+class Descriptor {
+ public:
+    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+    ~Descriptor() {
+        if (descriptor_ >= 0) close(descriptor_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const noexcept { return descriptor_; }
+    int release() noexcept { return std::exchange(descriptor_, -1); }
+
+ private:
+    int descriptor_;
+};
+
+/// Why what is open here is not ours alone; empty: it is.
+std::string stranger(int descriptor, bool directory) {
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0) return errno_text();
+    if (directory ? !S_ISDIR(status.st_mode) : !S_ISREG(status.st_mode)) {
+        return directory ? "is no directory" : "is no regular file";
+    }
+    if (status.st_uid != geteuid()) return "belongs to somebody else";
+    if ((status.st_mode & 077U) != 0) {
+        return directory ? "may be used by others; chmod 700" : "may be read by others";
+    }
+    return {};
+}
+
+std::string write_all(int descriptor, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno_text();
+        bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return fsync(descriptor) == 0 ? std::string() : errno_text();
+}
+
+}  // namespace
+
+Digest digest_of(std::string_view bytes) {
+    Digest digest{};
+    unsigned size = 0;
+    EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+    return digest;
+}
+
+std::string hex(const Digest& digest, std::size_t bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const unsigned char byte : std::span(digest).first(bytes)) {
+        (text += digits[byte >> 4U]) += digits[byte & 15U];
+    }
+    return text;
+}
+
+std::string snapshot_bytes(const SnapshotHead& head, std::string_view payload) {
+    std::string bytes(snapshot_magic);
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(head.created.time_since_epoch());
+    put_u64(bytes, static_cast<std::uint64_t>(seconds.count()));
+    bytes += view(head.identity);
+    put_u64(bytes, payload.size());
+    bytes += payload;
+    return bytes += view(digest_of(bytes));
+}
+
+ReadSnapshot read_snapshot(std::string bytes, const Digest& identity, Duration max_age,
+                           std::chrono::system_clock::time_point now) {
+    ReadSnapshot result;
+    const auto refuse = [&](std::string problem) {
+        result.problem = std::move(problem);
+        result.payload.clear();
+        return result;
+    };
+    constexpr std::size_t head_size = snapshot_magic.size() + 8 + sizeof(Digest) + 8;
+    if (!bytes.starts_with(snapshot_magic)) {
+        return refuse("is no snapshot of this version of the library");
+    }
+    if (bytes.size() < head_size + sizeof(Digest)) return refuse("is cut off");
+    const std::string_view signed_part =
+        std::string_view(bytes).substr(0, bytes.size() - sizeof(Digest));
+    if (bytes.substr(signed_part.size()) != view(digest_of(signed_part))) {
+        return refuse("is damaged or cut off");
+    }
+    std::string_view rest = signed_part.substr(snapshot_magic.size());
+    const auto seconds = std::min<std::uint64_t>(take_u64(rest), std::uint64_t{1} << 40U);
+    result.created = std::chrono::system_clock::time_point(
+        std::chrono::seconds(static_cast<std::int64_t>(seconds)));
+    if (rest.substr(0, sizeof(Digest)) != view(identity)) {
+        return refuse("is of another cluster or configuration");
+    }
+    rest.remove_prefix(sizeof(Digest));
+    if (take_u64(rest) != rest.size()) return refuse("is damaged");
+    if (result.created > now + future_limit) return refuse("is from the future");
+    if (now - result.created > max_age) return refuse("is too old");
+    result.payload = rest;
+    return result;
+}
+
+std::shared_ptr<SnapshotDirectory> SnapshotDirectory::open(const std::string& path,
+                                                           std::string& problem) {
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+        problem = "cannot be made: " + errno_text();
+        return nullptr;
+    }
+    Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (descriptor.get() < 0) {
+        problem = "cannot be opened: " + errno_text();
+        return nullptr;
+    }
+    problem = stranger(descriptor.get(), true);
+    if (problem.empty() && flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
+        problem = errno == EWOULDBLOCK ? "is in use by another program" : errno_text();
+    }
+    if (!problem.empty()) return nullptr;
+    std::shared_ptr<SnapshotDirectory> directory(new SnapshotDirectory(path, descriptor.release()));
+    directory->remove_leftovers();
+    return directory;
+}
+
+SnapshotDirectory::~SnapshotDirectory() { close(descriptor_); }
+
+/// Of a program that ended while it wrote.
+void SnapshotDirectory::remove_leftovers() const {
+    DIR* listing = opendir(path_.c_str());
+    if (!listing) return;
+    while (const dirent* entry = readdir(listing)) {
+        if (std::string_view(entry->d_name).starts_with(leftover_prefix)) {
+            unlinkat(descriptor_, entry->d_name, 0);
+        }
+    }
+    closedir(listing);
+}
+
+std::string SnapshotDirectory::read(const std::string& name, std::size_t most, std::string& bytes,
+                                    bool& is_missing) const {
+    const Descriptor file(openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    is_missing = file.get() < 0 && errno == ENOENT;
+    if (file.get() < 0) return "cannot be read: " + errno_text();
+    if (std::string problem = stranger(file.get(), false); !problem.empty()) return problem;
+    bytes.clear();
+    char buffer[1 << 16];
+    while (true) {
+        const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return "cannot be read: " + errno_text();
+        if (n == 0) return {};
+        bytes.append(buffer, static_cast<std::size_t>(n));
+        if (bytes.size() > most) return "is too large";
+    }
+}
+
+std::string SnapshotDirectory::write(const std::string& name, std::string_view bytes) const {
+    const std::string temporary = std::string(leftover_prefix) + name;
+    unlinkat(descriptor_, temporary.c_str(), 0);
+    const Descriptor file(openat(descriptor_, temporary.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file.get() < 0) return errno_text();
+    std::string problem = write_all(file.get(), bytes);
+    if (problem.empty() &&
+        renameat(descriptor_, temporary.c_str(), descriptor_, name.c_str()) != 0) {
+        problem = errno_text();
+    }
+    if (!problem.empty()) {
+        unlinkat(descriptor_, temporary.c_str(), 0);
+        return problem;
+    }
+    // The new name lasts when the directory is on the disk, too.
+    return fsync(descriptor_) == 0 ? std::string() : errno_text();
+}
+
+}  // namespace k8s_sd::inline v0::detail

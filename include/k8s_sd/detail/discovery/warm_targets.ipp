@@ -1,0 +1,264 @@
+#include "k8s_sd/detail/discovery/warm_targets.hpp"
+#include "k8s_sd/detail/groups/full_diff.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/version.hpp"
+
+#include <boost/asio/post.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+void validate(const WarmStart& options) {
+    const std::pair<const char*, Duration> times[] = {{"patience", options.patience},
+                                                      {"max_age", options.max_age},
+                                                      {"write_interval", options.write_interval}};
+    for (const auto& [field, time] : times) {
+        if (time < Duration::zero()) {
+            throw ConfigError(std::string("warm_start.") + field, "must not be negative");
+        }
+    }
+    if (options.max_bytes == 0) {
+        throw ConfigError("warm_start.max_bytes", "must be greater than zero");
+    }
+}
+
+namespace detail {
+
+namespace {
+
+WarmStart checked(WarmStart options) {
+    validate(options);
+    return options;
+}
+
+/// Of everything that decides which groups there are, and with which labels.
+Digest identity_of(const ResolvedConfig& config, Role role, const WarmStart& options) {
+    std::string text;
+    const auto add = [&](std::string_view part) {
+        text += std::to_string(part.size());
+        (text += ':') += part;
+    };
+    add(K8S_SD_VERSION);
+    add(to_string(role));
+    add(config.scope.api_server.url);
+    add(config.scope.api_server.tls.ca);
+    add(config.scope.api_server.tls.ca_file);
+    for (const std::string& ns : config.scope.namespaces) add(ns);
+    for (const Selector& selector : config.scope.selectors) {
+        add(to_string(selector.role));
+        add(selector.label);
+        add(selector.field);
+    }
+    const AttachMetadata& attach = config.view.attach_metadata;
+    for (const bool flag :
+         {attach.node, attach.namespace_, attach.deployment, attach.job, attach.cronjob}) {
+        add(flag ? "1" : "0");
+    }
+    add(to_string(config.view.dialect));
+    for (const std::string& annotation : options.annotations) add(annotation);
+    return digest_of(text);
+}
+
+}  // namespace
+
+WarmTargets::WarmTargets(const GroupWatcher& watcher, const ResolvedConfig& config, Role role,
+                         WarmStart options, std::weak_ptr<GroupWatcher::Observer> observer)
+    : strand_(watcher.get_executor()),
+      clock_(watcher.environment().clock),
+      metrics_(watcher.environment().metrics),
+      calls_(watcher.environment().file_calls),
+      log_(watcher.environment().logger),
+      options_(checked(std::move(options))),
+      identity_(identity_of(config, role, options_)),
+      what_("the snapshot of role " + std::string(to_string(role)) + " in " + options_.directory),
+      store_(SnapshotStore::of(strand_, options_.directory)),
+      observer_(std::move(observer)),
+      jitter_(Duration(1), Duration(1), watcher.environment().seed) {}
+
+void WarmTargets::start() {
+    asio::post(strand_, [self = shared_from_this()] { self->load(); });
+}
+
+void WarmTargets::stop() noexcept {
+    asio::post(strand_, [self = shared_from_this()] {
+        self->timer_.reset();
+        self->ticket_.cancel();
+        if (self->changed_ && !self->writing_) self->write();
+    });
+}
+
+void WarmTargets::add_status(DiscovererStatus& status) const {
+    const std::lock_guard lock(mutex_);
+    status.snapshot = words_;
+    status.unconfirmed = unconfirmed_;
+}
+
+void WarmTargets::set_words(std::string words, bool unconfirmed) {
+    const std::lock_guard lock(mutex_);
+    words_ = std::move(words);
+    unconfirmed_ = unconfirmed;
+}
+
+// --- the snapshot that is there ------------------------------------------------------------------
+
+void WarmTargets::load() {
+    timer_ = clock_->make_timer(strand_);
+    if (options_.patience == Duration::zero()) {
+        patient_ = false;
+    } else {
+        timer_->expires_at(clock_->now() + options_.patience, [weak = weak_from_this()] {
+            const auto self = weak.lock();
+            if (!self) return;
+            self->patient_ = false;
+            self->tell_snapshot();
+        });
+    }
+    using Answer = std::shared_ptr<LoadedGroups>;
+    ticket_ = LateAnswers::async_ask<Answer>(
+        strand_, nullptr,
+        [this](const std::function<void(Answer)>& land) {
+            const auto call = [land, store = store_, identity = identity_, options = options_] {
+                land(std::make_shared<LoadedGroups>(store->load(identity, options)));
+            };
+            if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
+        },
+        [](const std::string& problem) {
+            return std::make_shared<LoadedGroups>(LoadedGroups{.problem = problem});
+        },
+        [this](const Answer& loaded) { on_loaded(std::move(*loaded)); });
+}
+
+void WarmTargets::on_loaded(LoadedGroups loaded) {
+    if (live_) return;
+    if (!loaded.problem.empty()) {
+        if (loaded.is_missing) return set_words(what_ + " does not exist yet", false);
+        ++metrics_->snapshots_ignored;
+        set_words(what_ + " is ignored: " + loaded.problem, false);
+        return log_.log(LogLevel::warning, what_ + " is ignored: " + loaded.problem);
+    }
+    loaded_ = std::move(loaded);
+    tell_snapshot();
+}
+
+void WarmTargets::tell_snapshot() {
+    if (patient_ || live_ || !loaded_) return;
+    const auto observer = observer_.lock();
+    if (!observer) return;
+    for (const TargetGroupPtr& group : loaded_->groups) groups_.apply({group, nullptr, false});
+    set_words("the targets are those of a snapshot that is " +
+                  std::to_string(loaded_->age.count()) + " s old",
+              true);
+    loaded_.reset();
+    told_ = true;
+    ++metrics_->snapshots_told;
+    TargetGroupDiff state = full_diff(groups_);
+    state.unconfirmed = true;
+    observer->on_ready(std::make_shared<const TargetGroupDiff>(std::move(state)));
+}
+
+// --- what the watcher finds ----------------------------------------------------------------------
+
+void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) {
+    live_ = true;
+    loaded_.reset();
+    set_words({}, false);
+    if (told_) {
+        confirm(*state);
+    } else {
+        groups_.apply(*state);
+        if (const auto observer = observer_.lock()) observer->on_ready(state);
+    }
+    changed_ = true;
+    write_later();
+}
+
+/// What is there already is not told again.
+void WarmTargets::confirm(const TargetGroupDiff& live) {
+    TargetGroups now;
+    now.apply(live);
+    std::vector<GroupChange> changes;
+    for (const GroupChange& change : live.updated) {
+        TargetGroupPtr before = groups_.find(change.group->source());
+        if (before && *before == *change.group) continue;
+        changes.push_back({change.group, std::move(before), false});
+    }
+    groups_.for_each_group([&](const TargetGroupPtr& group) {
+        if (!now.find(group->source())) changes.push_back({nullptr, group, false});
+    });
+    groups_ = std::move(now);
+    const auto observer = observer_.lock();
+    if (!observer) return;
+    if (!changes.empty()) observer->on_changes(changes);
+    observer->on_confirmed();
+}
+
+void WarmTargets::on_changes(const std::vector<GroupChange>& changes) {
+    for (const GroupChange& change : changes) groups_.apply(change);
+    if (const auto observer = observer_.lock()) observer->on_changes(changes);
+    changed_ = true;
+    write_later();
+}
+
+void WarmTargets::on_status() {
+    if (const auto observer = observer_.lock()) observer->on_status();
+}
+
+// --- the next snapshot ---------------------------------------------------------------------------
+
+void WarmTargets::write_later() {
+    if (waits_ || writing_ || !timer_) return;
+    waits_ = true;
+    const Duration pause = options_.write_interval + jitter_.uniform(options_.write_interval / 2);
+    timer_->expires_at(clock_->now() + pause, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->waits_ = false;
+        self->write();
+    });
+}
+
+void WarmTargets::write() {
+    changed_ = false;
+    writing_ = true;
+    const auto groups = std::make_shared<std::vector<TargetGroupPtr>>();
+    groups->reserve(groups_.group_count());
+    groups_.for_each_group([&](const TargetGroupPtr& group) { groups->push_back(group); });
+    const auto save = [store = store_, identity = identity_, options = options_, groups] {
+        return store->save(identity, *groups, options);
+    };
+    if (!timer_) {
+        // The last one, which nobody waits for.
+        calls_->run([save] { save(); });
+        return;
+    }
+    ticket_ = LateAnswers::async_ask<std::string>(
+        strand_, nullptr,
+        [&](const std::function<void(std::string)>& land) {
+            if (!calls_->run([land, save] { land(save()); })) {
+                throw std::runtime_error("too many files are being written");
+            }
+        },
+        [](const std::string& problem) { return problem; },
+        [this](const std::string& problem) { on_written(problem); });
+}
+
+void WarmTargets::on_written(const std::string& problem) {
+    writing_ = false;
+    if (problem.empty()) {
+        ++metrics_->snapshots_written;
+    } else {
+        ++metrics_->snapshot_failures;
+        changed_ = true;
+    }
+    if (std::exchange(write_problem_, problem) != problem) {
+        const std::string words =
+            problem.empty() ? std::string() : what_ + " is not written: " + problem;
+        set_words(words, false);
+        if (!words.empty()) log_.log(LogLevel::warning, words);
+    }
+    if (changed_) write_later();
+}
+
+}  // namespace detail
+}  // namespace k8s_sd::inline v0
