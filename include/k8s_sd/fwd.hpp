@@ -23,6 +23,7 @@ class LabelSelector;
 class Labels;
 class Object;
 class ObjectCache;
+class ObjectShare;
 class ProgramRunner;
 class ReferenceSets;
 class Resolver;
