@@ -17,6 +17,8 @@ struct WantedObjects {
     std::vector<std::string> namespaces{};  ///< sorted; empty: all
     std::string label_selector{};
     std::string field_selector{};
+    /// Of the objects. One that the server is asked for has watches of its own.
+    ObjectShare share{};
     /// The selectors may be evaluated here, see Selection.
     bool selects_here = true;
     Fields fields{};  ///< of objects for hosts; none: objects for labels
