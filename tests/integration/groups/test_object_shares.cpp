@@ -101,10 +101,14 @@ std::string name_of(const std::string& source) { return source.substr(source.rfi
 }  // namespace
 
 TEST_CASE("Shares: a server that shards sends each replica its own objects") {
+    const bool protobuf = GENERATE(false, true);
     Shares s;
-    const auto a = s.host(s.config(s.first));
+    DiscoveryConfig config = s.config(s.first);
+    config.watch.protobuf = protobuf;
+    const auto a = s.host(config);
     CHECK(s.requests() == Texts{"LIST 1/2", "WATCH 1/2"});
-    const auto b = s.host(s.config(s.second));
+    config.share = s.second;
+    const auto b = s.host(config);
     CHECK(s.requests() == Texts{"LIST 2/2", "WATCH 2/2"});
     CHECK(sources_of(*a) == s.expected(s.first));
     CHECK(sources_of(*b) == s.expected(s.second));
@@ -400,8 +404,10 @@ TEST_CASE("Shares: nodes and services have shares, too") {
     Shares s;
     for (int i = 0; i < 20; ++i) {
         s.server.apply(service("s" + std::to_string(i)));
-        s.server.apply(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n)" +
-                       std::to_string(i) + R"("}})");
+        boost::json::object node{{"kind", "Node"}, {"apiVersion", "v1"}};
+        node["metadata"] = metadata("", "n" + std::to_string(i));
+        node["status"] = {{"addresses", {{{"type", "InternalIP"}, {"address", "10.0.0.1"}}}}};
+        s.server.apply(std::move(node));
     }
     DiscoveryConfig config = s.config(s.first);
     config.role = role;

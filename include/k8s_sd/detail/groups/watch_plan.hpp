@@ -17,11 +17,11 @@ struct WantedObjects {
     std::vector<std::string> namespaces{};  ///< sorted; empty: all
     std::string label_selector{};
     std::string field_selector{};
-    /// Of the objects. One that the server is asked for has watches of its own.
-    ObjectShare share{};
     /// The selectors may be evaluated here, see Selection.
     bool selects_here = true;
     Fields fields{};  ///< of objects for hosts; none: objects for labels
+    /// Of the objects, as the server is asked for it.
+    ObjectShare share{};
 };
 
 /// What the server has refused to watches that were larger than what a view needs.

@@ -58,11 +58,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
                      callback != nullptr),
           kind_(kind),
           resource_(config.resource),
-          wanted_{inputs.scope.namespaces,
-                  config.label_selector,
-                  config.field_selector,
-                  {},
-                  true,
+          wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
                   fields_meant(kind, config.fields)},
           callback_(std::move(callback)),
           watches_(inputs.watches) {}

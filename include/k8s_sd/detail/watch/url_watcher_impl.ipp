@@ -187,7 +187,7 @@ bool URLWatcherImpl::wants_gzip() const {
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
     report_.begin_probe();
     reader_.expect(Document::list);
-    begin(probe_request(query_, options_, api_version_), Purpose::probe, Waiting::probe);
+    begin(probe_request(query_to_send(), options_, api_version_), Purpose::probe, Waiting::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
@@ -211,7 +211,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
                          true});
     }
     const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
-    WatchRequest request = watch_request(query_, watch, timeout, api_version_);
+    WatchRequest request = watch_request(query_to_send(), watch, timeout, api_version_);
     patience_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout = patience_.allowed();
     if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
