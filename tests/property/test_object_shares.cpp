@@ -3,7 +3,7 @@
 
 #include "k8s_sd/object_share.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_config.hpp"
+#include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"

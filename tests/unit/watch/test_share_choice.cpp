@@ -11,7 +11,7 @@ TEST_CASE("ShareChoice: who refuses the parameter is asked without it at once") 
     REQUIRE(choice.sends());
     CHECK(choice.on_failure(true, status));
     CHECK_FALSE(choice.sends());
-    CHECK(choice.on_list(false));
+    CHECK(choice.on_success(false));
     CHECK(choice.sends());  // unless the server is known by now
 }
 
@@ -31,20 +31,30 @@ TEST_CASE("ShareChoice: where both fail they take turns, without asking again at
     CHECK_FALSE(choice.sends());
     CHECK_FALSE(choice.on_failure(false, 500));
     CHECK(choice.sends());
-    choice.on_accepted();
-    CHECK_FALSE(choice.on_list(true));
+    CHECK_FALSE(choice.on_success(true));
+    CHECK(choice.sends());
 }
 
-TEST_CASE("ShareChoice: a server that has taken the parameter fails for other reasons") {
+TEST_CASE("ShareChoice: a server that has taken the parameter may fail once for other reasons") {
     ShareChoice choice;
-    choice.on_accepted();
+    CHECK_FALSE(choice.on_success(true));
     CHECK_FALSE(choice.on_failure(true, 500));
     CHECK(choice.sends());
+    CHECK_FALSE(choice.on_failure(true, 500));
+    CHECK_FALSE(choice.sends());
+    CHECK(choice.on_success(false));
+    CHECK(choice.on_failure(true, 500));  // an hour later
+}
+
+TEST_CASE("ShareChoice: another server has not taken anything") {
+    ShareChoice choice;
+    choice.on_success(true);
     choice.forget();
     CHECK(choice.on_failure(true, 500));
 }
 
-TEST_CASE("ShareChoice: a list that was meant to be one of everything says nothing") {
+TEST_CASE("ShareChoice: an answer to what was meant to be for everything says nothing") {
     ShareChoice choice;
-    CHECK_FALSE(choice.on_list(false));
+    CHECK_FALSE(choice.on_success(false));
+    CHECK(choice.on_failure(true, 500));
 }

@@ -4,33 +4,33 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whether a watcher of a share asks its server for that share, or for everything. Who refuses the
-/// request for the share is asked for everything at once. If that fails as well, the parameter may
-/// not have been the reason: then the two take turns, until one of them comes through.
+/// Whether a watcher of a share asks its server for that share, or for everything. A server that
+/// refuses the first request for a share is asked for everything at once; one that has answered
+/// such requests may fail once for other reasons. If everything is refused as well, the parameter
+/// may not have been the reason: then the two take turns, until one of them comes through.
 class ShareChoice {
  public:
     /// Whether to send the parameter, where the server is not known to refuse it.
     bool sends() const noexcept { return !without_; }
 
-    /// A request with the parameter came through: it is not the reason of what comes later.
-    void on_accepted() noexcept {
-        accepted_ = true;
-        without_ = asked_again_ = false;
+    /// A request is answered.
+    /// \param with  the parameter was sent
+    /// \returns whether the server refuses the parameter, as it now seems
+    bool on_success(bool with) noexcept {
+        failures_ = 0;
+        const bool refused = std::exchange(without_, false) && !with;
+        accepted_ = with || (accepted_ && !refused);
+        return refused;
     }
     /// A request has failed.
-    /// \param with    the parameter was sent
     /// \param status  of the answer; 0: there was none
     /// \returns whether to ask for the same without the parameter at once
     bool on_failure(bool with, unsigned status) noexcept {
         if (!with) without_ = false;
-        if (!with || accepted_ || !may_be_about_parameters(status)) return false;
-        without_ = true;
-        return !std::exchange(asked_again_, true);
-    }
-    /// A list is complete. \returns whether the server refuses the parameter
-    bool on_list(bool with) noexcept {
-        asked_again_ = false;
-        return !with && std::exchange(without_, false);
+        if (!with || !may_be_about_parameters(status)) return false;
+        ++failures_;
+        without_ = !accepted_ || failures_ > 1;
+        return !accepted_ && failures_ == 1;
     }
     /// The server is another one.
     void forget() noexcept { *this = {}; }
@@ -54,8 +54,8 @@ class ShareChoice {
     }
 
     bool accepted_ = false;
-    bool without_ = false;      ///< the next request is one for everything
-    bool asked_again_ = false;  ///< at once, since something came through
+    bool without_ = false;   ///< the next request is one for everything
+    unsigned failures_ = 0;  ///< of requests for the share, since something came through
 };
 
 }  // namespace k8s_sd::inline v0::detail

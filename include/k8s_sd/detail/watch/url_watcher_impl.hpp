@@ -106,6 +106,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
     void finish_list(const std::string& version);
+    void on_share_refused();
     void report_share(bool by_server);
     void recover();
 

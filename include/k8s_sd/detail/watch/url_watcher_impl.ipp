@@ -365,7 +365,7 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
     if (!exchange_.readable) return;
     if (packed) inflater_ = std::make_unique<Inflater>();
     traffic_->on_success();
-    if (exchange_.sharded) share_.on_accepted();
+    if (share_.on_success(exchange_.sharded)) on_share_refused();
     if (exchange_.watching()) {
         machine_.on_watching(*head_at_);
         on_watching();
@@ -737,6 +737,11 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     }
 }
 
+void URLWatcherImpl::on_share_refused() {
+    if (traffic_->shards.on_refused(now())) report_.on_shard_selector_refused();
+    report_.on_sharded(false);
+}
+
 void URLWatcherImpl::report_share(bool by_server) {
     if (!by_server) traffic_->shards.on_ignored(now());
     report_.on_sharded(by_server);
@@ -749,10 +754,6 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     if (stopped_) return;
     if (machine_.stream_failed()) traffic_->streamed_lists.on_failure(query_.kind, now());
     encoding_.on_list();
-    if (!query_.share.is_all() && share_.on_list(exchange_.sharded)) {
-        if (traffic_->shards.on_refused(now())) report_.on_shard_selector_refused();
-        report_.on_sharded(false);
-    }
     gzip_failed_ = false;
     if (report_.on_list(now(), exchange_.streamed)) observer_.on_status();
     if (!stopped_ && report_.on_synced()) {
