@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/logger.ipp"
 #include "k8s_sd/detail/base/metrics_text.ipp"
+#include "k8s_sd/detail/base/object_share.ipp"
 #include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/printable.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"

@@ -28,6 +28,7 @@ class MemberSource;
 class Membership;
 class Object;
 class ObjectCache;
+class ObjectShare;
 class ProgramRunner;
 class ReferenceSets;
 class Resolver;

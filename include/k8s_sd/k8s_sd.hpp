@@ -32,6 +32,7 @@
 #include "k8s_sd/label_origin.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/object_share.hpp"
 #include "k8s_sd/per_node.hpp"
 #include "k8s_sd/required_access.hpp"
 #include "k8s_sd/selector.hpp"

@@ -20,6 +20,7 @@ struct ListHead {
     std::string resource_version, continue_token;
     /// False: the document has no place for items, so it is hardly a list.
     bool has_items = false;
+    std::string shard_selector{};  ///< of shardInfo; empty: the server says nothing of shards
 };
 
 /// What is wrong with one object, in words; an empty text: nothing.

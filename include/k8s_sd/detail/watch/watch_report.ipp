@@ -99,6 +99,12 @@ void WatchReport::on_other_encoding(const Failure& failure) {
         failure.ec);
 }
 
+void WatchReport::on_shard_selector_refused() {
+    log(LogLevel::warning,
+        "the server refuses the parameter shardSelector; it sends everything, and what is not of "
+        "the share is dropped here");
+}
+
 void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
     add(metrics_.shrunken_lists);
     log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
@@ -181,7 +187,11 @@ void WatchReport::count_objects(int delta) {
     add(metrics_.objects, delta);
 }
 
-std::string WatchReport::url() const { return server_ + collection_target(query_, api_version_); }
+/// Without the share, which may be long, and is not always sent.
+std::string WatchReport::url() const {
+    const WatchQuery whole{query_.kind, query_.ns, query_.label_selector, query_.field_selector};
+    return server_ + collection_target(whole, api_version_);
+}
 
 void WatchReport::log(LogLevel level, const std::string& text, error_code error) const {
     if (!logger_.enabled(level)) return;
