@@ -30,7 +30,8 @@ class JsonReporter final : public Reporter {
             write_json(out_, group->source());
             separator = ",";
         }
-        out_ << "]}";
+        out_ << "]" << (diff.unconfirmed ? ",\"unconfirmed\":true" : "")
+             << (diff.confirms ? ",\"confirms\":true" : "") << "}";
         out_.end_line();
     }
 

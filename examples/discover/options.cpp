@@ -4,6 +4,7 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "support/process_variables.hpp"
 #include "support/server_options.hpp"
+#include "support/warm_options.hpp"
 
 #include <algorithm>
 #include <string>
@@ -183,7 +184,8 @@ support::CommandLine command_line(Options& options) {
                      "Try it without a cluster:  discover --sim\n",
             .sections = {server_options(options), support::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
-                         support::fleet_options(options.fleet), output_options(options)},
+                         support::fleet_options(options.fleet),
+                         support::warm_options(options.warm_start), output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "
                      "SIGTERM end it with 0.\n",
@@ -205,6 +207,7 @@ void check_what_replaces_a_run(const Options& o) {
     refuse(o.output == Output::targets || o.output == Output::quiet, "--output");
     refuse(o.fleet.is_fleet(), "--fleet-service");
     refuse(!o.fleet.listen.empty(), "--listen");
+    refuse(!o.warm_start.directory.empty(), "--snapshot-dir");
     if (o.check) return;
     refuse(o.output != Output::text, "--output");
     refuse(o.timeout.has_value(), "--timeout");

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/logger.hpp"
+#include "k8s_sd/warm_start.hpp"
 #include "support/command_line.hpp"
 #include "support/fleet_options.hpp"
 #include "support/terminal.hpp"
@@ -22,6 +23,7 @@ struct Options {
     bool sim = false;
     unsigned jobs = 1;
     support::FleetOptions fleet;
+    k8s_sd::WarmStart warm_start;
     bool check = false;           ///< try what the configuration needs
     bool print_rbac = false;      ///< print the permissions that it needs
     std::string service_account;  ///< empty: the usual one

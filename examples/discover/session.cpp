@@ -40,6 +40,11 @@ k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal&
     return logger;
 }
 
+/// Whether the job's first state of the API server is known by this.
+bool is_complete(const k8s_sd::TargetGroupDiff& diff) {
+    return (diff.full && !diff.unconfirmed) || diff.confirms;
+}
+
 void print_unsynced(const k8s_sd::DiscovererStatus& status) {
     for (const k8s_sd::WatchStatus& watch : status.watches) {
         if (watch.synced) continue;
@@ -108,7 +113,8 @@ void Session::make_discoverers() {
     for (unsigned job = 0; job < options_.jobs; ++job) {
         discoverers_.emplace_back(
             io_.get_executor(), options_.config,
-            [this, job](const k8s_sd::TargetGroupDiff& diff) { on_diff(job, diff); });
+            [this, job](const k8s_sd::TargetGroupDiff& diff) { on_diff(job, diff); },
+            options_.warm_start);
     }
 }
 
@@ -155,7 +161,7 @@ void Session::wait_for_signals() {
 }
 
 void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
-    if (diff.full && ++synced_jobs_ == options_.jobs) member_->set_synced();
+    if (is_complete(diff) && ++synced_jobs_ == options_.jobs) member_->set_synced();
     if (shared_jobs_.empty()) return report(job, diff);
     SharedJob& shared = shared_jobs_[job];
     shared.synced = true;
@@ -199,7 +205,9 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (stopped_ || diff.empty()) return;
     if (progress_) progress_->stop();
     reporter_->diff(job, diff);
-    if (diff.full && ++told_jobs_ == options_.jobs) on_synced();
+    if (diff.unconfirmed) reporter_->comment("unconfirmed: " + discoverers_[job].status().snapshot);
+    if (diff.confirms) reporter_->comment("the API server has confirmed the targets");
+    if (is_complete(diff) && ++told_jobs_ == options_.jobs) on_synced();
 }
 
 void Session::on_synced() {

@@ -72,8 +72,7 @@ class Program {
           report_timer_(strand_),
           ready_timer_(strand_),
           end_timer_(strand_),
-          jobs_(strand_, io.get_executor(), k8s_sd::Sharding(options_.sharding),
-                first_share(options_.fleet),
+          jobs_(strand_, io.get_executor(), options_, first_share(options_.fleet),
                 {[this](std::string line) { print(std::move(line)); },
                  [this] { asio::post(strand_, [this] { count_scrape(); }); }}) {
         asio::post(strand_, [this] { start(); });

@@ -3,6 +3,7 @@
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "support/option_values.hpp"
 #include "support/server_options.hpp"
+#include "support/warm_options.hpp"
 
 #include <cstddef>
 
@@ -57,6 +58,21 @@ support::Section sharding_options(Options& o) {
               [&](Text v) { o.sharding.replication_factor = support::count(v); }}}};
 }
 
+/// What all programs have, and what only a scraper has.
+support::Section snapshot_options(Options& o) {
+    using enum Unconfirmed;
+    const support::Choices<Unconfirmed> choices{
+        {"without-credentials", without_credentials}, {"off", off}, {"on", on}};
+    support::Section section = support::warm_options(o.warm_start);
+    section.options.push_back(
+        {"--scrape-unconfirmed", "HOW",
+         "whether targets of a file are scraped before the API server has confirmed them: " +
+             support::either(support::names_of(choices), "without-credentials") +
+             "; an address may belong to somebody else by now",
+         support::choice(o.unconfirmed, choices)});
+    return section;
+}
+
 support::Section run_options(Options& o) {
     return {
         "Run",
@@ -85,8 +101,8 @@ support::CommandLine command_line(Options& options) {
                          support::server_options(options.server,
                                                  "configurations that name none run in a pod"),
                          support::credential_options(options.server),
-                         support::fleet_options(options.fleet), sharding_options(options),
-                         run_options(options)},
+                         support::fleet_options(options.fleet), snapshot_options(options),
+                         sharding_options(options), run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n"};
 }

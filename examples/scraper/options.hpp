@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
+#include "k8s_sd/warm_start.hpp"
 #include "support/command_line.hpp"
 #include "support/fleet_options.hpp"
 
@@ -10,6 +11,9 @@
 #include <string>
 
 namespace scraper {
+
+/// What is done with targets that come from a snapshot, until the API server confirms them.
+enum class Unconfirmed { without_credentials, off, on };
 
 /// What the command line asks for.
 struct Options {
@@ -20,6 +24,8 @@ struct Options {
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     k8s_sd::ShardingOptions sharding;
     support::FleetOptions fleet;
+    k8s_sd::WarmStart warm_start;
+    Unconfirmed unconfirmed = Unconfirmed::without_credentials;
     std::chrono::milliseconds check_interval = std::chrono::seconds(5);
     std::chrono::milliseconds report_interval = std::chrono::seconds(5);
     unsigned threads = 1;

@@ -45,10 +45,11 @@ k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
 
 ScrapeJob::ScrapeJob(const asio::any_io_executor& executor, k8s_sd::ScrapeJob job,
                      k8s_sd::Sharding sharding, const k8s_sd::FleetShare& share,
-                     const JobEvents& events)
+                     Unconfirmed unconfirmed, const JobEvents& events)
     : strand_(asio::make_strand(executor)),
       name_(job.scrape.job_name),
       sharding_(std::move(sharding)),
+      unconfirmed_(unconfirmed),
       events_(events),
       discovery_(std::move(job.discovery)),
       handover_timer_(strand_),
@@ -68,8 +69,10 @@ void ScrapeJob::reload(k8s_sd::ScrapeJob job, std::vector<k8s_sd::ProviderId> pr
 }
 
 void ScrapeJob::apply(k8s_sd::JobDiff diff) {
-    asio::post(strand_,
-               [self = shared_from_this(), diff = std::move(diff)] { self->pool_.apply(diff); });
+    asio::post(strand_, [self = shared_from_this(), diff = std::move(diff)] {
+        self->pool_.apply(diff);
+        self->refuse_as_needed();
+    });
 }
 
 void ScrapeJob::share(k8s_sd::FleetShare share) {
@@ -133,7 +136,15 @@ void ScrapeJob::start(TargetId id, const ScrapeTargetPtr& target) noexcept {
 /// As in Prometheus, no target is left out, but all of them are down.
 void ScrapeJob::over_limit(bool over) noexcept {
     refusal_ = over ? "there are more targets than target_limit" : "";
-    for (const auto& [id, loop] : loops_) loop->refuse(refusal_);
+    refuse_as_needed();
+}
+
+/// Targets that the API server has not confirmed may be left alone.
+void ScrapeJob::refuse_as_needed() {
+    for (const auto& [id, loop] : loops_) {
+        const bool off = unconfirmed_ == Unconfirmed::off && pool_.unconfirmed(*loop->target());
+        loop->refuse(off ? "the API server has not confirmed the target yet" : refusal_);
+    }
 }
 
 void ScrapeJob::report() const {
@@ -161,7 +172,12 @@ GetToken ScrapeJob::token_source(const ScrapeTarget& target) {
     const std::string_view secret = target.get(TokenStore::label);
     if (secret.empty() || discovery_.configs.empty()) return {};
     if (!tokens_) tokens_.emplace(strand_, discovery_.configs.front());
-    return tokens_->source(secret);
+    if (unconfirmed_ == Unconfirmed::on) return tokens_->source(secret);
+    // An address may belong to somebody else by now.
+    return [this, source = tokens_->source(secret),
+            target = ScrapeTargetPtr(&target)](const TokenHandler& handler) {
+        pool_.unconfirmed(*target) ? handler({}, {}) : source(handler);
+    };
 }
 
 void ScrapeJob::say(const std::string& text) const { events_.print(name_ + ": " + text); }

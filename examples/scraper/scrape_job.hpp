@@ -2,6 +2,7 @@
 
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
+#include "options.hpp"
 #include "scrape_loop.hpp"
 #include "token_store.hpp"
 
@@ -29,7 +30,7 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
                         private k8s_sd::TargetHandler {
  public:
     ScrapeJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeJob, k8s_sd::Sharding,
-              const k8s_sd::FleetShare&, const JobEvents&);
+              const k8s_sd::FleetShare&, Unconfirmed, const JobEvents&);
 
     /// \param providers  of the new configuration
     void reload(k8s_sd::ScrapeJob, std::vector<k8s_sd::ProviderId> providers);
@@ -53,12 +54,14 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
 
     void report() const;
     void finish_handovers_later();
+    void refuse_as_needed();
     GetToken token_source(const k8s_sd::ScrapeTarget&);
     void say(const std::string& text) const;
 
     const boost::asio::any_io_executor strand_;
     const std::string name_;
     const k8s_sd::Sharding sharding_;
+    const Unconfirmed unconfirmed_;
     const JobEvents events_;
     k8s_sd::Job discovery_;
     std::optional<TokenStore> tokens_;  // outlives the loops

@@ -36,13 +36,15 @@ void explain_first_target(k8s_sd::TargetBuilder builder, const k8s_sd::FleetShar
 }  // namespace
 
 ScrapeJobs::ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
-                       k8s_sd::Sharding sharding, k8s_sd::FleetShare share, JobEvents events)
+                       const Options& options, k8s_sd::FleetShare share, JobEvents events)
     : strand_(std::move(strand)),
       workers_(std::move(workers)),
-      sharding_(std::move(sharding)),
+      sharding_(options.sharding),
+      unconfirmed_(options.unconfirmed),
       share_(std::move(share)),
       events_(std::move(events)),
       manager_(strand_, [this](k8s_sd::JobDiff diff) { on_diff(std::move(diff)); }) {
+    manager_.set_warm_start(options.warm_start);
     manager_.async_run(boost::asio::detached);
 }
 
@@ -62,7 +64,8 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
         if (entry.job) {
             entry.job->reload(job, manager_.providers(name));
         } else {
-            entry.job = std::make_shared<ScrapeJob>(workers_, job, sharding_, share_, events_);
+            entry.job = std::make_shared<ScrapeJob>(workers_, job, sharding_, share_, unconfirmed_,
+                                                    events_);
         }
         entry.config = job.scrape;
         entry.wanted = true;

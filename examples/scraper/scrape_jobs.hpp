@@ -3,6 +3,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
+#include "options.hpp"
 #include "scrape_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,7 +21,7 @@ class ScrapeJobs {
     /// \param strand   of the caller
     /// \param workers  whose threads work on the jobs
     ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
-               k8s_sd::Sharding, k8s_sd::FleetShare, JobEvents);
+               const Options&, k8s_sd::FleetShare, JobEvents);
 
     /// Makes these the jobs; what is not touched goes on. Says what cannot be used.
     void apply(const k8s_sd::ScrapeConfigFile&);
@@ -49,7 +50,8 @@ class ScrapeJobs {
 
     boost::asio::any_io_executor strand_;
     boost::asio::any_io_executor workers_;
-    k8s_sd::Sharding sharding_;
+    const k8s_sd::Sharding sharding_;
+    const Unconfirmed unconfirmed_;
     k8s_sd::FleetShare share_;
     JobEvents events_;
     std::map<std::string, Entry, std::less<>> jobs_;

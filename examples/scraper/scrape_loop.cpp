@@ -114,7 +114,9 @@ void ScrapeLoop::scrape() {
                                                            std::string_view token) {
         if (self->is_over(stage)) return;
         if (!error.empty()) return self->finish("credentials: " + error);
-        self->request_.set(http::field::authorization, "Bearer " + std::string(token));
+        if (!token.empty()) {
+            self->request_.set(http::field::authorization, "Bearer " + std::string(token));
+        }
         self->resolve();
     });
 }

@@ -50,6 +50,7 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     void refuse(const std::string& reason) { refusal_ = reason; }
 
     const std::string& url() const noexcept { return url_; }
+    const k8s_sd::ScrapeTargetPtr& target() const noexcept { return target_; }
     /// The same one, with the discovered labels of now.
     void set_target(k8s_sd::ScrapeTargetPtr target) { target_ = std::move(target); }
     const std::optional<ScrapeResult>& last() const noexcept { return last_; }

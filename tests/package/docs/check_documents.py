@@ -42,6 +42,8 @@ WHERE_IS = {
         {"detail/fleet/slice_members.ipp": "conditions.is_terminating()"},
     "How is a target handed over?":
         {"detail/scrape/built_group.ipp": "Duration handover_time("},
+    "What is in a snapshot of targets?":
+        {"detail/discovery/packed_groups.ipp": "shapes: count, then of each"},
     "What does a watcher tell its host?":
         {"detail/hosts/object_watch.ipp": "News take_news() override"},
     "How does a host read instead of being called?":

@@ -21,6 +21,8 @@ bool GroupShare::has(std::string_view source) const {
 TargetGroupDiff GroupShare::apply(const TargetGroupDiff& diff) {
     TargetGroupDiff mine;
     mine.full = diff.full;
+    mine.unconfirmed = diff.unconfirmed;
+    mine.confirms = diff.confirms;
     if (diff.full) {
         all_.clear();
         groups_.clear();

@@ -1,0 +1,28 @@
+#include "support/warm_options.hpp"
+
+#include "support/option_values.hpp"
+
+#include <string>
+
+namespace support {
+
+Section warm_options(k8s_sd::WarmStart& o) {
+    using Text = const std::string&;
+    return {
+        "Targets over restarts",
+        {{"--snapshot-dir", "DIRECTORY",
+          "keep the targets in files of this directory, for a start while the API server is "
+          "away; made with mode 0700 if it is missing",
+          text(o.directory)},
+         {"--snapshot-after", "SECONDS",
+          "use them when the API server has not answered for so long (default 5; 0: at once)",
+          [&o](Text v) { o.patience = v == "0" ? k8s_sd::Duration{} : seconds(v); }},
+         {"--snapshot-max-age", "SECONDS", "ignore files that are older (default 3600)",
+          [&o](Text v) { o.max_age = seconds(v); }},
+         {"--snapshot-annotations", "PREFIX",
+          "keep annotations whose names begin so in labels, besides prometheus_io_; repeatable. "
+          "They may be credentials",
+          [&o](Text v) { o.annotations.push_back(v); }}}};
+}
+
+}  // namespace support
