@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/dialect.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/object_share.hpp"
 #include "k8s_sd/role.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -95,6 +96,10 @@ struct WatchOptions {
     std::size_t max_targets_per_object = 100'000;
     /// Configurations of one server and with equal options share watches in this way.
     SelectorSharing share_selectors = SelectorSharing::automatic;
+    /// A share (DiscoveryConfig::share) is asked of the server, with the parameter shardSelector
+    /// (KEP-5866, off by default in Kubernetes 1.36 and 1.37). A server that does not know it sends
+    /// everything; one that refuses it is asked for everything for an hour. False: it is not sent.
+    bool server_side_shares = true;
     std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
     std::size_t max_objects = 1'000'000;                   ///< that one URL may have
     auto operator<=>(const WatchOptions&) const = default;
@@ -117,6 +122,9 @@ struct DiscoveryConfig {
     bool own_namespace = false;
     /// Filters of the server; see Selector.
     std::vector<Selector> selectors{};
+    /// Of the objects of the role; with roles pod, node and service only. Those that metadata is
+    /// attached from are watched in full. What is outside is dropped, also if the server sends it.
+    ObjectShare share{};
     /// Labels of related objects.
     AttachMetadata attach_metadata{};
     /// Whose labels to make, and whose rules the configuration follows.
@@ -152,6 +160,9 @@ struct WatchScope {
     /// Sorted by role, one per role (several are joined with commas in the order of the
     /// configuration), only of roles that the configuration watches.
     std::vector<Selector> selectors{};
+    /// See DiscoveryConfig::share.
+    ObjectShare share{};
+    Role share_role = Role::pod;  ///< whose objects it is of; without a share Role::pod
     /// See DiscoveryConfig::watch.
     WatchOptions watch{};
     auto operator<=>(const WatchScope&) const = default;

@@ -89,6 +89,10 @@ struct WatchStatus {
     std::array<std::uint64_t, list_reason_count> lists{};
     std::uint64_t streamed_lists = 0;  ///< those of them that began a watch (watch-lists)
     std::string resource_version;      ///< what is known is as new as this
+    /// Of a watch of a share (ObjectShare): whether the server sends that share only, as it last
+    /// said (shardInfo of a list) or showed (by an object outside of it). Nothing: it has done
+    /// neither, which is so while all lists are streamed ones and bring what they should.
+    std::optional<bool> server_sharded;
 };
 
 /// How a discoverer is doing, or another provider of a job. Targets are never dropped because of

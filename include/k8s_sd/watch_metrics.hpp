@@ -63,6 +63,12 @@ inline constexpr WatchMetric watch_metrics[] = {
      [](const WatchStatus& s, TimePoint) -> std::optional<double> {
          return detail::in_seconds(s.pause.value_or(Duration{}));
      }},
+    {{"k8s_sd_watch_server_sharded", MetricType::gauge,
+      "Whether the server sends no more than the share that is watched, where that is known."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (!s.server_sharded) return std::nullopt;
+         return *s.server_sharded ? 1 : 0;
+     }},
 };
 
 /// Complete lists by the reason, a label of that name.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/kind.hpp"
+#include "k8s_sd/object_share.hpp"
 
 #include <compare>
 #include <string>
@@ -13,6 +14,7 @@ struct WatchQuery {
     std::string ns;              ///< empty: all namespaces
     std::string label_selector;  ///< empty: no filter
     std::string field_selector;  ///< empty: no filter
+    ObjectShare share{};         ///< objects outside of it are dropped, whoever sends them
     auto operator<=>(const WatchQuery&) const = default;
 };
 

@@ -294,6 +294,31 @@ TEST_CASE("validate: certificates come from one source and with their keys") {
     CHECK(problem(config) == "");
 }
 
+TEST_CASE("validate: only roles that join no other kinds have shares") {
+    for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+        for (std::size_t i = 0; i < role_names.size(); ++i) {
+            const Role role = static_cast<Role>(i);
+            DiscoveryConfig config{.role = role, .dialect = dialect};
+            CHECK_NOTHROW(validate(config));
+            config.share = ObjectShare::part(1, 3);
+            if (role == Role::pod || role == Role::node || role == Role::service) {
+                CHECK_NOTHROW(validate(config));
+            } else {
+                CHECK_THROWS_AS(validate(config), ConfigError);
+            }
+        }
+    }
+}
+
+TEST_CASE("resolve: a share is one of the role's objects, and everything is of no role") {
+    DiscoveryConfig config{.role = Role::node};
+    config.api_server.url = "http://a";
+    CHECK(resolve(config).scope.share_role == Role::pod);
+    config.share = ObjectShare::part(1, 3);
+    CHECK(resolve(config).scope.share_role == Role::node);
+    CHECK(resolve(config).scope.share == config.share);
+}
+
 TEST_CASE("validate: watch options must not contradict each other") {
     const auto with = [](auto set) {
         DiscoveryConfig config;

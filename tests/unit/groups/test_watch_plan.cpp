@@ -10,6 +10,8 @@ using k8s_sd::detail::WantedObjects;
 
 namespace {
 
+const ObjectShare half = ObjectShare::part(0, 2);
+
 struct Plan {
     Kind kind = Kind::pod;
     std::vector<WantedObjects> views;
@@ -28,6 +30,7 @@ struct Plan {
                 text += " " + (query.ns.empty() ? "*" : query.ns);
                 const std::string selectors = query.label_selector + ";" + query.field_selector;
                 if (selectors != ";") text += "[" + selectors + "]";
+                if (!query.share.is_all()) text += query.share == half ? "/half" : "/?";
             }
         }
         return text.empty() ? text : text.substr(1);
@@ -35,6 +38,11 @@ struct Plan {
     Plan& view(std::vector<std::string> namespaces, std::string label, std::string field = {},
                bool here = true) {
         views.push_back({std::move(namespaces), std::move(label), std::move(field), here});
+        return *this;
+    }
+    /// Of the last view.
+    Plan& share(const ObjectShare& share) {
+        views.back().share = share;
         return *this;
     }
     Plan& refuse(const std::string& ns, const std::string& label = {}) {
@@ -94,6 +102,13 @@ TEST_CASE("Watch plan: what is not selected here keeps its own watch") {
           "*[;spec.nodeName=n] | *");
     CHECK(Plan().view({"a"}, "app=x", "", false).view({"a"}, "app=y").text() ==
           "a[app=x;] | a[app=y;]");
+}
+
+TEST_CASE("Watch plan: a share that the server is asked for has a watch of its own") {
+    CHECK(Plan().view({}, "", "", false).share(half).view({}, "").text() == "*/half | *");
+    CHECK(Plan().view({"a"}, "app=x", "", false).share(half).text() == "a[app=x;]/half");
+    CHECK(Plan().view({}, "app=x", "", false).share(half).view({}, "app=x").text() ==
+          "*[app=x;]/half | *[app=x;]");
 }
 
 TEST_CASE("Watch plan: nothing is shared where the host says so") {

@@ -68,7 +68,7 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::Moved&) const { return "moved"; }
         std::string operator()(const Machine::NoPlace&) const { return "no place"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
-        std::string operator()(const Machine::OtherEncoding&) const { return "encoding"; }
+        std::string operator()(const Machine::AskOtherwise&) const { return "encoding"; }
         std::string operator()(const Machine::OtherServer&) const { return "other server"; }
         std::string operator()(const Machine::Slept&) const { return "slept"; }
     } const visitor;

@@ -499,11 +499,11 @@ TEST_CASE("WatchMachine: only a server that is away is waited for until it works
 
 TEST_CASE("WatchMachine: another encoding is asked for at once in the same step") {
     Subject s;
-    CHECK(s.next(Machine::OtherEncoding{}) == "list limit=500");
+    CHECK(s.next(Machine::AskOtherwise{}) == "list limit=500");
     s.page("a");
-    CHECK(s.next(Machine::OtherEncoding{}) == "list continue=a limit=500");
+    CHECK(s.next(Machine::AskOtherwise{}) == "list continue=a limit=500");
     s.listed("5");
-    CHECK(s.next(Machine::OtherEncoding{}) == "watch 7");
+    CHECK(s.next(Machine::AskOtherwise{}) == "watch 7");
 }
 
 TEST_CASE("WatchMachine: new credentials are tried at once for the same step") {

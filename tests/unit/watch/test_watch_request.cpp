@@ -25,6 +25,10 @@ TEST_CASE("watch request: the collection is that of the kind, with the selectors
                                   "endpointslices?labelSelector=app+in+%28a%2Cb%29");
     q.field_selector = "metadata.name=x&limit=1";
     CHECK(collection_target(q).ends_with("%29&fieldSelector=metadata.name%3Dx%26limit%3D1"));
+    q = {};
+    q.share = ObjectShare({{1, 0}});
+    CHECK(collection_target(q) == "/api/v1/pods?shardSelector=shardRange%28object.metadata.uid%2C+"
+                                  "%270x0000000000000001%27%2C+%270x10000000000000000%27%29");
 }
 
 TEST_CASE("Watch request: an older version of an API has the same path but for the version") {

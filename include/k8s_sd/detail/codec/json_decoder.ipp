@@ -30,7 +30,7 @@ void JsonDecoder::begin(Document document) {
 }
 
 void JsonDecoder::begin_list() {
-    list_ = {{}, {}, {}, list_.item};
+    list_ = {{}, {}, {}, {}, list_.item};
     head_ = {};
     start(schema_.list, &list_, schema_.list.member("items"));
 }
@@ -120,7 +120,8 @@ error_code JsonDecoder::finish_list() {
     if (!projector.document_problem().empty()) {
         return fail(errc::malformed_response, projector.document_problem());
     }
-    head_ = {list_.kind, list_.resource_version, list_.continue_token, projector.has_records()};
+    head_ = {list_.kind, list_.resource_version, list_.continue_token, list_.shard_selector,
+             projector.has_records()};
     return {};
 }
 

@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// A list in JSON, around its items.
 struct JsonList {
-    std::string kind, resource_version, continue_token;
+    std::string kind, resource_version, continue_token, shard_selector;
     void* item = nullptr;  ///< where the items are decoded to, one after the other
 };
 
@@ -43,6 +43,7 @@ inline JsonSchema::JsonSchema(Projection item, Projection event_object) {
         {"metadata", object({
                          {"resourceVersion", text<&JsonList::resource_version>()},
                          {"continue", text<&JsonList::continue_token>()},
+                         {"shardInfo", object({{"selector", text<&JsonList::shard_selector>()}})},
                      })},
         {"items", std::move(items)},
     });

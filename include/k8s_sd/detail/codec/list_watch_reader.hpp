@@ -39,6 +39,7 @@ class ListWatchReader final : private DocumentSink {
     /// Of the list, once finish() has succeeded.
     const std::string& resource_version() const noexcept { return list_.resource_version; }
     const std::string& continue_token() const noexcept { return list_.continue_token; }
+    const std::string& shard_selector() const noexcept { return list_.shard_selector; }
     /// What the last error code means, in words.
     const std::string& problem() const noexcept { return problem_; }
 

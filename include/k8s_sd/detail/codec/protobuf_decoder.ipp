@@ -245,6 +245,7 @@ error_code ProtobufDecoder::on_list_meta(std::string_view bytes) {
     if (!meta) return malformed("the list's metadata is not protobuf");
     head_.resource_version = meta->resource_version;
     head_.continue_token = meta->continue_token;
+    head_.shard_selector = meta->shard_selector;
     return {};
 }
 

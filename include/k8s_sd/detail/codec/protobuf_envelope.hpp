@@ -31,7 +31,7 @@ enum class ListField : std::uint32_t { metadata = 1, item = 2 };
 
 /// A list's metadata.
 struct ProtobufListMeta {
-    std::string_view resource_version, continue_token;
+    std::string_view resource_version, continue_token, shard_selector;
 };
 
 /// The name of the kind in a runtime.TypeMeta; nothing if it is not well-formed.

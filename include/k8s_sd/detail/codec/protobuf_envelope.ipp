@@ -77,24 +77,34 @@ bool read_into(ProtobufEnvelope& envelope, std::string_view document, bool cut) 
     return read_fields(document.substr(protobuf_magic.size()), cut, take) && kind_is_good;
 }
 
+/// The text in a field; "" without one, nothing if the message is not well-formed.
+std::optional<std::string_view> read_text(std::string_view message, std::uint64_t field) {
+    std::string_view text;
+    const auto take = [&](std::uint64_t number, std::string_view bytes) {
+        if (number == field) text = bytes;
+    };
+    if (!read_fields(message, false, take)) return std::nullopt;
+    return text;
+}
+
 }  // namespace
 
 std::optional<std::string_view> read_kind(std::string_view type_meta) {
-    std::string_view kind;
-    const auto take = [&](std::uint64_t number, std::string_view bytes) {
-        if (number == 2) kind = bytes;
-    };
-    if (!read_fields(type_meta, false, take)) return std::nullopt;
-    return kind;
+    return read_text(type_meta, 2);
 }
 
 std::optional<ProtobufListMeta> read_list_meta(std::string_view message) {
     ProtobufListMeta meta;
+    bool shard_is_good = true;
     const auto take = [&](std::uint64_t number, std::string_view bytes) {
         if (number == 2) meta.resource_version = bytes;
         if (number == 3) meta.continue_token = bytes;
+        if (number != 5) return;
+        const auto selector = read_text(bytes, 1);
+        shard_is_good = selector.has_value();
+        meta.shard_selector = selector.value_or("");
     };
-    if (!read_fields(message, false, take)) return std::nullopt;
+    if (!read_fields(message, false, take) || !shard_is_good) return std::nullopt;
     return meta;
 }
 

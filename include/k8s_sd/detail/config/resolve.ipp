@@ -133,6 +133,8 @@ ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& file
     resolved.scope.namespaces =
         detail::configured_namespaces(config, [&] { return own_namespace(files); });
     resolved.scope.selectors = resolve_selectors(config);
+    resolved.scope.share = config.share;
+    if (!config.share.is_all()) resolved.scope.share_role = config.role;
     resolved.scope.watch = config.watch;
     resolved.view.dialect = config.dialect;
     resolved.view.attach_metadata = config.attach_metadata;

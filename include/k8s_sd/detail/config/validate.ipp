@@ -175,6 +175,19 @@ void check_selectors(const DiscoveryConfig& config) {
     }
 }
 
+/// What a target takes from objects of other kinds may be in any share.
+void check_share(const DiscoveryConfig& config) {
+    const bool joins =
+        config.role != Role::pod && config.role != Role::node && config.role != Role::service;
+    if (config.share.is_all() || !joins) return;
+    throw ConfigError("share",
+                      "role " + std::string(to_string(config.role)) +
+                          " takes labels from objects of other kinds, which are in other shares; "
+                          "only roles pod, node and service have shares. Discover all of it in "
+                          "each replica and drop the targets of others, or give each replica "
+                          "namespaces of its own");
+}
+
 void check_watch(const WatchOptions& watch) {
     const std::pair<const char*, Duration> durations[] = {
         {"watch.connect_timeout", watch.connect_timeout},
@@ -217,6 +230,7 @@ void validate(const DiscoveryConfig& config) {
     check_server(config);
     check_namespaces(config);
     check_selectors(config);
+    check_share(config);
     check_watch(config.watch);
     if (config.min_update_interval < Duration::zero()) {
         throw ConfigError("min_update_interval", "must not be negative");

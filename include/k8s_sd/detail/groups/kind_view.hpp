@@ -20,10 +20,11 @@ class AudienceTable;
 class KindWatches;
 class SharedWatch;
 
-/// Those views of a kind that have one selection.
+/// Those views of a kind that have one selection of one share.
 struct Party {
     Selection selection;
     std::string label_selector, field_selector;
+    ObjectShare share;
     std::size_t number = 0;  ///< in audiences
 
     bool has_selectors_of(const WatchQuery& query) const {

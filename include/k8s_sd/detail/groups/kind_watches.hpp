@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     void plan_soon();
     void plan(const SharedWatch* failing);
     bool is_selected_here(const Selection&) const;
+    bool is_selected_here(const WantedObjects&) const;
     SharedWatchPtr find_watch(const WatchQuery&, const std::vector<KindView*>& views) const;
     std::shared_ptr<const ObjectForm> form_for(const std::vector<KindView*>& views) const;
     SharedWatchPtr make_watch(const WatchQuery&, const std::vector<KindView*>& views,
@@ -56,6 +58,9 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     void switch_to_next(KindView&);
 
     bool refuse(SharedWatch&, error_code why);
+    bool has_several_shares() const;
+    bool server_shards() const;
+    void on_more_than_share();
     void log_refusal(const SharedWatch&, error_code why) const;
     void on_too_many_audiences();
 
@@ -64,7 +69,8 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     const std::shared_ptr<ObjectMaker> maker_;
     std::vector<KindView*> views_;
     std::vector<std::weak_ptr<SharedWatch>> running_;
-    std::map<std::pair<std::string, std::string>, std::weak_ptr<const Party>> parties_;
+    using Selected = std::tuple<std::string, std::string, ObjectShare>;  ///< with two selectors
+    std::map<Selected, std::weak_ptr<const Party>> parties_;
     AudienceTable audiences_;
     RefusedWatches refused_;
     std::size_t waiting_ = 0;          ///< views that have something next

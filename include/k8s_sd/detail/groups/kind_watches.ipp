@@ -40,19 +40,20 @@ void KindWatches::remove(KindView& view) {
 
 /// Parties that somebody still knows have different numbers.
 PartyPtr KindWatches::party_of(const WantedObjects& wanted) {
-    if (wanted.label_selector.empty() && wanted.field_selector.empty()) return nullptr;
+    if (wanted.label_selector.empty() && wanted.field_selector.empty() && wanted.share.is_all())
+        return nullptr;
     std::erase_if(parties_, [](const auto& entry) { return entry.second.expired(); });
-    auto& known = parties_[{wanted.label_selector, wanted.field_selector}];
+    auto& known = parties_[{wanted.label_selector, wanted.field_selector, wanted.share}];
     if (PartyPtr party = known.lock()) return party;
     std::vector<bool> taken(parties_.size() + 1);
-    for (const auto& [selectors, weak] : parties_) {
+    for (const auto& [selected, weak] : parties_) {
         const PartyPtr party = weak.lock();
         if (party && party->number < taken.size()) taken[party->number] = true;
     }
     const auto free = std::find(taken.begin(), taken.end(), false) - taken.begin();
     const PartyPtr party = std::make_shared<const Party>(
         Party{Selection(kind_, wanted.label_selector, wanted.field_selector), wanted.label_selector,
-              wanted.field_selector, static_cast<std::size_t>(free)});
+              wanted.field_selector, wanted.share, static_cast<std::size_t>(free)});
     known = party;
     return party;
 }
@@ -76,14 +77,40 @@ bool KindWatches::is_selected_here(const Selection& selection) const {
     return selection.known_here() && (wide || !selection.narrow());
 }
 
+/// So it has of a share, if it is asked for it.
+bool KindWatches::is_selected_here(const WantedObjects& wanted) const {
+    return wanted.share.is_all() || common_->options.share_selectors == SelectorSharing::always;
+}
+
+/// Whether one watch would do for watches that the server sends everything to.
+bool KindWatches::has_several_shares() const {
+    return std::any_of(views_.begin(), views_.end(), [this](const KindView* view) {
+        return view->wanted_.share != views_.front()->wanted_.share;
+    });
+}
+
+bool KindWatches::server_shards() const {
+    const ApiClientImpl& api = common_->client->impl();
+    return common_->options.server_side_shares &&
+           !api.traffic->shards.of_no_use(api.environment.clock->now());
+}
+
+/// A watch of a share is sent, or has to ask for, more than the share.
+void KindWatches::on_more_than_share() {
+    if (has_several_shares() && !server_shards()) plan_soon();
+}
+
 /// \param failing  a watch that shall not go on, or null
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
+    const bool in_one = has_several_shares() && !server_shards() && !too_many_audiences_;
     std::vector<WantedObjects> wanted;
     for (const KindView* view : views_) {
         wanted.push_back(view->wanted_);
+        if (in_one) wanted.back().share = {};
         const bool here = !view->party_ || is_selected_here(view->party_->selection);
-        wanted.back().selects_here = here && !too_many_audiences_;
+        wanted.back().selects_here =
+            here && is_selected_here(wanted.back()) && !too_many_audiences_;
     }
     const auto queries =
         plan_watches(kind_, wanted, options.share_selectors, options.cluster_wide_from, refused_);

@@ -117,12 +117,12 @@ bool SharedWatch::wants(std::string_view ns, std::string_view) {
     });
 }
 
-/// What the server has selected needs no second look.
+/// What the server has selected by its labels and fields needs no second look.
 void SharedWatch::look_at(const DecodedObject& object) {
     audience_.clear();
     for (const PartyPtr& party : parties_) {
-        if (party->has_selectors_of(query_) || party->selection.matches(object))
-            audience_.add(party->number);
+        const bool selected = party->has_selectors_of(query_) || party->selection.matches(object);
+        if (selected && party->share.contains(object.meta.uid)) audience_.add(party->number);
     }
 }
 
@@ -213,8 +213,11 @@ void SharedWatch::on_status() {
 void SharedWatch::publish() {
     WatchStatus status = watcher_.status();
     status.synced = status.synced || known_;
-    const std::lock_guard lock(owner_.common_->mutex);
-    std::swap(published_, status);
+    {
+        const std::lock_guard lock(owner_.common_->mutex);
+        std::swap(published_, status);
+    }
+    if (!query_.share.is_all() && published_.server_sharded == false) owner_.on_more_than_share();
 }
 
 }  // namespace k8s_sd::inline v0::detail

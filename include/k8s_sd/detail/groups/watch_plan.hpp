@@ -20,6 +20,8 @@ struct WantedObjects {
     /// The selectors may be evaluated here, see Selection.
     bool selects_here = true;
     Fields fields{};  ///< of objects for hosts; none: objects for labels
+    /// Of the objects, as the server is asked for it.
+    ObjectShare share{};
 };
 
 /// What the server has refused to watches that were larger than what a view needs.

@@ -85,7 +85,7 @@ class Planner {
     Queries with_own_selectors(const WantedObjects& view, const Namespaces& namespaces) const {
         Queries queries;
         for (const std::string& ns : namespaces)
-            queries.push_back({kind_, ns, view.label_selector, view.field_selector});
+            queries.push_back({kind_, ns, view.label_selector, view.field_selector, view.share});
         return queries;
     }
     Queries with_shared_selectors(const WantedObjects& view, const Namespaces& namespaces,

@@ -26,7 +26,9 @@ bool is_one_of(const WatchSet::Kinds& kinds, Kind kind) {
 
 WantedObjects wanted_objects(const WatchScope& scope, Kind kind) {
     const WatchQuery query = query_of(scope, kind, {});
-    return {scope.namespaces, query.label_selector, query.field_selector};
+    WantedObjects wanted{scope.namespaces, query.label_selector, query.field_selector};
+    if (main_kind(scope.share_role) == kind) wanted.share = scope.share;
+    return wanted;
 }
 
 }  // namespace

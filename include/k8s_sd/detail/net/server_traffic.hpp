@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/net/bookmark_cadence.hpp"
+#include "k8s_sd/detail/net/server_shards.hpp"
 #include "k8s_sd/detail/net/streamed_lists.hpp"
 #include "k8s_sd/detail/net/transfer_rate.hpp"
 #include "k8s_sd/environment.hpp"
@@ -90,6 +91,7 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     BookmarkCadence bookmarks;
     TransferRate lists;
     StreamedLists streamed_lists;
+    ServerShards shards;
 
  private:
     bool has_list_place() const noexcept;

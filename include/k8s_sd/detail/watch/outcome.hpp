@@ -26,6 +26,7 @@ struct Exchange {
     bool streamed = false;
     bool has_position = false;        ///< a version or a continue token was sent
     bool gzip = false;                ///< the answer may be compressed
+    bool sharded = false;             ///< a share was asked for, and not everything
     std::string credentials_problem;  ///< why older credentials were sent
     StreamRecord streams;             ///< of the watches before
 

@@ -11,6 +11,7 @@
 #include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/random.hpp"
+#include "k8s_sd/detail/watch/share_choice.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
@@ -57,6 +58,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void list_with_watch(const WatchMachine::List&);
     bool may_stream_list() const;
     bool wants_gzip() const;
+    bool asks_for_share() const;
+    WatchQuery query_to_send() const;
     void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose, Waiting);
     void on_credentials(const RequestCredentials&, const WatchRequest&, Waiting);
@@ -80,6 +83,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                        error_code ec, std::string_view problem) override;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
+    void on_object_of_other_share();
     std::optional<std::uint16_t> audience_of(EventType, const DecodedObject&);
     bool is_one_too_many(EventType, bool kept, const api::ObjectMeta&);
     void on_initial_event(EventType);
@@ -93,6 +97,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void decide(ExchangeEnd);
     bool encoding_is_of_no_use(const ExchangeEnd&) const;
     bool fall_back(const Verdict&);
+    void ask_otherwise();
     ExchangeEnd end_of_exchange(Failure) const;
     void refresh_credentials(const Verdict&);
     bool has_just_retried() const;
@@ -101,6 +106,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
     void finish_list(const std::string& version);
+    void on_share_refused();
+    void report_share(bool by_server);
     void recover();
 
     /// After `wait`, if the watcher is there and the timer was not set anew.
@@ -127,6 +134,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     ListWatchReader reader_;
     WatchMachine machine_;
     EncodingChoice encoding_;
+    ShareChoice share_;
     Random random_;
     BookmarkPatience patience_;
     InitialEventsPatience initial_events_;

@@ -141,7 +141,7 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     }
     if (wanted.streamed) return list_with_watch(wanted);
     reader_.expect(Document::list);
-    WatchRequest request = list_request(query_, options_, wanted, api_version_);
+    WatchRequest request = list_request(query_to_send(), options_, wanted, api_version_);
     request.gzip = wants_gzip();
     begin(std::move(request), Purpose::list, Waiting::list);
 }
@@ -152,7 +152,7 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     if (!watch_place_) return perform(machine_.next(WatchMachine::NotStreamed{false}, now()));
     watch_timeout_ = draw_watch_timeout(options_, random_);
     reader_.expect(Document::watch);
-    begin(streamed_list_request(query_, options_, wanted, watch_timeout_), Purpose::list,
+    begin(streamed_list_request(query_to_send(), options_, wanted, watch_timeout_), Purpose::list,
           Waiting::list);
 }
 
@@ -160,6 +160,18 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
 bool URLWatcherImpl::may_stream_list() const {
     return api_version_.empty() && !wants_gzip() &&
            traffic_->streamed_lists.worth_trying(query_.kind, now());
+}
+
+bool URLWatcherImpl::asks_for_share() const {
+    return !query_.share.is_all() && options_.server_side_shares && share_.sends() &&
+           traffic_->shards.worth_trying(now());
+}
+
+/// What is not asked for is dropped here.
+WatchQuery URLWatcherImpl::query_to_send() const {
+    WatchQuery query = query_;
+    if (!asks_for_share()) query.share = {};
+    return query;
 }
 
 /// What is secret is not left in the memory of a library that does not cleanse it.
@@ -175,7 +187,7 @@ bool URLWatcherImpl::wants_gzip() const {
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
     report_.begin_probe();
     reader_.expect(Document::list);
-    begin(probe_request(query_, options_, api_version_), Purpose::probe, Waiting::probe);
+    begin(probe_request(query_to_send(), options_, api_version_), Purpose::probe, Waiting::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
@@ -199,7 +211,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
                          true});
     }
     const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
-    WatchRequest request = watch_request(query_, watch, timeout, api_version_);
+    WatchRequest request = watch_request(query_to_send(), watch, timeout, api_version_);
     patience_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout = patience_.allowed();
     if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
@@ -261,6 +273,7 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.streams = machine_.streams();
     exchange_.streamed = request.streamed;
     exchange_.gzip = request.gzip;
+    exchange_.sharded = asks_for_share();
     request.accept =
         encoding_.accept(purpose == Purpose::watch || request.streamed, api_version_.empty());
     head_at_.reset();
@@ -335,6 +348,7 @@ void URLWatcherImpl::go_to_other_server() {
     reader_.release();
     held_.clear();
     encoding_.forget();
+    share_.forget();
     take_server();
     perform(machine_.next(WatchMachine::OtherServer{}, now()));
     if (!stopped_) observer_.on_status();
@@ -351,6 +365,7 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
     if (!exchange_.readable) return;
     if (packed) inflater_ = std::make_unique<Inflater>();
     traffic_->on_success();
+    if (share_.on_success(exchange_.sharded)) on_share_refused();
     if (exchange_.watching()) {
         machine_.on_watching(*head_at_);
         on_watching();
@@ -401,6 +416,7 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
     if (stopped_ || exchange_.shrunken) return;
+    if (exchange_.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
     const std::optional<std::uint16_t> audience = audience_of(type, decoded);
     if (is_one_too_many(type, audience.has_value(), meta)) return;
     if (exchange_.purpose == Purpose::probe) return;
@@ -419,11 +435,18 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     on_change(store_.put_listed(std::move(object)));
 }
 
+/// Each answer shows it once.
+void URLWatcherImpl::on_object_of_other_share() {
+    exchange_.sharded = false;
+    report_share(false);
+}
+
 /// What to keep the object with; nothing: it is not to be kept.
 std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
                                                          const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
     if (!observer_.wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
+    if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
     return observer_.audience_of(decoded);
 }
 
@@ -602,8 +625,13 @@ void URLWatcherImpl::move_to(std::string_view api_version) {
 
 void URLWatcherImpl::decide(ExchangeEnd end) {
     const bool of_no_use = encoding_is_of_no_use(end);
+    const bool sharded = exchange_.sharded;
     const Verdict verdict = judge(exchange_, std::move(end));
     if (of_no_use && fall_back(verdict)) return;
+    if (verdict.failure.ec && share_.on_failure(sharded, exchange_.head.status)) {
+        report_.note(verdict.failure);
+        return ask_otherwise();
+    }
     verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
 }
 
@@ -618,9 +646,13 @@ bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
 bool URLWatcherImpl::fall_back(const Verdict& verdict) {
     if (!encoding_.fall_back(now())) return false;
     report_.on_other_encoding(verdict.failure);
-    perform(machine_.next(WatchMachine::OtherEncoding{}, now()));
-    if (!stopped_) observer_.on_status();
+    ask_otherwise();
     return true;
+}
+
+void URLWatcherImpl::ask_otherwise() {
+    perform(machine_.next(WatchMachine::AskOtherwise{}, now()));
+    if (!stopped_) observer_.on_status();
 }
 
 ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
@@ -675,6 +707,9 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
         if (exchange_.head.content_encoding.empty())
             traffic_->lists.add(body_bytes_, body_wait_, now());
+        // Lists of metadata do not say what they are.
+        if (exchange_.sharded && !schema_.metadata_only)
+            report_share(reader_.shard_selector() == query_.share.selector());
         if (page->continue_token.empty()) finish_list(page->resource_version);
     } else if (const auto* probe = std::get_if<WatchMachine::Probed>(&verdict.outcome)) {
         report_regression(probe->resource_version);
@@ -700,6 +735,16 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
         traffic_->on_failure();
         api_.on_unreachable();
     }
+}
+
+void URLWatcherImpl::on_share_refused() {
+    if (traffic_->shards.on_refused(now())) report_.on_shard_selector_refused();
+    report_.on_sharded(false);
+}
+
+void URLWatcherImpl::report_share(bool by_server) {
+    if (!by_server) traffic_->shards.on_ignored(now());
+    report_.on_sharded(by_server);
 }
 
 void URLWatcherImpl::finish_list(const std::string& version) {

@@ -89,14 +89,14 @@ class WatchMachine {
     struct NoPlace {};
     /// Failed because of credentials, and there are new ones.
     struct NewCredentials {};
-    /// Not served in the encoding that was asked for, and there is another one.
-    struct OtherEncoding {};
+    /// Not served as it was asked for, in that encoding or for a share, and there is another way.
+    struct AskOtherwise {};
     /// Not sent: the server is not the one any more that the position belongs to.
     struct OtherServer {};
     struct Slept {};
     using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
                                  Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed,
-                                 Moved, NoPlace, NewCredentials, OtherEncoding, OtherServer, Slept>;
+                                 Moved, NoPlace, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
     WatchMachine(const WatchOptions& options, std::uint64_t seed)
         : options_(options),
@@ -448,7 +448,7 @@ class WatchMachine {
     }
 
     Step on(const NewCredentials&) { return resume(); }
-    Step on(const OtherEncoding&) { return resume(); }
+    Step on(const AskOtherwise&) { return resume(); }
     /// It may be the same cluster under another name; but versions of another one look alike, and
     /// a watch from there would keep what is not there.
     Step on(const OtherServer&) {

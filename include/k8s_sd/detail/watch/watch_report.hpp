@@ -59,6 +59,10 @@ class WatchReport {
     ListReason list_reason() const noexcept { return list_reason_; }
     /// Plain JSON is asked for from now on, because of the failure.
     void on_other_encoding(const Failure&);
+    /// The server has said or shown whether it sends the share only.
+    void on_sharded(bool by_server) noexcept { status_.server_sharded = by_server; }
+    /// A request came through without shardSelector, but not with it.
+    void on_shard_selector_refused();
     /// A list is complete that needs confirmation.
     void on_shrunken_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch stays until a watch works.

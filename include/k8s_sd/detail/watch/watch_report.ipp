@@ -99,6 +99,12 @@ void WatchReport::on_other_encoding(const Failure& failure) {
         failure.ec);
 }
 
+void WatchReport::on_shard_selector_refused() {
+    log(LogLevel::warning,
+        "the server refuses the parameter shardSelector; it sends everything, and what is not of "
+        "the share is dropped here");
+}
+
 void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
     add(metrics_.shrunken_lists);
     log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +

@@ -14,6 +14,7 @@ std::string collection_target(const WatchQuery& query, std::string_view api_vers
     }
     if (!query.label_selector.empty()) append_query(target, "labelSelector", query.label_selector);
     if (!query.field_selector.empty()) append_query(target, "fieldSelector", query.field_selector);
+    if (!query.share.is_all()) append_query(target, "shardSelector", query.share.selector());
     return target;
 }
 
