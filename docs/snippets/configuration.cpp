@@ -3,6 +3,8 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/config_yaml.hpp"
 
+#include <cstdint>
+
 namespace snippets {
 
 [[maybe_unused]] static bool configurations() {
@@ -17,6 +19,13 @@ namespace snippets {
     auto same = k8s_sd::load_sd_config("sd.yaml", k8s_sd::LabelDialect::prometheus);
     //]
     return config == same;
+}
+
+[[maybe_unused]] static bool shares(std::uint64_t replica) {
+    //[shares
+    k8s_sd::DiscoveryConfig config{.share = k8s_sd::ObjectShare::part(replica, 3)};
+    //]
+    return config.share.is_all();
 }
 
 }  // namespace snippets

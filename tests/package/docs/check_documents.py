@@ -75,6 +75,8 @@ WHERE_IS = {
         {"detail/watch/failure.ipp": "grant it with a rule of a "},
     "Who may list now? How many watches may be open?":
         {"detail/net/server_traffic.ipp": "Place ServerTraffic::try_watch_place()"},
+    "Is a server asked for a share, or for everything?":
+        {"detail/watch/share_choice.hpp": "bool sends() const"},
     "When are many namespaces watched together?":
         {"detail/groups/watch_plan.ipp": "cluster_wide_from_"},
     "What does a configuration have to be allowed?":

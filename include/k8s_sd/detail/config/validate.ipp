@@ -183,9 +183,9 @@ void check_share(const DiscoveryConfig& config) {
     throw ConfigError("share",
                       "role " + std::string(to_string(config.role)) +
                           " takes labels from objects of other kinds, which are in other shares; "
-                          "only roles pod, node and service have shares. Discover all of it in "
-                          "each replica and drop the targets of others, or give each replica "
-                          "namespaces of its own");
+                          "only roles pod, node and service have shares. Discover everything in "
+                          "each replica and drop the targets of others, as k8s_sd::Sharding does, "
+                          "or give each replica namespaces of its own");
 }
 
 void check_watch(const WatchOptions& watch) {
