@@ -21,7 +21,7 @@ struct ModelReading final : private detail::EventSink {
         /// "added {model}", "bookmark @8", "error 410 Expired …", "bad n/p @9: …", "large …"
         std::vector<std::string> calls{};
         error_code ec{};
-        std::string problem{}, resource_version{}, continue_token{};
+        std::string problem{}, resource_version{}, continue_token{}, shard_selector{};
         bool operator==(const Result&) const = default;
     };
 
@@ -48,6 +48,7 @@ struct ModelReading final : private detail::EventSink {
         if (!result_.ec) {
             result_.resource_version = reader.resource_version();
             result_.continue_token = reader.continue_token();
+            result_.shard_selector = reader.shard_selector();
         }
         return result_;
     }

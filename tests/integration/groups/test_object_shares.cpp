@@ -246,6 +246,19 @@ TEST_CASE("Shares: several shares of a server that does not shard have one watch
     CHECK(s.kept() == 20);
 }
 
+TEST_CASE("Shares: another share of a server that does not shard costs one list of everything") {
+    Shares s(Gate::off);
+    auto a = s.host(s.config(s.first));
+    s.requests();
+    const auto b = s.host(s.config(s.second));
+    CHECK(s.requests() == Texts{"LIST", "WATCH"});
+    a.reset();
+    s.advance(1min);
+    CHECK(s.requests().empty());
+    CHECK(sources_of(*b) == s.expected(s.second));
+    CHECK(s.kept() == static_cast<std::int64_t>(b->groups.size()));
+}
+
 TEST_CASE("Shares: who begins together is put together when the server turns out not to shard") {
     Shares s(Gate::off);
     Host a(s.context.get_executor(), s.config(s.first));

@@ -5,6 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -283,9 +284,8 @@ TEST_CASE("ProtobufDecoder: what is not UTF-8 in a text becomes replacement char
         document("PodList",
                  list({object(metadata("p").pair(11, "a\xFF", "\xC3(").pair(12, "é", "中"))})));
     REQUIRE(result.calls.size() == 1);
-    CHECK_THAT(result.calls[0],
-               ContainsSubstring("labels=[ \"a\xEF\xBF\xBD\" \"\xEF\xBF\xBD(\" ] "
-                                 "annotations=[ \"é\" \"中\" ]"));
+    CHECK_THAT(result.calls[0], ContainsSubstring("labels=[ \"a\xEF\xBF\xBD\" \"\xEF\xBF\xBD(\" ] "
+                                                  "annotations=[ \"é\" \"中\" ]"));
 }
 
 TEST_CASE("ProtobufDecoder: empty lists, and lists whose items come before their metadata") {
@@ -303,6 +303,29 @@ TEST_CASE("ProtobufDecoder: empty lists, and lists whose items come before their
     CHECK(result.continue_token == "more");
     const auto no_version = read_list(Kind::pod, protobuf_type, document("PodList", list({}, "")));
     CHECK(no_version.ec == errc::missing_resource_version);
+}
+
+TEST_CASE("Decoders: a list says of which shard it is, and the next one does not") {
+    const auto shard_of = [reading = std::make_shared<ModelReading>(Kind::pod)](
+                              std::string_view type, const std::string& body) {
+        return reading->read(Document::list, type, body).shard_selector;
+    };
+    const auto protobuf = [](const Message& info) {
+        const Message meta = Message().text(2, "8").add(5, info);
+        return document("PodList", Message().add(1, meta).add(9, Message()));
+    };
+    const auto json = [](const std::string& info) {
+        return R"({"metadata":{"resourceVersion":"8","shardInfo":)" + info + R"(},"items":[]})";
+    };
+    CHECK(shard_of(protobuf_type, protobuf(Message().text(1, "half"))) == "half");
+    CHECK(shard_of(protobuf_type, protobuf(Message().text(2, "x"))).empty());
+    const Message broken = Message().text(2, "8").text(5, "\x0f");
+    CHECK(shard_of(protobuf_type, document("PodList", Message().add(1, broken).add(9, Message())))
+              .empty());
+    CHECK(shard_of(json_type, json(R"({"selector":"half","x":1})")) == "half");
+    CHECK(shard_of(json_type, json("null")).empty());
+    CHECK(shard_of(protobuf_type, protobuf(Message().text(1, "half"))) == "half");
+    CHECK(shard_of(protobuf_type, document("PodList", list({}))).empty());
 }
 
 TEST_CASE("ProtobufDecoder: one body after the other, list or watch, starts anew") {

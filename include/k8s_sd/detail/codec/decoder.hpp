@@ -18,9 +18,9 @@ enum class Document : std::uint8_t {
 struct ListHead {
     std::string kind;  ///< e.g. "PodList"; may be empty
     std::string resource_version, continue_token;
-    std::string shard_selector;  ///< of shardInfo; empty: the server says nothing of shards
     /// False: the document has no place for items, so it is hardly a list.
     bool has_items = false;
+    std::string shard_selector{};  ///< of shardInfo; empty: the server says nothing of shards
 };
 
 /// What is wrong with one object, in words; an empty text: nothing.

@@ -120,8 +120,8 @@ error_code JsonDecoder::finish_list() {
     if (!projector.document_problem().empty()) {
         return fail(errc::malformed_response, projector.document_problem());
     }
-    head_ = {list_.kind, list_.resource_version, list_.continue_token, list_.shard_selector,
-             projector.has_records()};
+    head_ = {list_.kind, list_.resource_version, list_.continue_token, projector.has_records(),
+             list_.shard_selector};
     return {};
 }
 

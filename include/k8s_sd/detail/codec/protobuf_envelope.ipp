@@ -95,16 +95,13 @@ std::optional<std::string_view> read_kind(std::string_view type_meta) {
 
 std::optional<ProtobufListMeta> read_list_meta(std::string_view message) {
     ProtobufListMeta meta;
-    bool shard_is_good = true;
     const auto take = [&](std::uint64_t number, std::string_view bytes) {
         if (number == 2) meta.resource_version = bytes;
         if (number == 3) meta.continue_token = bytes;
-        if (number != 5) return;
-        const auto selector = read_text(bytes, 1);
-        shard_is_good = selector.has_value();
-        meta.shard_selector = selector.value_or("");
+        // Of an object, which is no list, it is the uid. That is told elsewhere.
+        if (number == 5) meta.shard_selector = read_text(bytes, 1).value_or("");
     };
-    if (!read_fields(message, false, take) || !shard_is_good) return std::nullopt;
+    if (!read_fields(message, false, take)) return std::nullopt;
     return meta;
 }
 

@@ -75,6 +75,9 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     RefusedWatches refused_;
     std::size_t waiting_ = 0;          ///< views that have something next
     bool too_many_audiences_ = false;  ///< nothing is selected here any more
+    /// Shares of a server that does not shard have one watch: also the last one that is left of
+    /// them, for which it would have to list everything again.
+    bool shares_in_one_ = false;
     bool plan_posted_ = false;
 };
 

@@ -32,7 +32,7 @@ void KindWatches::remove(KindView& view) {
     left.clear();
     if (views_.empty()) {
         audiences_.clear();
-        too_many_audiences_ = false;
+        too_many_audiences_ = shares_in_one_ = false;
     } else {
         plan_soon();
     }
@@ -103,11 +103,12 @@ void KindWatches::on_more_than_share() {
 /// \param failing  a watch that shall not go on, or null
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
-    const bool in_one = has_several_shares() && !server_shards() && !too_many_audiences_;
+    shares_in_one_ =
+        (shares_in_one_ || has_several_shares()) && !server_shards() && !too_many_audiences_;
     std::vector<WantedObjects> wanted;
     for (const KindView* view : views_) {
         wanted.push_back(view->wanted_);
-        if (in_one) wanted.back().share = {};
+        if (shares_in_one_) wanted.back().share = {};
         const bool here = !view->party_ || is_selected_here(view->party_->selection);
         wanted.back().selects_here =
             here && is_selected_here(wanted.back()) && !too_many_audiences_;
