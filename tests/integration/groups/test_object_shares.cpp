@@ -4,6 +4,7 @@
 #include "k8s_sd/object_share.hpp"
 #include "support/contains.hpp"
 #include "support/host.hpp"
+#include "support/job_host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
@@ -284,7 +285,7 @@ TEST_CASE("Shares: a server that refuses the parameter is asked without it at on
     CHECK_FALSE(a->discoverer->status().error);
     const Texts log = s.take_log();
     REQUIRE(log.size() == 1);
-    CHECK(contains(log.front(), "the server refuses the parameter shardSelector"));
+    CHECK(contains(log.front(), "/api/v1/pods: the server refuses the parameter shardSelector"));
 
     // It is known now, and nobody asks again for an hour.
     const auto b = s.host(s.config(s.second));
@@ -343,6 +344,43 @@ TEST_CASE("Shares: without server_side_shares several shares have one watch from
     CHECK(s.requests() == Texts{"LIST", "WATCH"});
     CHECK(sources_of(a) == s.expected(s.first));
     CHECK(sources_of(b) == s.expected(s.second));
+}
+
+TEST_CASE("Shares: where every selection is evaluated here, so are shares") {
+    Shares s;
+    DiscoveryConfig config = s.config(s.first);
+    config.watch.share_selectors = SelectorSharing::always;
+    const auto a = s.host(config);
+    CHECK(s.requests() == Texts{"LIST", "WATCH"});
+    CHECK(sources_of(*a) == s.expected(s.first));
+}
+
+TEST_CASE("Shares: a job with another share has what both shares have all the time") {
+    const Gate gate = GENERATE(Gate::off, Gate::on, Gate::mixed);
+    Shares s(gate);
+    const auto before = ObjectShare({{0, 3ULL << 62U}});
+    const auto after = ObjectShare({{1ULL << 62U, 0}});
+    Sources both = s.expected(before);
+    std::erase_if(both, [&](const auto& source) { return !s.expected(after).contains(source); });
+    REQUIRE(both.size() > 4);
+    JobHost host(s.context.get_executor());
+    host.run();
+    host.manager->apply_config({{"a", {s.config(before)}}});
+    s.advance(1min);
+    const auto sources = [&host] {
+        Sources all;
+        for (const auto& [source, targets] : host.state("a")) all.insert(source);
+        return all;
+    };
+    CHECK(sources() == s.expected(before));
+    host.after_diff = [&](const JobDiff&) {
+        const Sources now = sources();
+        CHECK(std::includes(now.begin(), now.end(), both.begin(), both.end()));
+    };
+    host.manager->apply_config({{"a", {s.config(after)}}});
+    s.advance(1min);
+    CHECK(sources() == s.expected(after));
+    CHECK(host.problems() == "");
 }
 
 TEST_CASE("Shares: selectors and shares go together") {

@@ -187,7 +187,11 @@ void WatchReport::count_objects(int delta) {
     add(metrics_.objects, delta);
 }
 
-std::string WatchReport::url() const { return server_ + collection_target(query_, api_version_); }
+/// Without the share, which may be long, and is not always sent.
+std::string WatchReport::url() const {
+    const WatchQuery whole{query_.kind, query_.ns, query_.label_selector, query_.field_selector};
+    return server_ + collection_target(whole, api_version_);
+}
 
 void WatchReport::log(LogLevel level, const std::string& text, error_code error) const {
     if (!logger_.enabled(level)) return;
