@@ -81,10 +81,11 @@ class Replicas {
     void change_server() {
         sim_.server.set_shard_gate(random_.pick<Gate>({Gate::off, Gate::on, Gate::mixed}));
         const bool refuses = random_.one_in(4);
-        sim_.server.set_intercept([refuses](const sim::Request& request) {
+        const auto status = random_.pick<unsigned>({400, 403, 414, 422, 500});
+        sim_.server.set_intercept([refuses, status](const sim::Request& request) {
             std::optional<sim::Response> answer;
             if (refuses && !request.param("shardSelector").empty())
-                answer = sim::Response::failure(500, "", "no");
+                answer = sim::Response::failure(status, "", "no");
             return answer;
         });
     }

@@ -200,12 +200,21 @@ TEST_CASE("Shares: a streamed list shows by its objects that the server does not
     CHECK(sharded(*a) == false);
 }
 
-TEST_CASE("Shares: a streamed list of a server that shards says nothing of it") {
+TEST_CASE("Shares: a short streamed list of a server that shards says nothing of it") {
     Shares s;
     const auto a = s.host(s.config(s.first, true));
     CHECK(s.requests() == Texts{"WATCHLIST 1/2"});
     CHECK(sources_of(*a) == s.expected(s.first));
     CHECK_FALSE(sharded(*a).has_value());
+}
+
+TEST_CASE("Shares: a long streamed list shows by its objects that the server shards") {
+    const Gate gate = GENERATE(Gate::off, Gate::on);
+    Shares s(gate);
+    for (int i = 20; i < 80; ++i) s.server.apply(pod({.name = "p" + std::to_string(i)}));
+    const auto a = s.host(s.config(s.first, true));
+    REQUIRE(a->groups.size() >= 20);
+    CHECK(sharded(*a) == (gate == Gate::on));
 }
 
 TEST_CASE("Shares: an empty share is complete when the server says so") {

@@ -97,6 +97,15 @@ TEST_CASE("ObjectShare: what cannot be a share is refused in words") {
     CHECK_THROWS_AS(ObjectShare::part(3, 3), ConfigError);
 }
 
+TEST_CASE("ObjectShare: its fraction is the part of all hashes that it has") {
+    CHECK(ObjectShare().fraction() == 1);
+    CHECK(ObjectShare::part(0, 4).fraction() == 0.25);
+    CHECK(ObjectShare::part(3, 4).fraction() == 0.25);
+    CHECK(ObjectShare({{0, 1ULL << 62U}, {1ULL << 63U, 0}}).fraction() == 0.75);
+    CHECK(ObjectShare({{1, 0}}).fraction() <= 1);
+    CHECK(ObjectShare({{5, 6}}).fraction() > 0);
+}
+
 TEST_CASE("ObjectShare: parts are as large as each other, and each uid is in one of them") {
     const std::uint64_t count = GENERATE(2U, 3U, 7U, 64U, 1000U);
     CAPTURE(count);

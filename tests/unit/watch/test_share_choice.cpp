@@ -4,6 +4,16 @@
 #include <catch2/generators/catch_generators.hpp>
 
 using k8s_sd::detail::ShareChoice;
+using k8s_sd::detail::shows_shard;
+
+TEST_CASE("ShareChoice: many objects of a share show that the server sends the share only") {
+    CHECK_FALSE(shows_shard(0.5, 0));
+    CHECK_FALSE(shows_shard(0.5, 19));
+    CHECK(shows_shard(0.5, 20));
+    CHECK(shows_shard(0.01, 4));
+    CHECK_FALSE(shows_shard(0.99, 1000));
+    CHECK_FALSE(shows_shard(1, 1'000'000));
+}
 
 TEST_CASE("ShareChoice: who refuses the parameter is asked without it at once") {
     const unsigned status = GENERATE(400U, 403U, 414U, 422U, 500U, 501U);

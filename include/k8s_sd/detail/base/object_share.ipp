@@ -79,6 +79,15 @@ bool ObjectShare::contains(std::string_view uid) const noexcept {
     return behind != ranges_.begin() && hash <= greatest(*std::prev(behind));
 }
 
+double ObjectShare::fraction() const noexcept {
+    constexpr double all = 18446744073709551616.0;  // 2^64
+    if (is_all()) return 1;
+    double sum = 0;
+    // Sums that wrap around are right: no range is everything.
+    for (const HashRange& range : ranges_) sum += static_cast<double>(range.last - range.first);
+    return sum / all;
+}
+
 std::string ObjectShare::selector() const {
     std::string text;
     for (const HashRange& range : ranges_) {

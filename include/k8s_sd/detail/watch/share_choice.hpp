@@ -1,8 +1,16 @@
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Whether so many objects, all of a share with that part of all hashes, show that a server sends
+/// the share only. If it sent all objects, this would come about once in a million times at most.
+inline bool shows_shard(double fraction, std::size_t objects) {
+    return std::pow(fraction, static_cast<double>(objects)) <= 1e-6;
+}
 
 /// Whether a watcher of a share asks its server for that share, or for everything. A server that
 /// refuses the first request for a share is asked for everything at once; one that has answered

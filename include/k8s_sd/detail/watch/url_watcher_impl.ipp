@@ -502,6 +502,8 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
         exchange_.shrunken = true;
         return;
     }
+    if (exchange_.sharded && shows_shard(query_.share.fraction(), exchange_.items))
+        report_share(true);
     timer_->cancel();
     list_place_.reset();
     traffic_->lists.add(listed_bytes_, listed_wait_, now());
