@@ -1,0 +1,224 @@
+// What a fleet does when members come, go, die and do not see: N members of the library in one
+// process, in virtual time, against a simulated server; and beside it models of what others do in
+// the same events. See docs/benchmarks.md and docs/scale-out.md.
+
+#include "cluster.hpp"
+#include "course.hpp"
+#include "measure.hpp"
+#include "plan.hpp"
+#include "table.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace bench;
+
+struct Options {
+    std::size_t targets = 100'000;
+    std::vector<unsigned> members{1, 2, 4, 8, 100, 1000};
+    bool markdown = false;
+    std::string series;  ///< a file for plots; empty: none
+};
+
+struct Model {
+    const char* name;
+    Outcome (*of)(const Plan&, const Pace&, std::size_t targets);
+};
+constexpr Model models[] = {{"vmagent", model_of_vmagent},
+                            {"Alloy", model_of_alloy},
+                            {"prometheus-operator", model_of_prometheus_operator},
+                            {"Target Allocator", model_of_target_allocator}};
+
+void print(const Options& options, const Table& table) {
+    std::cout << (options.markdown ? table.markdown() : table.text()) << std::flush;
+}
+
+// --- scenarios ----------------------------------------------------------------------------------
+
+/// The library first, then the models.
+using Outcomes = std::vector<Outcome>;
+
+Outcomes outcomes_of(const Plan& plan, std::size_t targets) {
+    Outcomes all;
+    all.push_back(in_process([&] {
+        FleetCluster fleet(plan, {}, targets, Discovery::watches);
+        fleet.start();
+        return fleet.run();
+    }));
+    // They have one owner for each target.
+    for (const Model& model : models)
+        all.push_back(plan.replicas == 1 ? model.of(plan, {}, targets) : Outcome{-1, -1, -1, -1});
+    return all;
+}
+
+void print_scenarios(const Options& options, std::ostream& series) {
+    Table plan_table{"The scenarios", {"scenario", "what happens"}, {}};
+    std::vector<std::string> header{"scenario", "k8s_sd"};
+    for (const Model& model : models) header.push_back(std::string(model.name) + " (model)");
+    Table gaps{"Longest time without an owner, of any target, in seconds", header, {}};
+    Table means{"Time without an owner, mean of all targets, in seconds", header, {}};
+    Table doubles{"Time with more owners than wanted, mean of all targets, in seconds", header, {}};
+    Table moved{"Targets that somebody began to scrape, in % of all", header, {}};
+    for (const Plan& plan : plans()) {
+        const Outcomes outcomes = outcomes_of(plan, options.targets);
+        const auto add = [&](Table& table, const std::function<double(const Outcome&)>& value,
+                             int digits) {
+            std::vector<std::string> row{plan.name};
+            for (const Outcome& outcome : outcomes) row.push_back(decimal(value(outcome), digits));
+            table.rows.push_back(std::move(row));
+        };
+        const auto all = static_cast<double>(options.targets);
+        plan_table.rows.push_back({plan.name, plan.text});
+        add(
+            gaps, [](const Outcome& o) { return o.longest_gap; }, 0);
+        add(
+            means, [&](const Outcome& o) { return o.gap_seconds / all; }, 1);
+        add(
+            doubles, [&](const Outcome& o) { return o.double_seconds / all; }, 1);
+        add(
+            moved, [&](const Outcome& o) { return 100 * o.moved / all; }, 1);
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            series << "gap\t" << plan.name << '\t' << (i == 0 ? "k8s_sd" : models[i - 1].name)
+                   << '\t' << outcomes[i].longest_gap << '\n';
+        }
+        std::cerr << plan.name << std::endl;
+    }
+    for (const Table& table : {plan_table, gaps, means, doubles, moved}) print(options, table);
+}
+
+// --- size ---------------------------------------------------------------------------------------
+
+/// A fleet of some size.
+struct Sized {
+    Costs start, run;
+    Outcome outcome;
+};
+
+/// So many targets that a view of a large fleet is computed in time.
+std::size_t targets_of(const Options& options, unsigned members) {
+    const std::size_t most = members < 50 ? options.targets : members < 500 ? 20'000 : 2'000;
+    return std::min(options.targets, most);
+}
+
+Discovery discovery_of(unsigned members) {
+    return members < 50 ? Discovery::watches : Discovery::source;
+}
+
+Sized measure(unsigned members, std::size_t targets) {
+    return in_process([&] {
+        Sized sized;
+        FleetCluster fleet(small_plan(members), {}, targets, discovery_of(members));
+        sized.start = fleet.start();
+        sized.outcome = fleet.run();
+        sized.run = fleet.costs();
+        return sized;
+    });
+}
+
+void print_sizes(const Options& options, std::ostream& series) {
+    Table fleet{"One joins, and five minutes later one crashes",
+                {"members", "targets", "longest gap, s", "moved, % of all", "least possible, %",
+                 "more than that, %"},
+                {}};
+    Table server{"What the server is asked",
+                 {"members", "discovery", "start: requests", "lists", "bytes",
+                  "10 minutes: requests", "lists", "bytes"},
+                 {}};
+    Table member{
+        "What a member costs",
+        {"members", "targets", "of its own", "memory, MB", "start: CPU, s", "10 minutes: CPU, s"},
+        {}};
+    for (const unsigned members : options.members) {
+        const std::size_t targets = targets_of(options, members);
+        const Sized sized = measure(members, targets);
+        const auto all = static_cast<double>(targets);
+        const auto many = static_cast<double>(members);
+        const double moved = 100 * sized.outcome.moved / all;
+        // To the one that joins, from the one that crashes, and back to it.
+        const double least = 100 * 3 / (many + 1);
+        const auto number = [](std::uint64_t value) { return rounded(static_cast<double>(value)); };
+        const std::string name = std::to_string(members);
+        const bool watches = discovery_of(members) == Discovery::watches;
+        fleet.rows.push_back({name, number(targets), decimal(sized.outcome.longest_gap, 1),
+                              decimal(moved, 2), decimal(least, 2),
+                              decimal(std::max(0.0, 100 * (moved / least - 1)), 1)});
+        server.rows.push_back({name, watches ? "watches" : "none", number(sized.start.requests),
+                               number(sized.start.lists), number(sized.start.bytes),
+                               number(sized.run.requests), number(sized.run.lists),
+                               number(sized.run.bytes)});
+        member.rows.push_back({name, number(targets), number(targets / members),
+                               decimal(sized.start.memory / many / 1e6, 1),
+                               decimal(sized.start.cpu / many, 3),
+                               decimal(sized.run.cpu / many, 3)});
+        series << "size\t" << members << '\t' << sized.start.memory / many << '\t'
+               << static_cast<double>(sized.start.bytes) / many << '\t' << sized.start.bytes << '\t'
+               << sized.run.bytes << '\t' << watches << '\n';
+        std::cerr << members << " members" << std::endl;
+    }
+    for (const Table& table : {fleet, server, member}) print(options, table);
+}
+
+// --- command line -------------------------------------------------------------------------------
+
+constexpr const char* usage =
+    "usage: bench_fleet [--targets N] [--members N,N...] [--markdown] [--series FILE]\n"
+    "    --targets   of the scenarios, and of fleets of fewer than 50 members (100000)\n"
+    "    --members   sizes of fleets (1,2,4,8,100,1000)\n"
+    "    --markdown  tables as in docs/scale-out.md\n"
+    "    --series    numbers for plots go there, too\n";
+
+std::vector<unsigned> numbers_of(const std::string& text) {
+    std::vector<unsigned> numbers;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, ',');)
+        numbers.push_back(static_cast<unsigned>(std::stoul(part)));
+    return numbers;
+}
+
+Options read(const std::vector<std::string>& arguments) {
+    Options options;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& name = arguments[i];
+        if (name == "--markdown") {
+            options.markdown = true;
+            continue;
+        }
+        if (i + 1 == arguments.size()) throw std::invalid_argument(name);
+        const std::string& value = arguments[++i];
+        if (name == "--targets") {
+            options.targets = std::stoul(value);
+        } else if (name == "--members") {
+            options.members = numbers_of(value);
+        } else if (name == "--series") {
+            options.series = value;
+        } else {
+            throw std::invalid_argument(name);
+        }
+    }
+    return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    try {
+        options = read({argv + 1, argv + argc});
+    } catch (const std::logic_error&) {
+        std::cout << usage;
+        return argc == 2 && std::string_view(argv[1]) == "--help" ? 0 : 2;
+    }
+    std::ofstream series(options.series);
+    print_scenarios(options, series);
+    print_sizes(options, series);
+    return 0;
+}

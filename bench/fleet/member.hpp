@@ -1,0 +1,64 @@
+#pragma once
+
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+#include "link.hpp"
+#include "tally.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace bench {
+
+/// What all members have in common.
+struct MemberSetup {
+    std::shared_ptr<k8s_sd::Clock> clock;
+    std::string url;        ///< of the API server
+    k8s_sd::Job discovery;  ///< of the targets
+    k8s_sd::Duration interval;
+    unsigned replicas = 1;
+    std::size_t targets_of_group = 1;
+    Tally* tally = nullptr;
+};
+
+/// One program of a fleet, with a context, an environment and connections of its own: discovers the
+/// targets, takes part in the fleet, and scrapes its share. Its end is as abrupt as that of a
+/// process. For one thread.
+class Member final : private k8s_sd::TargetHandler {
+ public:
+    Member(const MemberSetup&, std::string name, std::shared_ptr<Link> link);
+    ~Member();
+
+    /// Does what is ready. \returns the number of handlers that ran
+    std::size_t poll() { return context_.poll(); }
+    bool ready() const { return membership_.ready(); }
+    /// How many members it sees.
+    std::size_t view_size() const;
+    Link& link() noexcept { return *link_; }
+
+ private:
+    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
+              k8s_sd::StopReason) noexcept override;
+    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
+    void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+
+    std::size_t number_of(const k8s_sd::ScrapeTarget&) const;
+    void share(const k8s_sd::FleetShare&);
+    void finish_handovers_later();
+
+    const MemberSetup setup_;
+    const std::shared_ptr<Link> link_;
+    k8s_sd::asio::io_context context_;
+    const k8s_sd::asio::executor_work_guard<k8s_sd::asio::io_context::executor_type> work_;
+    const bool installed_;
+    k8s_sd::TargetPool pool_;
+    const std::unique_ptr<k8s_sd::Timer> timer_;
+    k8s_sd::Membership membership_;
+    k8s_sd::DiscoveryManager manager_;
+};
+
+}  // namespace bench

@@ -1,0 +1,112 @@
+// Grafana Alloy's clustering: a ring with 512 tokens of each member, who find each other by gossip.
+// A member that leaves says so and stops; one that comes takes its share at once. The others act a
+// second later, the least time between two changes. A member that does not answer is dead after 10 s
+// (assumed: memberlist asks once a second and suspects for 4 s or more). Discovery is each member's
+// own, so a process that begins while the API server is away has a share, and does not know its
+// targets.
+
+#include "course.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace bench {
+
+namespace {
+
+constexpr unsigned tokens = 512;
+constexpr Seconds told = 1;
+constexpr Seconds found_dead = 10;
+
+OwnerRule ring_of(const std::set<unsigned>& members) {
+    std::vector<std::pair<std::uint64_t, unsigned>> ring;
+    for (const unsigned member : members) {
+        for (unsigned i = 0; i < tokens; ++i) ring.emplace_back(mix(member + 1, i), member);
+    }
+    std::sort(ring.begin(), ring.end());
+    return std::make_shared<OwnerOf>([ring = std::move(ring)](std::uint64_t key) {
+        const auto next = std::lower_bound(ring.begin(), ring.end(), std::pair(key, 0U));
+        return next == ring.end() ? ring.front().second : next->second;
+    });
+}
+
+class Ring {
+ public:
+    Ring(const Plan& plan, const Pace& pace) : plan_(plan), pace_(pace) {
+        for (unsigned i = 0; i < plan.members; ++i) members_.insert(i);
+        for (const unsigned member : members_) course_.start(member, -1, ring_of(members_));
+    }
+
+    void leave(const std::set<unsigned>& who, Seconds at, Seconds others_know) {
+        for (const unsigned member : who) {
+            course_.stop(member, at);
+            members_.erase(member);
+        }
+        tell(at + others_know);
+    }
+    /// \param at  when the processes begin \returns when they scrape
+    Seconds join(const std::set<unsigned>& who, Seconds at) {
+        members_.insert(who.begin(), who.end());
+        tell(at + told);
+        Seconds last = at;
+        for (const unsigned member : who) {
+            const Seconds begun = can_ask(plan_, member, at) + seconds(pace_.sync);
+            course_.start(member, begun, ring_of(members_));
+            last = std::max(last, begun);
+        }
+        return last;
+    }
+    void scale(unsigned members, Seconds at) {
+        std::set<unsigned> who;
+        const auto before = static_cast<unsigned>(members_.size());
+        for (unsigned i = std::min(before, members); i < std::max(before, members); ++i)
+            who.insert(i);
+        if (members < before) {
+            leave(who, at, told);
+        } else {
+            join(who, at + seconds(pace_.pod_start));
+        }
+    }
+    void restart(Seconds at) {
+        for (auto i = static_cast<unsigned>(members_.size()); i-- > 0;) {
+            leave({i}, at, told);
+            at = join({i}, at + seconds(pace_.pod_start)) + seconds(pace_.min_ready);
+        }
+    }
+    Outcome outcome(std::size_t targets) const {
+        return course_.outcome(seconds(plan_.length), targets);
+    }
+
+ private:
+    void tell(Seconds at) {
+        const OwnerRule ring = ring_of(members_);
+        for (const unsigned member : members_) course_.follow(member, at, ring);
+    }
+
+    const Plan& plan_;
+    const Pace& pace_;
+    std::set<unsigned> members_;
+    Course course_;
+};
+
+}  // namespace
+
+Outcome model_of_alloy(const Plan& plan, const Pace& pace, std::size_t targets) {
+    Ring ring(plan, pace);
+    for (const Step& step : plan.steps) {
+        const Seconds at = seconds(step.at);
+        switch (step.what) {
+            case Step::What::restart: ring.restart(at); break;
+            case Step::What::scale: ring.scale(step.value, at); break;
+            case Step::What::crash:
+                ring.leave({step.value}, at, found_dead);
+                ring.join({step.value}, at + seconds(pace.restart));
+                break;
+            case Step::What::lose_node: ring.leave({step.value}, at, found_dead); break;
+            default: break;
+        }
+    }
+    return ring.outcome(targets);
+}
+
+}  // namespace bench
