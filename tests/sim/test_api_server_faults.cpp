@@ -133,3 +133,19 @@ TEST_CASE("MemoryConnector: a connection breaks exactly behind the given number 
         CHECK(client.error() == asio::error::connection_reset);
     }
 }
+
+TEST_CASE("MemoryConnector: the server keeps nothing of a client's context") {
+    Fixture f;
+    asio::io_context context;
+    // As long as a copy of this executor is there, the context does not stop.
+    const auto connector = f.server.connector();
+    auto stream = connector->make_stream(asio::prefer(asio::any_io_executor(context.get_executor()),
+                                                      asio::execution::outstanding_work.tracked),
+                                         {});
+    stream->async_connect([](k8s_sd::error_code, const std::string&) {});
+    context.poll();
+    CHECK_FALSE(context.stopped());
+    stream.reset();
+    context.poll();
+    CHECK(context.stopped());  // though the server has not noticed yet
+}

@@ -86,6 +86,8 @@ class Pipe {
         complete_write(side, asio::error::operation_aborted);
         transfer(side);
         transfer(other(side));
+        // The context of a client may be gone before the server notices.
+        if (side == Side::client) end.executor = {};
     }
 
     void reset() {
@@ -240,9 +242,10 @@ class ClientEnd final : public ByteStream {
 
  private:
     bool usable(IoHandler& handler) {
-        if (pipe_) return true;
-        asio::post(executor_,
-                   [handler = std::move(handler)] { handler(asio::error::not_connected, 0); });
+        if (pipe_ && !closed_) return true;
+        const error_code ec = closed_ ? error_code(asio::error::operation_aborted)
+                                      : error_code(asio::error::not_connected);
+        asio::post(executor_, [handler = std::move(handler), ec] { handler(ec, 0); });
         return false;
     }
 
