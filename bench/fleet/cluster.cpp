@@ -42,6 +42,25 @@ bool is_over(const std::optional<TimePoint>& since, Duration time, TimePoint now
 
 }  // namespace
 
+/// What is done as long as it lives is done by members.
+class FleetCluster::Meter {
+ public:
+    explicit Meter(FleetCluster& fleet) : fleet_(fleet), cpu_(thread_cpu_seconds()) {
+        if (fleet_.weighs_) memory_ = allocated();
+    }
+    ~Meter() {
+        fleet_.costs_->cpu += thread_cpu_seconds() - cpu_;
+        if (fleet_.weighs_) fleet_.costs_->memory += allocated() - memory_;
+    }
+    Meter(const Meter&) = delete;
+    Meter& operator=(const Meter&) = delete;
+
+ private:
+    FleetCluster& fleet_;
+    const double cpu_;
+    double memory_ = 0;
+};
+
 FleetCluster::FleetCluster(const Plan& plan, const Pace& pace, std::size_t targets,
                            Discovery discovery)
     : plan_(plan),
@@ -102,16 +121,12 @@ void FleetCluster::make_targets(std::size_t targets) {
 // --- time ---------------------------------------------------------------------------------------
 
 Costs FleetCluster::start() {
-    const double memory = allocated();
-    costs_->cpu = 0;
-    // Nothing is left of what others have not been told yet.
     for (unsigned i = 0; !is_quiet(); ++i) {
         if (i == 20 * 600) throw std::runtime_error(plan_.name + ": the fleet does not come to be");
         step();
     }
-    Costs costs = this->costs();
-    costs.memory = allocated() - memory;
-    return costs;
+    weighs_ = false;
+    return costs();
 }
 
 Outcome FleetCluster::run() {
@@ -156,11 +171,10 @@ std::size_t FleetCluster::settle() {
     for (std::size_t ran = 1; ran != 0; all += ran) {
         context_.restart();
         ran = context_.poll();
-        const double before = thread_cpu_seconds();
+        const Meter meter(*this);
         for (auto& [ordinal, pod] : pods_) {
             if (pod.member) ran += pod.member->poll();
         }
-        costs_->cpu += thread_cpu_seconds() - before;
     }
     return all;
 }
@@ -266,6 +280,7 @@ void FleetCluster::start_process(Pod& pod) {
     pod.starts.reset();
     pod.dead.reset();
     pod.next_probe = clock_->now() + pace_.probe_period;
+    const Meter meter(*this);
     pod.member = std::make_unique<Member>(setup_, name_of(pod.ordinal), link_of(pod.ordinal));
 }
 

@@ -29,7 +29,7 @@ struct Costs {
     std::uint64_t lists = 0;  ///< those of them that bring all objects
     std::uint64_t bytes = 0;  ///< that the server sends
     double cpu = 0;           ///< seconds, of all members
-    double memory = 0;        ///< bytes, of all members
+    double memory = 0;        ///< bytes, of all members; of start() only
 };
 
 /// A StatefulSet whose pods are members of a fleet, and the cluster around it: its controller,
@@ -59,6 +59,8 @@ class FleetCluster {
         std::optional<TimePoint> ready_since{};  // what the probes say
         TimePoint next_probe{};
     };
+
+    class Meter;
 
     void make_targets(std::size_t targets);
     void step();
@@ -97,7 +99,8 @@ class FleetCluster {
     bool away_ = false;
     std::set<unsigned> changed_slices_;
     std::map<unsigned, TimePoint> written_;
-    std::shared_ptr<Costs> costs_ = std::make_shared<Costs>();  // requests and lists, CPU
+    std::shared_ptr<Costs> costs_ = std::make_shared<Costs>();  // all but bytes
+    bool weighs_ = true;                                        // memory, which takes time
 };
 
 }  // namespace bench

@@ -2,6 +2,11 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <string>
 #include <utility>
 
 namespace bench {
@@ -9,13 +14,90 @@ namespace bench {
 namespace asio = k8s_sd::asio;
 using k8s_sd::error_code;
 
+/// What has come is kept for a while, whatever comes meanwhile. Lives as long as a read does.
+class Link::DelayLine : public std::enable_shared_from_this<DelayLine> {
+ public:
+    DelayLine(std::shared_ptr<Link> link, const std::shared_ptr<k8s_sd::ByteStream>& from,
+              asio::any_io_executor executor)
+        : link_(std::move(link)),
+          from_(from),
+          executor_(executor),
+          timer_(link_->clock_->make_timer(executor)) {}
+
+    void read(asio::mutable_buffer buffer, k8s_sd::ByteStream::IoHandler handler) {
+        target_ = buffer;
+        handler_ = std::move(handler);
+        fetch();
+        deliver();
+    }
+    void end(error_code ec) noexcept {
+        timer_->cancel();
+        parts_.clear();
+        ended_ = true;
+        finish(ec, 0);
+    }
+
+ private:
+    struct Part {
+        k8s_sd::TimePoint due;
+        std::string bytes;
+        error_code ec;
+    };
+
+    void fetch() {
+        const auto from = from_.lock();
+        if (std::exchange(fetching_, true) || !from) return;
+        from->async_read_some(
+            asio::buffer(room_), [self = shared_from_this()](error_code ec, std::size_t bytes) {
+                self->link_->received_ += bytes;
+                self->fetching_ = false;
+                if (self->ended_) return;
+                self->parts_.push_back({self->link_->clock_->now() + self->link_->delay_,
+                                        std::string(self->room_.data(), bytes), ec});
+                if (!ec) self->fetch();
+                self->deliver();
+            });
+    }
+    void deliver() {
+        if (!handler_ || parts_.empty()) return;
+        Part& part = parts_.front();
+        if (part.due > link_->clock_->now()) {
+            return timer_->expires_at(part.due, [self = shared_from_this()] { self->deliver(); });
+        }
+        const std::size_t size = std::min(target_.size(), part.bytes.size());
+        std::memcpy(target_.data(), part.bytes.data(), size);
+        const error_code ec = part.ec;
+        part.bytes.erase(0, size);
+        if (part.bytes.empty()) parts_.pop_front();
+        finish(ec, size);
+    }
+    void finish(error_code ec, std::size_t size) noexcept {
+        if (!handler_) return;
+        asio::post(executor_,
+                   [handler = std::exchange(handler_, {}), ec, size] { handler(ec, size); });
+    }
+
+    const std::shared_ptr<Link> link_;
+    const std::weak_ptr<k8s_sd::ByteStream> from_;
+    const asio::any_io_executor executor_;
+    const std::unique_ptr<k8s_sd::Timer> timer_;
+    std::array<char, 16 * 1024> room_;
+    std::deque<Part> parts_;
+    bool fetching_ = false;
+    bool ended_ = false;
+    asio::mutable_buffer target_;
+    k8s_sd::ByteStream::IoHandler handler_;
+};
+
 /// One connection.
 class Link::Stream final : public k8s_sd::ByteStream {
  public:
     Stream(std::shared_ptr<Link> link, std::unique_ptr<k8s_sd::ByteStream> stream,
            asio::any_io_executor executor)
-        : link_(std::move(link)), stream_(std::move(stream)), executor_(executor) {
-        read_->timer = link_->clock_->make_timer(executor);
+        : link_(std::move(link)),
+          stream_(std::move(stream)),
+          executor_(executor),
+          line_(std::make_shared<DelayLine>(link_, stream_, executor)) {
         link_->streams_.push_back(this);
     }
     ~Stream() override {
@@ -29,45 +111,31 @@ class Link::Stream final : public k8s_sd::ByteStream {
             handler(asio::error::connection_refused, {});
         });
     }
-    /// What has come is kept for a while.
     void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
-        read_->handler = std::move(handler);
+        if (link_->delay_ != k8s_sd::Duration{}) return line_->read(buffer, std::move(handler));
         stream_->async_read_some(
-            buffer, [link = link_, read = read_](error_code ec, std::size_t bytes) {
+            buffer, [link = link_, handler = std::move(handler)](error_code ec, std::size_t bytes) {
                 link->received_ += bytes;
-                if (ec || link->delay_ == k8s_sd::Duration{}) return read->finish(ec, bytes);
-                read->timer->expires_at(link->clock_->now() + link->delay_,
-                                        [read, bytes] { read->finish({}, bytes); });
+                handler(link->is_cut_ && ec ? asio::error::connection_reset : ec, bytes);
             });
     }
     void async_write(asio::const_buffer buffer, IoHandler handler) override {
         stream_->async_write(buffer, std::move(handler));
     }
-    void close() noexcept override { end(asio::error::operation_aborted); }
-    void reset() noexcept { end(asio::error::connection_reset); }
-
- private:
-    /// A read that is under way. The stream may go before it ends.
-    struct Read {
-        void finish(error_code ec, std::size_t bytes) {
-            if (handler) std::exchange(handler, {})(ec, bytes);
-        }
-        std::unique_ptr<k8s_sd::Timer> timer;
-        IoHandler handler;
-    };
-
-    void end(error_code ec) noexcept {
-        read_->timer->cancel();
+    void close() noexcept override {
+        line_->end(asio::error::operation_aborted);
         stream_->close();
-        if (!read_->handler) return;
-        asio::post(executor_,
-                   [handler = std::exchange(read_->handler, {}), ec] { handler(ec, 0); });
+    }
+    void reset() noexcept {
+        line_->end(asio::error::connection_reset);
+        stream_->close();
     }
 
+ private:
     const std::shared_ptr<Link> link_;
-    const std::unique_ptr<k8s_sd::ByteStream> stream_;
+    const std::shared_ptr<k8s_sd::ByteStream> stream_;
     const asio::any_io_executor executor_;
-    const std::shared_ptr<Read> read_ = std::make_shared<Read>();
+    const std::shared_ptr<DelayLine> line_;
 };
 
 Link::Link(std::shared_ptr<k8s_sd::Connector> to, std::shared_ptr<k8s_sd::Clock> clock,

@@ -27,6 +27,7 @@ class Link final : public k8s_sd::Connector, public std::enable_shared_from_this
     void forget() noexcept { received_ = 0; }
 
  private:
+    class DelayLine;
     class Stream;
 
     const std::shared_ptr<k8s_sd::Connector> to_;

@@ -63,7 +63,7 @@ Outcomes outcomes_of(const Plan& plan, std::size_t targets) {
 void print_scenarios(const Options& options, std::ostream& series) {
     Table plan_table{"The scenarios", {"scenario", "what happens"}, {}};
     std::vector<std::string> header{"scenario", "k8s_sd"};
-    for (const Model& model : models) header.push_back(std::string(model.name) + " (model)");
+    for (const Model& model : models) header.push_back(model.name);
     Table gaps{"Longest time without an owner, of any target, in seconds", header, {}};
     Table means{"Time without an owner, mean of all targets, in seconds", header, {}};
     Table doubles{"Time with more owners than wanted, mean of all targets, in seconds", header, {}};
@@ -105,8 +105,7 @@ struct Sized {
 
 /// So many targets that a view of a large fleet is computed in time.
 std::size_t targets_of(const Options& options, unsigned members) {
-    const std::size_t most = members < 50 ? options.targets : members < 500 ? 20'000 : 2'000;
-    return std::min(options.targets, most);
+    return members < 500 ? options.targets : std::min<std::size_t>(options.targets, 20'000);
 }
 
 Discovery discovery_of(unsigned members) {
@@ -171,7 +170,7 @@ void print_sizes(const Options& options, std::ostream& series) {
 
 constexpr const char* usage =
     "usage: bench_fleet [--targets N] [--members N,N...] [--markdown] [--series FILE]\n"
-    "    --targets   of the scenarios, and of fleets of fewer than 50 members (100000)\n"
+    "    --targets   of all but fleets of 500 and more, which have 20000 (100000)\n"
     "    --members   sizes of fleets (1,2,4,8,100,1000)\n"
     "    --markdown  tables as in docs/scale-out.md\n"
     "    --series    numbers for plots go there, too\n";

@@ -47,11 +47,11 @@ std::vector<Plan> plans() {
          .steps = {{0s, What::restart}},
          .length = 20min},
         {.name = "split views, one joins",
-         .text = "Half of 10 cannot ask the API server for 5 minutes. One joins.",
+         .text = "5 of 10 cannot ask the API server for 5 minutes. One joins.",
          .steps = {{0s, What::cut, 5}, {30s, What::scale, 11}, {5min, What::uncut}},
          .length = 10min},
         {.name = "split views, one leaves",
-         .text = "Half of 10 cannot ask the API server for 5 minutes. One of the others leaves.",
+         .text = "5 of 10 cannot ask it for 5 minutes. One of the others leaves.",
          .steps = {{0s, What::cut, 5}, {30s, What::scale, 9}, {5min, What::uncut}},
          .length = 10min},
     };

@@ -59,3 +59,39 @@ def log_log(file, title, x_name, y_name, series):
                         f'fill="{colour}"'))
     out.append("</svg>\n")
     file.write_text("\n".join(out))
+
+
+def bars(file, title, groups, unit):
+    """Bars to the right, which grow with the logarithm of 1 + value.
+
+    \param groups  name → {series → value}; one that is None is left out
+    """
+    series = list(dict.fromkeys(name for values in groups.values() for name in values))
+    bar, left, top = 9, 170, 66
+    height = top + sum(len(values) * bar + 12 for values in groups.values()) + 10
+    longest = max(value or 0 for values in groups.values() for value in values.values())
+
+    def length(value):
+        return math.log1p(value) / math.log1p(longest) * (WIDTH - left - 70)
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+           'font-family="sans-serif" font-size="12">',
+           f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+           text(12, 22, title, "start", 'font-size="15"')]
+    for number, name in enumerate(series):
+        out.append(text(12 + 124 * number, 46, name, "start", f'fill="{COLOURS[number]}"'))
+    y = top
+    for group, values in groups.items():
+        out.append(text(left - 8, y + len(values) * bar / 2 + 4, group, "end"))
+        for number, name in enumerate(series):
+            value = values.get(name)
+            if value is None:
+                continue
+            out.append(f'<rect x="{left}" y="{y}" width="{max(length(value), 1):.1f}" '
+                       f'height="{bar - 1}" fill="{COLOURS[number]}"/>')
+            out.append(text(left + length(value) + 5, y + 8, f"{value:.0f} {unit}", "start",
+                            'font-size="9"'))
+            y += bar
+        y += 12
+    out.append("</svg>\n")
+    file.write_text("\n".join(out))
