@@ -330,6 +330,42 @@ TEST_CASE("WarmStart: a hanging disk delays nothing") {
     w.settle();
 }
 
+TEST_CASE("WarmStart: what has changed is written once more at the end") {
+    Warm w;
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    {
+        WarmHost host(w);
+        w.settle();
+        host.discoverer.cancel();
+        w.settle();
+    }
+    CHECK(w.metrics->snapshots_written == 1);
+    w.down();
+    WarmHost host(w);
+    w.advance(6s);
+    CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
+}
+
+TEST_CASE("WarmStart: a disk that hangs at the end is waited for, but not long") {
+    Warm w;
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    WarmHost host(w);
+    w.settle();
+    w.files->hangs = true;
+    host.discoverer.cancel();
+    w.settle();
+    CHECK_FALSE(w.context.stopped());
+    w.advance(2s);
+    CHECK(w.files->stuck() == 1);
+    // Nothing is left that run() would wait for.
+    w.context.restart();
+    w.server.disconnect_all();
+    w.settle();
+    w.files->answer();
+    w.settle();
+    CHECK(w.metrics->snapshots_written == 0);
+}
+
 TEST_CASE("WarmStart: jobs of a manager have their targets, and pools know which are unconfirmed") {
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));

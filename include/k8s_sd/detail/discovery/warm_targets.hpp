@@ -29,7 +29,8 @@ class WarmTargets final : public GroupWatcher::Observer,
 
     /// Any thread.
     void start();
-    /// Nothing is told any more; what has changed is written once more. Any thread.
+    /// Nothing is told any more; what has changed is written once more, for which the context's
+    /// run() waits, 2 s at most. Any thread.
     void stop() noexcept;
     /// Adds what it knows. Any thread.
     void add_status(DiscovererStatus&) const;
@@ -39,6 +40,7 @@ class WarmTargets final : public GroupWatcher::Observer,
     void on_changes(const std::vector<GroupChange>&) override;
     void on_status() override;
 
+    void end();
     void load();
     void on_loaded(LoadedGroups);
     void tell_snapshot();
@@ -70,6 +72,7 @@ class WarmTargets final : public GroupWatcher::Observer,
     bool waits_ = false;   ///< a write is due
     bool writing_ = false;
     bool changed_ = false;
+    bool stopped_ = false;
     std::string write_problem_;
 
     mutable std::mutex mutex_;  // guards what follows

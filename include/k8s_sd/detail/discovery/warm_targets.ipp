@@ -32,6 +32,9 @@ WarmStart checked(WarmStart options) {
     return options;
 }
 
+/// For which the end of a context waits.
+constexpr Duration last_write_patience = std::chrono::seconds(2);
+
 /// Of everything that decides which groups there are, and with which labels.
 Digest identity_of(const ResolvedConfig& config, Role role, const WarmStart& options) {
     std::string text;
@@ -82,10 +85,19 @@ void WarmTargets::start() {
 
 void WarmTargets::stop() noexcept {
     asio::post(strand_, [self = shared_from_this()] {
-        self->timer_.reset();
-        self->ticket_.cancel();
-        if (self->changed_ && !self->writing_) self->write();
+        self->stopped_ = true;
+        if (!self->timer_) return;
+        if (!self->changed_ && !self->writing_) return self->end();
+        // run() returns when the last file is there, but a disk that hangs must not keep it.
+        self->timer_->expires_at(self->clock_->now() + last_write_patience,
+                                 [self] { self->end(); });
+        if (!self->writing_) self->write();
     });
+}
+
+void WarmTargets::end() {
+    ticket_.cancel();
+    timer_.reset();
 }
 
 void WarmTargets::add_status(DiscovererStatus& status) const {
@@ -103,6 +115,7 @@ void WarmTargets::set_words(std::string words, bool unconfirmed) {
 // --- the snapshot that is there ------------------------------------------------------------------
 
 void WarmTargets::load() {
+    if (stopped_) return;
     timer_ = clock_->make_timer(strand_);
     if (options_.patience == Duration::zero()) {
         patient_ = false;
@@ -130,7 +143,7 @@ void WarmTargets::load() {
 }
 
 void WarmTargets::on_loaded(LoadedGroups loaded) {
-    if (live_) return;
+    if (live_ || stopped_) return;
     if (!loaded.problem.empty()) {
         if (loaded.is_missing) return set_words(what_ + " does not exist yet", false);
         ++metrics_->snapshots_ignored;
@@ -207,7 +220,7 @@ void WarmTargets::on_status() {
 // --- the next snapshot ---------------------------------------------------------------------------
 
 void WarmTargets::write_later() {
-    if (waits_ || writing_ || !timer_) return;
+    if (waits_ || writing_ || stopped_) return;
     waits_ = true;
     const Duration pause = options_.write_interval + jitter_.uniform(options_.write_interval / 2);
     timer_->expires_at(clock_->now() + pause, [weak = weak_from_this()] {
@@ -227,11 +240,6 @@ void WarmTargets::write() {
     const auto save = [store = store_, identity = identity_, options = options_, groups] {
         return store->save(identity, *groups, options);
     };
-    if (!timer_) {
-        // The last one, which nobody waits for.
-        calls_->run([save] { save(); });
-        return;
-    }
     ticket_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
         [&](const std::function<void(std::string)>& land) {
@@ -240,7 +248,7 @@ void WarmTargets::write() {
             }
         },
         [](const std::string& problem) { return problem; },
-        [this](const std::string& problem) { on_written(problem); });
+        [self = shared_from_this()](const std::string& problem) { self->on_written(problem); });
 }
 
 void WarmTargets::on_written(const std::string& problem) {
@@ -256,6 +264,10 @@ void WarmTargets::on_written(const std::string& problem) {
             problem.empty() ? std::string() : what_ + " is not written: " + problem;
         set_words(words, false);
         if (!words.empty()) log_.log(LogLevel::warning, words);
+    }
+    if (stopped_) {
+        if (changed_ && problem.empty()) return write();
+        return end();
     }
     if (changed_) write_later();
 }
