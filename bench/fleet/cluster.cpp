@@ -62,7 +62,7 @@ class FleetCluster::Meter {
 };
 
 FleetCluster::FleetCluster(const Plan& plan, const Pace& pace, std::size_t targets,
-                           Discovery discovery)
+                           Discovery discovery, Provider provider)
     : plan_(plan),
       pace_(pace),
       discovery_(discovery),
@@ -81,6 +81,7 @@ FleetCluster::FleetCluster(const Plan& plan, const Pace& pace, std::size_t targe
     setup_.url = server_.url();
     setup_.interval = pace.interval;
     setup_.replicas = plan.replicas;
+    setup_.provider = provider;
     setup_.targets_of_group = group_size;
     setup_.tally = &tally_;
     setup_.discovery.name = "job";
@@ -252,6 +253,7 @@ void FleetCluster::restart_next() {
 void FleetCluster::terminate(Pod& pod) {
     if (pod.terminating) return;
     pod.terminating = clock_->now();
+    if (pod.member) pod.member->leave();
     changed_slices_.insert(pod.ordinal / slice_size);
 }
 
