@@ -35,7 +35,7 @@ double allocated() {
     return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-/// Until then; in the past if nothing was begun.
+/// Whether something has begun, and so long ago.
 bool is_over(const std::optional<TimePoint>& since, Duration time, TimePoint now) {
     return since && now >= *since + time;
 }
@@ -167,9 +167,8 @@ void FleetCluster::step() {
     settle();
 }
 
-std::size_t FleetCluster::settle() {
-    std::size_t all = 0;
-    for (std::size_t ran = 1; ran != 0; all += ran) {
+void FleetCluster::settle() {
+    for (std::size_t ran = 1; ran != 0;) {
         context_.restart();
         ran = context_.poll();
         const Meter meter(*this);
@@ -177,7 +176,6 @@ std::size_t FleetCluster::settle() {
             if (pod.member) ran += pod.member->poll();
         }
     }
-    return all;
 }
 
 bool FleetCluster::is_quiet() const {

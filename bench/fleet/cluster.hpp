@@ -65,7 +65,7 @@ class FleetCluster {
 
     void make_targets(std::size_t targets);
     void step();
-    std::size_t settle();
+    void settle();
     void take(const Step&);
 
     void control();
