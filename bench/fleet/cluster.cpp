@@ -35,7 +35,7 @@ double allocated() {
     return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-/// Until then; in the past if nothing was begun.
+/// Whether something has begun, and so long ago.
 bool is_over(const std::optional<TimePoint>& since, Duration time, TimePoint now) {
     return since && now >= *since + time;
 }
@@ -62,7 +62,7 @@ class FleetCluster::Meter {
 };
 
 FleetCluster::FleetCluster(const Plan& plan, const Pace& pace, std::size_t targets,
-                           Discovery discovery)
+                           Discovery discovery, Provider provider)
     : plan_(plan),
       pace_(pace),
       discovery_(discovery),
@@ -81,6 +81,7 @@ FleetCluster::FleetCluster(const Plan& plan, const Pace& pace, std::size_t targe
     setup_.url = server_.url();
     setup_.interval = pace.interval;
     setup_.replicas = plan.replicas;
+    setup_.provider = provider;
     setup_.targets_of_group = group_size;
     setup_.tally = &tally_;
     setup_.discovery.name = "job";
@@ -166,9 +167,8 @@ void FleetCluster::step() {
     settle();
 }
 
-std::size_t FleetCluster::settle() {
-    std::size_t all = 0;
-    for (std::size_t ran = 1; ran != 0; all += ran) {
+void FleetCluster::settle() {
+    for (std::size_t ran = 1; ran != 0;) {
         context_.restart();
         ran = context_.poll();
         const Meter meter(*this);
@@ -176,7 +176,6 @@ std::size_t FleetCluster::settle() {
             if (pod.member) ran += pod.member->poll();
         }
     }
-    return all;
 }
 
 bool FleetCluster::is_quiet() const {
@@ -252,6 +251,7 @@ void FleetCluster::restart_next() {
 void FleetCluster::terminate(Pod& pod) {
     if (pod.terminating) return;
     pod.terminating = clock_->now();
+    if (pod.member) pod.member->leave();
     changed_slices_.insert(pod.ordinal / slice_size);
 }
 

@@ -37,7 +37,8 @@ struct Costs {
 /// passes in steps of a tenth of a second.
 class FleetCluster {
  public:
-    FleetCluster(const Plan&, const Pace&, std::size_t targets, Discovery);
+    FleetCluster(const Plan&, const Pace&, std::size_t targets, Discovery,
+                 Provider = Provider::slices);
     ~FleetCluster();
 
     /// Starts the members and waits until each target has its owners. \returns what that costs
@@ -64,7 +65,7 @@ class FleetCluster {
 
     void make_targets(std::size_t targets);
     void step();
-    std::size_t settle();
+    void settle();
     void take(const Step&);
 
     void control();

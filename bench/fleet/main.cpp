@@ -10,7 +10,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -29,14 +28,9 @@ struct Options {
     std::string series;  ///< a file for plots; empty: none
 };
 
-struct Model {
-    const char* name;
-    Outcome (*of)(const Plan&, const Pace&, std::size_t targets);
-};
-constexpr Model models[] = {{"vmagent", model_of_vmagent},
-                            {"Alloy", model_of_alloy},
-                            {"prometheus-operator", model_of_prometheus_operator},
-                            {"Target Allocator", model_of_target_allocator}};
+using Model = Outcome (*)(const Plan&, const Pace&, std::size_t targets);
+constexpr Model models[] = {model_of_vmagent, model_of_alloy, model_of_prometheus_operator,
+                            model_of_target_allocator};
 
 void print(const Options& options, const Table& table) {
     std::cout << (options.markdown ? table.markdown() : table.text()) << std::flush;
@@ -44,51 +38,51 @@ void print(const Options& options, const Table& table) {
 
 // --- scenarios ----------------------------------------------------------------------------------
 
-/// The library first, then the models.
+/// The library with each way to find members, then the models.
 using Outcomes = std::vector<Outcome>;
+constexpr const char* columns[] = {"slices", "Leases",         "vmagent",
+                                   "Alloy",  "prom.-operator", "Target Alloc."};
 
 Outcomes outcomes_of(const Plan& plan, std::size_t targets) {
     Outcomes all;
-    all.push_back(in_process([&] {
-        FleetCluster fleet(plan, {}, targets, Discovery::watches);
-        fleet.start();
-        return fleet.run();
-    }));
+    for (const Provider provider : {Provider::slices, Provider::leases}) {
+        all.push_back(in_process([&] {
+            FleetCluster fleet(plan, {}, targets, Discovery::watches, provider);
+            fleet.start();
+            return fleet.run();
+        }));
+    }
     // They have one owner for each target.
-    for (const Model& model : models)
-        all.push_back(plan.replicas == 1 ? model.of(plan, {}, targets) : Outcome{-1, -1, -1, -1});
+    for (const Model model : models)
+        all.push_back(plan.replicas == 1 ? model(plan, {}, targets) : Outcome{-1, -1, -1, -1});
     return all;
 }
 
 void print_scenarios(const Options& options, std::ostream& series) {
     Table plan_table{"The scenarios", {"scenario", "what happens"}, {}};
-    std::vector<std::string> header{"scenario", "k8s_sd"};
-    for (const Model& model : models) header.push_back(model.name);
+    std::vector<std::string> header{"scenario"};
+    for (const char* column : columns) header.emplace_back(column);
     Table gaps{"Longest time without an owner, of any target, in seconds", header, {}};
     Table means{"Time without an owner, mean of all targets, in seconds", header, {}};
     Table doubles{"Time with more owners than wanted, mean of all targets, in seconds", header, {}};
     Table moved{"Targets that somebody began to scrape, in % of all", header, {}};
+    const auto all = static_cast<double>(options.targets);
     for (const Plan& plan : plans()) {
         const Outcomes outcomes = outcomes_of(plan, options.targets);
-        const auto add = [&](Table& table, const std::function<double(const Outcome&)>& value,
-                             int digits) {
+        const auto add = [&](Table& table, int digits, double (*value)(const Outcome&, double)) {
             std::vector<std::string> row{plan.name};
-            for (const Outcome& outcome : outcomes) row.push_back(decimal(value(outcome), digits));
+            for (const Outcome& outcome : outcomes)
+                row.push_back(decimal(value(outcome, all), digits));
             table.rows.push_back(std::move(row));
         };
-        const auto all = static_cast<double>(options.targets);
         plan_table.rows.push_back({plan.name, plan.text});
-        add(
-            gaps, [](const Outcome& o) { return o.longest_gap; }, 0);
-        add(
-            means, [&](const Outcome& o) { return o.gap_seconds / all; }, 1);
-        add(
-            doubles, [&](const Outcome& o) { return o.double_seconds / all; }, 1);
-        add(
-            moved, [&](const Outcome& o) { return 100 * o.moved / all; }, 1);
+        add(gaps, 0, [](const Outcome& o, double) { return o.longest_gap; });
+        add(means, 1, [](const Outcome& o, double n) { return o.gap_seconds / n; });
+        add(doubles, 1, [](const Outcome& o, double n) { return o.double_seconds / n; });
+        add(moved, 1, [](const Outcome& o, double n) { return 100 * o.moved / n; });
         for (std::size_t i = 0; i < outcomes.size(); ++i) {
-            series << "gap\t" << plan.name << '\t' << (i == 0 ? "k8s_sd" : models[i - 1].name)
-                   << '\t' << outcomes[i].longest_gap << '\n';
+            series << "gap\t" << plan.name << '\t' << columns[i] << '\t' << outcomes[i].longest_gap
+                   << '\n';
         }
         std::cerr << plan.name << std::endl;
     }

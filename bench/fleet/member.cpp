@@ -4,6 +4,7 @@
 
 #include <boost/asio/detached.hpp>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 namespace bench {
@@ -11,17 +12,6 @@ namespace bench {
 namespace asio = k8s_sd::asio;
 
 namespace {
-
-bool install(asio::io_context& context, const MemberSetup& setup, std::shared_ptr<Link> link,
-             const std::string& name) {
-    k8s_sd::Environment environment;
-    environment.clock = setup.clock;
-    environment.connector = std::move(link);
-    environment.logger.level = k8s_sd::LogLevel::error;
-    environment.seed = std::hash<std::string>()(name) | 1U;
-    k8s_sd::install(context, std::move(environment));
-    return true;
-}
 
 k8s_sd::ScrapeConfig job(const MemberSetup& setup) {
     k8s_sd::ScrapeConfig config;
@@ -35,18 +25,37 @@ k8s_sd::MembershipConfig membership(asio::io_context& context, const MemberSetup
     k8s_sd::WatcherConfig where;
     where.api_server.url = setup.url;
     where.namespaces = {"monitoring"};
-    return {.source = k8s_sd::service_members(context.get_executor(), "agents", where),
-            .self = std::move(name),
-            .replicas = setup.replicas};
+    k8s_sd::MembershipConfig config;
+    config.self = name;
+    config.replicas = setup.replicas;
+    if (setup.provider == Provider::slices) {
+        config.source = k8s_sd::service_members(context.get_executor(), "agents", where);
+    } else {
+        config.source = k8s_sd::lease_members(
+            context.get_executor(), {.fleet = "agents", .self = std::move(name), .where = where});
+        // It begins when a Lease has expired.
+        config.rules.hold_down = std::chrono::seconds(5);
+    }
+    return config;
 }
 
 }  // namespace
 
+Member::Context::Context(const MemberSetup& setup, const std::string& name,
+                         std::shared_ptr<Link> link)
+    : work(get_executor()) {
+    k8s_sd::Environment environment;
+    environment.clock = setup.clock;
+    environment.connector = std::move(link);
+    environment.logger.level = k8s_sd::LogLevel::error;
+    environment.seed = std::hash<std::string>()(name) | 1U;
+    k8s_sd::install(*this, std::move(environment));
+}
+
 Member::Member(const MemberSetup& setup, std::string name, std::shared_ptr<Link> link)
     : setup_(setup),
       link_(std::move(link)),
-      work_(context_.get_executor()),
-      installed_(install(context_, setup, link_, name)),
+      context_(setup, name, link_),
       pool_(job(setup), *this),
       timer_(setup.clock->make_timer(context_.get_executor())),
       membership_(context_.get_executor(), membership(context_, setup, name),

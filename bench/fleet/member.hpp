@@ -14,6 +14,9 @@
 
 namespace bench {
 
+/// How members find each other.
+enum class Provider { slices, leases };
+
 /// What all members have in common.
 struct MemberSetup {
     std::shared_ptr<k8s_sd::Clock> clock;
@@ -21,6 +24,7 @@ struct MemberSetup {
     k8s_sd::Job discovery;  ///< of the targets
     k8s_sd::Duration interval;
     unsigned replicas = 1;
+    Provider provider = Provider::slices;
     std::size_t targets_of_group = 1;
     Tally* tally = nullptr;
 };
@@ -35,6 +39,8 @@ class Member final : private k8s_sd::TargetHandler {
 
     /// Does what is ready. \returns the number of handlers that ran
     std::size_t poll() { return context_.poll(); }
+    /// SIGTERM: it goes on until it is destroyed.
+    void leave() { membership_.leave(); }
     bool ready() const { return membership_.ready(); }
     /// How many members it sees.
     std::size_t view_size() const;
@@ -46,15 +52,19 @@ class Member final : private k8s_sd::TargetHandler {
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
+    /// As a process has: with an environment that leads to the member's link.
+    struct Context : k8s_sd::asio::io_context {
+        Context(const MemberSetup&, const std::string& name, std::shared_ptr<Link> link);
+        const k8s_sd::asio::executor_work_guard<executor_type> work;
+    };
+
     std::size_t number_of(const k8s_sd::ScrapeTarget&) const;
     void share(const k8s_sd::FleetShare&);
     void finish_handovers_later();
 
     const MemberSetup setup_;
     const std::shared_ptr<Link> link_;
-    k8s_sd::asio::io_context context_;
-    const k8s_sd::asio::executor_work_guard<k8s_sd::asio::io_context::executor_type> work_;
-    const bool installed_;
+    Context context_;
     k8s_sd::TargetPool pool_;
     const std::unique_ptr<k8s_sd::Timer> timer_;
     k8s_sd::Membership membership_;

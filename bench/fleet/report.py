@@ -26,12 +26,12 @@ def draw_gaps(rows):
 
 
 def draw_bytes(rows):
-    start, run = [], []
-    for _, members, _, _, at_start, later, _ in rows:
-        start.append((int(members), int(at_start)))
-        run.append((int(members), int(later)))
-    plots.log_log(FOLDER / "bytes.svg", "Bytes that the API server sends", "members", "bytes",
-                  {"all start": start, "one joins, one crashes": run})
+    lines = {}
+    for _, members, _, _, at_start, later, discovers in rows:
+        what = "discovery" if discovers == "1" else "members only"
+        for name, value in (("start", at_start), ("changes", later)):
+            lines.setdefault(f"{name}, {what}", []).append((int(members), float(value) / 1e6))
+    plots.log_log(FOLDER / "bytes.svg", "What the API server sends", "members", "MB", lines)
 
 
 def main(program, *options):

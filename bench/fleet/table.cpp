@@ -1,6 +1,7 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdio>
 
@@ -45,8 +46,11 @@ std::string Table::text() const {
 }
 
 std::string Table::markdown() const {
-    std::vector<std::string> rule(header.size(), "---:");
-    rule[0] = "---";
+    std::vector<std::string> rule;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        const bool has_numbers = i != 0 && std::isdigit(static_cast<unsigned char>(rows[0][i][0]));
+        rule.emplace_back(has_numbers ? "---:" : "---");
+    }
     std::string all = "### " + title + "\n\n" + line_of(header) + line_of(rule);
     for (const auto& row : rows) all += line_of(row);
     return all + "\n";

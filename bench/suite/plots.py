@@ -3,7 +3,7 @@
 import math
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 640, 360, 70, 40, 170, 50
-COLOURS = ["#1f5fbf", "#2a9d8f", "#c8553d", "#7a4fa3", "#8a8a2b"]
+COLOURS = ["#1f5fbf", "#2a9d8f", "#c8553d", "#7a4fa3", "#8a8a2b", "#555555"]
 
 
 def decades(values):
@@ -79,7 +79,7 @@ def bars(file, title, groups, unit):
            f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
            text(12, 22, title, "start", 'font-size="15"')]
     for number, name in enumerate(series):
-        out.append(text(12 + 124 * number, 46, name, "start", f'fill="{COLOURS[number]}"'))
+        out.append(text(12 + (WIDTH - 24) / len(series) * number, 46, name, "start", f'fill="{COLOURS[number]}"'))
     y = top
     for group, values in groups.items():
         out.append(text(left - 8, y + len(values) * bar / 2 + 4, group, "end"))

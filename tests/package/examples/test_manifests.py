@@ -151,6 +151,15 @@ class Manifests(unittest.TestCase):
         service = self.one("Service", "agents")
         self.assertEqual(role["metadata"]["namespace"], service["metadata"]["namespace"])
 
+    def test_leases_may_be_renewed_and_not_deleted(self):
+        role = self.one("Role", "agents-leases")
+        self.assertEqual(rights(role["rules"]),
+                         {("coordination.k8s.io", "leases",
+                           ("create", "get", "list", "update", "watch"))})
+        text = (FOLDER / "leases.yaml").read_text(encoding="utf-8")
+        self.assertIn("--fleet-leases", options_of("scraper"))
+        self.assertIn("fieldPath: metadata.uid", text)
+
     def test_agents_may_read_what_all_roles_need(self):
         wanted = printed_rights("--role", "endpointslice", "--attach", "node,namespace")
         for role in ROLES:
