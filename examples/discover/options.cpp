@@ -185,6 +185,8 @@ support::CommandLine command_line(Options& options) {
             .sections = {server_options(options), support::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
                          support::fleet_options(options.fleet),
+                         support::fleet_rule_options(options.fleet),
+                         support::agent_options(options.fleet),
                          support::warm_options(options.warm_start), output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "

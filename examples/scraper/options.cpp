@@ -101,7 +101,9 @@ support::CommandLine command_line(Options& options) {
                          support::server_options(options.server,
                                                  "configurations that name none run in a pod"),
                          support::credential_options(options.server),
-                         support::fleet_options(options.fleet), snapshot_options(options),
+                         support::fleet_options(options.fleet),
+                         support::fleet_rule_options(options.fleet),
+                         support::agent_options(options.fleet), snapshot_options(options),
                          sharding_options(options), run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n"};

@@ -58,7 +58,16 @@ Section fleet_options(FleetOptions& o) {
           text(o.self)},
          {"--fleet-replicas", "N", "members that have each target (default 1)",
           [&o](Text v) { o.replicas = number(v, 1u, 1000u, "a number from 1 to 1000"); }},
-         {"--fleet-wait-for-size", "N",
+         {"--fleet-drain", "SECONDS",
+          "after SIGTERM go on for so long, so that others have begun before this one ends; less "
+          "than the pod's terminationGracePeriodSeconds (default 0). A second signal ends it",
+          [&o](Text v) { o.drain = seconds(v); }}}};
+}
+
+Section fleet_rule_options(FleetOptions& o) {
+    return {
+        "When a change of the fleet counts; the same in all members",
+        {{"--fleet-wait-for-size", "N",
           "nobody has a share before so many members are ready, or --fleet-wait-timeout is over",
           [&o](Text v) { o.rules.wait_for_size = count(v); }},
          {"--fleet-wait-timeout", "SECONDS", "(default 300)",
@@ -68,12 +77,13 @@ Section fleet_options(FleetOptions& o) {
           [&o](Text v) { o.rules.debounce = seconds(v); }},
          {"--fleet-hold-down", "SECONDS",
           "a member that vanishes without a goodbye keeps its share for so long (default 15)",
-          [&o](Text v) { o.rules.hold_down = seconds(v); }},
-         {"--fleet-drain", "SECONDS",
-          "after SIGTERM go on for so long, so that others have begun before this one ends; less "
-          "than the pod's terminationGracePeriodSeconds (default 0). A second signal ends it",
-          [&o](Text v) { o.drain = seconds(v); }},
-         {"--per-node", "NODE",
+          [&o](Text v) { o.rules.hold_down = seconds(v); }}}};
+}
+
+Section agent_options(FleetOptions& o) {
+    return {
+        "Agents in a cluster",
+        {{"--per-node", "NODE",
           "for an agent on each node, as a DaemonSet runs them: only what is on this node. A role "
           "that cannot be restricted is refused",
           text(o.node)},

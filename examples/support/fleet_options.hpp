@@ -28,6 +28,8 @@ struct FleetOptions {
 };
 
 Section fleet_options(FleetOptions&);
+Section fleet_rule_options(FleetOptions&);
+Section agent_options(FleetOptions&);
 
 /// Refuses what does not go together. \throws UsageError
 void check(const FleetOptions&);

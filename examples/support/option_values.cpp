@@ -57,7 +57,8 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
         const std::string_view other = without_dashes(candidate);
         // The beginning of a name is as good as the name.
         const std::size_t distance = other.starts_with(word) ? 0 : edit_distance(word, other);
-        if (distance >= least) continue;
+        const bool shorter = !best.empty() && candidate.size() < best.size();
+        if (distance > least || (distance == least && !shorter)) continue;
         least = distance;
         best = candidate;
     }

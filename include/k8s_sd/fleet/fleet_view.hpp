@@ -113,9 +113,13 @@ class K8S_SD_EXPORT FleetShare {
         return !shared_ || (view_ && view_->owns(index_, key, replicas_));
     }
     /// Whether the same keys are owned.
-    friend bool operator==(const FleetShare& a, const FleetShare& b) noexcept;
+    friend bool operator==(const FleetShare& a, const FleetShare& b) noexcept {
+        return a.equals(b);
+    }
 
  private:
+    bool equals(const FleetShare&) const noexcept;
+
     bool shared_ = false;
     FleetViewPtr view_;
     std::string self_;

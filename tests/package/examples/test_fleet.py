@@ -132,7 +132,7 @@ class Snapshots(unittest.TestCase):
                 server = f"http://127.0.0.1:{port}"
                 with running("discover", "--api-server", server,
                              "--snapshot-dir", folder) as program:
-                    program.line_with("targets of")
+                    program.line_with(r"targets of \d+ objects now")
                     # What there is is written when it ends.
                     self.assertEqual(program.signal(signal.SIGTERM), 0)
                 deadline = time.monotonic() + 10

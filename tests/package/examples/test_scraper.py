@@ -238,7 +238,6 @@ scrape_configs:
             ("--sim", "--timeout", "1x"): "--timeout: has an unknown unit",
             ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",
             ("--sim", "--shard", "3/3"): "sharding.member: must be less than members (3)",
-            ("--sim", "--shard-rule", "x"): '--shard-rule: "x" is not allowed; allowed are modulo',
             ("--sim", "--dialect", "x"): '--dialect: "x" is not allowed; allowed are prometheus',
             ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
         }

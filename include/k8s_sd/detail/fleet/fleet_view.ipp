@@ -76,10 +76,12 @@ FleetShare::FleetShare(FleetViewPtr view, std::string self, unsigned replicas)
       index_(view_ ? view_->index_of(self_) : 0),
       replicas_(std::max(replicas, 1U)) {}
 
-bool operator==(const FleetShare& a, const FleetShare& b) noexcept {
-    if (a.shared_ != b.shared_ || a.self_ != b.self_ || a.replicas_ != b.replicas_) return false;
-    if (a.view_ == b.view_) return true;
-    return a.view_ && b.view_ && *a.view_ == *b.view_;
+bool FleetShare::equals(const FleetShare& other) const noexcept {
+    if (shared_ != other.shared_ || self_ != other.self_ || replicas_ != other.replicas_) {
+        return false;
+    }
+    if (view_ == other.view_) return true;
+    return view_ && other.view_ && *view_ == *other.view_;
 }
 
 }  // namespace k8s_sd::inline v0
