@@ -380,3 +380,20 @@ TEST_CASE("ordinal_members: the pods of a StatefulSet by the name of one") {
         CHECK((error.starts_with("self: ") || std::string(self) == "agent--1"));
     }
 }
+
+TEST_CASE("Membership: an API server that comes and goes does not fill the log") {
+    Pods s;
+    s.put("agent-0", Pods::ready);
+    Agent agent(s, s.source(), "agent-0");
+    s.settle();
+    std::size_t lines = 0;
+    for (int i = 0; i < 60; ++i) {
+        s.down();
+        s.advance(2s);
+        s.server.accept_connections(true);
+        s.advance(3s);
+        for (const std::string& line : s.take_log()) lines += line.starts_with("fleet: ") ? 1U : 0U;
+    }
+    CHECK(lines >= 1);
+    CHECK(lines <= 6);
+}

@@ -10,6 +10,8 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <chrono>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -155,12 +157,16 @@ class Membership::Impl final : public detail::Delivery::Source,
     /// The machine has come to another state.
     void follow() {
         bool becomes_ready = false;
+        bool holds_anew = false;
         {
             const std::lock_guard lock(mutex_);
             const bool was_ready = is_ready();
+            holds_anew = status_.hold != machine_.hold();
             update_status();
             becomes_ready = is_ready() && !was_ready;
         }
+        // Without the mutex: a log is the host's.
+        if (holds_anew) log_hold(machine_.hold());
         if (becomes_ready) announce(MemberState::active);
         if (const auto next = machine_.next()) {
             timer_->expires_at(*next, [weak = weak_from_this()] {
@@ -181,7 +187,6 @@ class Membership::Impl final : public detail::Delivery::Source,
         if (std::exchange(status_.hold, hold) != hold) {
             status_.since = clock_->now();
             metrics_->fleet_alarms.store(is_alarm(hold) ? 1 : 0, std::memory_order_relaxed);
-            log_hold(hold);
         }
         status_.message = detail::hold_in_words(hold, message_);
         if (machine_.view() == status_.view) return;
@@ -198,11 +203,15 @@ class Membership::Impl final : public detail::Delivery::Source,
         delivery_.wake(shared_from_this());
     }
 
-    void log_hold(ViewHold hold) const {
-        if (is_alarm(hold) || hold == ViewHold::away) {
-            log_.log(LogLevel::warning,
-                     "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
-        }
+    /// The same is not said again within a minute, however often it comes and goes.
+    void log_hold(ViewHold hold) {
+        if (!is_alarm(hold) && hold != ViewHold::away) return;
+        const TimePoint now = clock_->now();
+        const auto last = logged_.find(hold);
+        if (last != logged_.end() && now - last->second < std::chrono::minutes(1)) return;
+        logged_.insert_or_assign(hold, now);
+        log_.log(LogLevel::warning,
+                 "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
     }
 
     bool is_ready() const { return synced_ && seen_; }
@@ -237,6 +246,7 @@ class Membership::Impl final : public detail::Delivery::Source,
     detail::ViewMachine machine_;
     std::unique_ptr<Timer> timer_;  // null: not begun, or ended
     std::string message_;           // why the members cannot be seen
+    std::map<ViewHold, TimePoint> logged_;
 
     // Guarded by the mutex.
     mutable std::mutex mutex_;
