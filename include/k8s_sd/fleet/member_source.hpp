@@ -37,7 +37,8 @@ class K8S_SD_EXPORT MemberSource {
     virtual ~MemberSource() = default;
     /// Begins to look, once. `tell` is called when what is known changes, not from within.
     virtual void start(Callback tell) = 0;
-    /// Ends. From now on at most a call that has begun is running.
+    /// Ends. From now on at most a call that has begun is running; it must end before the
+    /// membership's execution context does.
     virtual void stop() noexcept = 0;
     /// What this member is about to do. Does nothing where others learn it by other means, as from
     /// the readiness of a pod.

@@ -33,7 +33,10 @@ class LoudSource final : public MemberSource {
             }
         });
     }
-    void stop() noexcept override { stopped_ = true; }
+    void stop() noexcept override {
+        stopped_ = true;
+        if (thread_.joinable()) thread_.join();
+    }
     void announce(MemberState) override { ++announced_; }
 
  private:

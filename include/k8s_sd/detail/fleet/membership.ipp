@@ -136,11 +136,13 @@ class Membership::Impl final : public detail::Delivery::Source,
     void start() {
         if (delivery_.cancelled()) return;
         timer_ = clock_->make_timer(strand_);
-        config_.source->start([weak = weak_from_this()](const FleetSighting& sighting) {
-            const auto self = weak.lock();
-            if (!self) return;
-            asio::post(self->strand_, [self, sighting] { self->on_sighting(sighting); });
-        });
+        // The source must not become the owner of what owns it: only a weak reference leaves here.
+        config_.source->start(
+            [weak = weak_from_this(), strand = strand_](const FleetSighting& sighting) {
+                asio::post(strand, [weak, sighting] {
+                    if (const auto self = weak.lock()) self->on_sighting(sighting);
+                });
+            });
     }
 
     void on_sighting(const FleetSighting& sighting) {
