@@ -165,6 +165,7 @@ void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (shared_jobs_.empty()) return report(job, diff);
     SharedJob& shared = shared_jobs_[job];
     shared.synced = true;
+    shared.unconfirmed = (shared.unconfirmed || diff.unconfirmed) && !diff.confirms;
     const k8s_sd::TargetGroupDiff mine = shared.share.apply(diff);
     if (has_view_) report(job, mine);
 }
@@ -178,6 +179,7 @@ void Session::on_share(const k8s_sd::FleetShare& share) {
         SharedJob& shared = shared_jobs_[job];
         k8s_sd::TargetGroupDiff gained = shared.share.share(share, k8s_sd::system_clock()->now());
         gained.full = is_first && shared.synced;
+        gained.unconfirmed = gained.full && shared.unconfirmed;
         report(job, gained);
     }
     finish_handovers_later();

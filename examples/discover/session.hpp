@@ -34,6 +34,7 @@ class Session {
     struct SharedJob {
         k8s_sd::GroupShare share;
         bool synced = false;
+        bool unconfirmed = false;  ///< what it has
     };
 
     void find_server();

@@ -65,6 +65,7 @@ void ScrapeJob::reload(k8s_sd::ScrapeJob job, std::vector<k8s_sd::ProviderId> pr
                    // Targets that stay go on with the server that they began with.
                    self->discovery_ = job.discovery;
                    self->pool_.reload(with_limits(job.scrape), self->sharding_, providers);
+                   self->refuse_as_needed();
                });
 }
 
@@ -79,6 +80,7 @@ void ScrapeJob::share(k8s_sd::FleetShare share) {
     asio::post(strand_, [self = shared_from_this(), share = std::move(share)] {
         self->user_agent_ = user_agent_of(share);
         self->pool_.share(share, std::chrono::steady_clock::now());
+        self->refuse_as_needed();
         self->finish_handovers_later();
     });
 }
@@ -136,7 +138,6 @@ void ScrapeJob::start(TargetId id, const ScrapeTargetPtr& target) noexcept {
 /// As in Prometheus, no target is left out, but all of them are down.
 void ScrapeJob::over_limit(bool over) noexcept {
     refusal_ = over ? "there are more targets than target_limit" : "";
-    refuse_as_needed();
 }
 
 /// Targets that the API server has not confirmed may be left alone.

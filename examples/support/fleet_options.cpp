@@ -42,7 +42,7 @@ Section fleet_options(FleetOptions& o) {
           "ready, see --listen",
           text(o.service)},
          {"--fleet-leases", "NAME",
-          "instead of a Service: each member of this fleet renews a Lease, named NAME-MEMBER; "
+          "instead of a Service: each member of this fleet renews a Lease, named NAME.MEMBER; "
           "finds "
           "out that a program hangs, and writes every 10 s. $POD_UID lets it go with the pod",
           text(o.leases)},

@@ -411,6 +411,89 @@ TEST_CASE("WarmStart: jobs of a manager have their targets, and pools know which
     });
 }
 
+TEST_CASE("WarmStart: a snapshot takes the place of nothing") {
+    Warm w;
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    DiscoveryConfig other = w.config();
+    other.namespaces = {"shop"};
+    {
+        Discoverer writer(
+            w.context.get_executor(), other, [](const auto&) {}, w.options());
+        writer.async_run(boost::asio::detached);
+        w.advance(1min);
+    }
+    w.settle();
+    std::vector<std::string> told;
+    DiscoveryManager manager(w.context.get_executor(), [&](const JobDiff& diff) {
+        for (const ProviderDiff& part : diff.providers) {
+            told.push_back(words_of(part.diff) + (part.last ? " last" : ""));
+        }
+    });
+    WarmStart options = w.options();
+    options.patience = 0s;
+    manager.set_warm_start(options);
+    Job job;
+    job.name = "job";
+    job.supersede_timeout.reset();
+    job.configs = {w.config()};
+    manager.apply_config({job});
+    manager.async_run(boost::asio::detached);
+    w.settle();
+    told.clear();
+    w.down();
+    job.configs = {other};
+    manager.apply_config({job});
+    w.advance(10min);
+    CHECK(told == Told{"full unconfirmed +pod/shop/a"});
+    told.clear();
+    w.up();
+    w.advance(2min);
+    std::sort(told.begin(), told.end());
+    CHECK(told == Told{"-pod/shop/a last", "confirms"});
+}
+
+TEST_CASE("WarmStart: two hosts of one configuration write one after the other") {
+    Warm w;
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    WarmHost first(w);
+    WarmHost second(w);
+    w.advance(10min);
+    CHECK(w.metrics->snapshots_written >= 2);
+    CHECK(w.metrics->snapshot_failures == 0);
+}
+
+TEST_CASE("WarmStart: a context that ends first leaves nothing locked") {
+    TemporaryDirectory parent;
+    const std::string directory = parent.path("snapshots");
+    for (int i = 0; i < 2; ++i) {
+        Warm w;
+        w.directory = directory;
+        w.server.apply(w.pod("a", "10.0.0.1"));
+        auto host = std::make_unique<WarmHost>(w);
+        w.advance(1min);
+        CHECK(w.metrics->snapshots_written == 1);
+        CHECK(w.metrics->snapshot_failures == 0);
+        host.reset();  // and nothing runs any more
+    }
+}
+
+TEST_CASE("WarmStart: shares of objects have files of their own") {
+    Warm w;
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    for (unsigned i = 0; i < 2; ++i) {
+        DiscoveryConfig config = w.config();
+        config.share = ObjectShare::part(i, 2);
+        Discoverer discoverer(
+            w.context.get_executor(), config, [](const auto&) {}, w.options());
+        discoverer.async_run(boost::asio::detached);
+        w.advance(1min);
+        discoverer.cancel();
+        w.settle();
+    }
+    const auto files = std::distance(fs::directory_iterator(w.directory), fs::directory_iterator());
+    CHECK(files == 2);
+}
+
 TEST_CASE("WarmStart: what makes no sense is refused") {
     Warm w;
     const auto refused = [&](auto change) {

@@ -76,7 +76,7 @@ TEST_CASE("lease_members: members find each other by their Leases") {
     s.advance(5s);
     CHECK(s.view("a") == "a");
     s.begin("b");
-    s.advance(5s);
+    s.advance(15s);
     CHECK(s.view("a") == "a b");
     CHECK(s.view("b") == "a b");
     s.writes();
@@ -85,7 +85,7 @@ TEST_CASE("lease_members: members find each other by their Leases") {
     CHECK(s.members.at("a")->status().views == 2);
     // Each renews its Lease once in 10 s.
     CHECK(s.writes() <= 121);
-    const auto lease = s.server.get("leases", "monitoring", "agents-a");
+    const auto lease = s.server.get("leases", "monitoring", "agents.a");
     REQUIRE(lease);
     CHECK(lease->at("spec").at("leaseDurationSeconds") == 30);
 }
@@ -94,7 +94,7 @@ TEST_CASE("lease_members: who is not ready is joining, and who leaves tells it a
     Leased s;
     s.begin("a");
     s.begin("b").set_synced(false);
-    s.advance(5s);
+    s.advance(15s);
     CHECK(s.view("a") == "a");
     CHECK(s.members.at("a")->status().members ==
           std::vector<FleetMember>{{"a", MemberState::active}, {"b", MemberState::joining}});
@@ -115,7 +115,7 @@ TEST_CASE("lease_members: who does not renew any more is gone when its Lease has
     s.begin("a");
     s.begin("b");
     s.begin("c");
-    s.advance(5s);
+    s.advance(15s);
     CHECK(s.view("a") == "a b c");
     s.members.at("b").reset();
     s.advance(15s);
@@ -124,7 +124,7 @@ TEST_CASE("lease_members: who does not renew any more is gone when its Lease has
     CHECK(s.view("a") == "a c");
     // It comes back under its name, and takes its Lease over.
     s.begin("b");
-    s.advance(5s);
+    s.advance(15s);
     CHECK(s.view("a") == "a b c");
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("lease_members: while the API server is away nobody expires, and nobod
     Leased s;
     s.begin("a");
     s.begin("b");
-    s.advance(5s);
+    s.advance(15s);
     s.server.accept_connections(false);
     s.server.disconnect_all();
     s.advance(1h);
@@ -146,6 +146,47 @@ TEST_CASE("lease_members: while the API server is away nobody expires, and nobod
     CHECK(s.hold("a") == "none");
     s.members.at("b").reset();
     s.advance(40s);
+    CHECK(s.view("a") == "a");
+}
+
+TEST_CASE("lease_members: a member that died long ago is not back when the server was away") {
+    Leased s;
+    s.begin("a");
+    s.begin("b");
+    s.advance(15s);
+    s.members.at("b").reset();
+    s.advance(1min);
+    CHECK(s.view("a") == "a");
+    s.server.disconnect_all();
+    for (int i = 0; i < 90; ++i) {
+        s.advance(1s);
+        REQUIRE(s.view("a") == "a");
+    }
+    // Who begins now waits until it is known who is dead.
+    s.begin("c");
+    for (int i = 0; i < 60; ++i) {
+        s.advance(1s);
+        REQUIRE((s.view("c") == "none" || s.view("c") == "a" || s.view("c") == "a c"));
+    }
+    CHECK(s.view("c") == "a c");
+}
+
+TEST_CASE("lease_members: a server that says when to come back is not obeyed beyond the Lease") {
+    Leased s;
+    s.begin("a");
+    s.advance(15s);
+    bool busy = true;
+    s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.method == "GET" || !busy) return std::nullopt;
+        sim::Response response;
+        response.status = 429;
+        response.headers = {{"Retry-After", "3600"}};
+        return response;
+    });
+    s.advance(15s);
+    busy = false;
+    s.advance(20s);
+    CHECK(s.hold("a") == "none");
     CHECK(s.view("a") == "a");
 }
 
@@ -163,7 +204,7 @@ TEST_CASE("lease_members: who cannot write is told what is missing, and does not
     s.advance(10min);
     CHECK(s.view("a") == "none");
     CHECK_THAT(s.members.at("a")->status().message,
-               ContainsSubstring("the Lease monitoring/agents-a of this member cannot be renewed: "
+               ContainsSubstring("the Lease monitoring/agents.a of this member cannot be renewed: "
                                  "HTTP status 403: no right to create leases"));
     // Pauses grow to 7 s and jitter makes them longer.
     CHECK(s.writes() <= 100);
@@ -191,15 +232,15 @@ TEST_CASE("lease_members: a Lease that is deleted or changed by others is there 
     Leased s;
     s.begin("a");
     s.advance(5s);
-    REQUIRE(s.server.remove("leases", "monitoring", "agents-a"));
+    REQUIRE(s.server.remove("leases", "monitoring", "agents.a"));
     s.advance(15s);
-    CHECK(s.server.get("leases", "monitoring", "agents-a"));
+    CHECK(s.server.get("leases", "monitoring", "agents.a"));
     CHECK(s.view("a") == "a");
-    auto lease = *s.server.get("leases", "monitoring", "agents-a");
+    auto lease = *s.server.get("leases", "monitoring", "agents.a");
     lease["spec"].as_object()["holderIdentity"] = "thief";
     s.server.apply(std::move(lease));
     s.advance(15s);
-    CHECK(s.server.get("leases", "monitoring", "agents-a")->at("spec").at("holderIdentity") == "a");
+    CHECK(s.server.get("leases", "monitoring", "agents.a")->at("spec").at("holderIdentity") == "a");
     CHECK(s.view("a") == "a");
 }
 
@@ -210,8 +251,12 @@ TEST_CASE("lease_members: what does not fit together is refused") {
         change(config);
         return config_error([&] { lease_members(s.context.get_executor(), config); });
     };
-    CHECK(refused([](auto& c) { c.fleet.clear(); }) == "fleet: must be the name of the fleet");
-    CHECK(refused([](auto& c) { c.self.clear(); }) == "self: must be the name of this member");
+    CHECK(refused([](auto& c) { c.fleet.clear(); }) ==
+          "fleet: must be a name of small letters, digits and '-', as \"agents\"");
+    CHECK_THAT(refused([](auto& c) { c.fleet = "a.b"; }), ContainsSubstring("fleet: "));
+    CHECK_THAT(refused([](auto& c) { c.fleet = "a/../b"; }), ContainsSubstring("fleet: "));
+    CHECK_THAT(refused([](auto& c) { c.self = "A"; }), ContainsSubstring("self: "));
+    CHECK_THAT(refused([](auto& c) { c.self.clear(); }), ContainsSubstring("self: must be"));
     CHECK_THAT(refused([](auto& c) { c.duration = 15s; }), ContainsSubstring("twice the interval"));
     CHECK_THAT(refused([](auto& c) { c.interval = 0s; }), ContainsSubstring("greater than zero"));
     CHECK_THAT(refused([](auto& c) {

@@ -80,6 +80,14 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("unpack_groups: bytes that say little do not become much memory") {
+    // A million shapes without entries, a byte each.
+    std::string shapes{"\xc0\x84\x3d", 3};
+    shapes += std::string(1'000'000, '\0');
+    shapes += std::string(2, '\0');
+    CHECK_FALSE(unpack_groups(shapes));
+}
+
 const Digest ours = digest_of("ours");
 const auto noon = std::chrono::system_clock::time_point(1'800'000'000s);
 

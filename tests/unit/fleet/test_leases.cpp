@@ -85,7 +85,7 @@ TEST_CASE("lease_text: is what the API server takes") {
     const boost::json::value lease = boost::json::parse(lease_text(record, "12", at));
     const boost::json::value expected = boost::json::parse(R"({
       "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-      "metadata": {"name": "agents-agent-0", "namespace": "monitoring",
+      "metadata": {"name": "agents.agent-0", "namespace": "monitoring",
                    "labels": {"k8s-sd/fleet": "agents"}, "annotations": {"k8s-sd/state": "active"},
                    "resourceVersion": "12",
                    "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "agent-0",
@@ -146,8 +146,8 @@ LeaseSight sight_of(const std::string& member, MemberState state = MemberState::
 TEST_CASE("LeaseSights: a Lease expires when it has not changed for its duration") {
     LeaseSights sights("a");
     const TimePoint now{1h};
-    sights.put("l-a", sight_of("a"), now);
-    sights.put("l-b", sight_of("b", MemberState::joining), now + 10s);
+    sights.put("l-a", sight_of("a"), true, now);
+    sights.put("l-b", sight_of("b", MemberState::joining), true, now + 10s);
     CHECK(sights.members(now + 29s) ==
           std::vector<FleetMember>{{"a", MemberState::active}, {"b", MemberState::joining}});
     CHECK(sights.next_expiry(now + 10s) == now + 30s);
@@ -162,9 +162,34 @@ TEST_CASE("LeaseSights: a Lease expires when it has not changed for its duration
     CHECK_FALSE(sights.sees_itself(now + 1h));
 }
 
+TEST_CASE("LeaseSights: what expired before sight was lost is not alive when it is back") {
+    LeaseSights sights("a");
+    const TimePoint now{1h};
+    sights.put("l-a", sight_of("a"), true, now);
+    sights.put("l-dead", sight_of("dead"), true, now);
+    sights.put("l-a", sight_of("a"), true, now + 29s);
+    sights.expire(now + 31s);
+    sights.begin_again(now + 10min);
+    CHECK(sights.members(now + 10min) == std::vector<FleetMember>{{"a", MemberState::active}});
+    sights.put("l-dead", sight_of("dead"), true, now + 11min);
+    CHECK(sights.members(now + 11min).size() == 1);
+}
+
+TEST_CASE("LeaseSights: of the first list nothing is known before it is renewed, or has expired") {
+    LeaseSights sights("a");
+    const TimePoint now{1h};
+    sights.put("l-b", sight_of("b"), false, now);
+    sights.put("l-dead", sight_of("dead"), false, now);
+    sights.put("l-a", sight_of("a"), true, now);
+    CHECK_FALSE(sights.is_whole(now));
+    sights.put("l-b", sight_of("b"), true, now + 9s);
+    CHECK_FALSE(sights.is_whole(now + 29s));
+    CHECK(sights.is_whole(now + 30s));
+}
+
 TEST_CASE("LeaseSights: one that was released is of nobody") {
     LeaseSights sights("a");
-    sights.put("l", sight_of(""), TimePoint(1h));
+    sights.put("l", sight_of(""), true, TimePoint(1h));
     CHECK(sights.members(TimePoint(1h)).empty());
 }
 

@@ -301,6 +301,20 @@ TEST_CASE("ViewMachine: a pod that takes the place of another one counts, not th
     CHECK(fleet.view() == "a");
 }
 
+TEST_CASE("ViewMachine: a member that nobody has ever seen is an alarm, and holds nothing up") {
+    Fleet fleet({}, "stranger");
+    fleet.see("a b");
+    CHECK(fleet.view() == "a b");
+    CHECK(fleet.hold() == "none");
+    fleet.pass(1min);
+    CHECK(fleet.hold() == "self_missing");
+    fleet.see("a b c");
+    fleet.pass(2s);
+    CHECK(fleet.view() == "a b c");
+    fleet.see("a b c (stranger)");
+    CHECK(fleet.hold() == "none");
+}
+
 TEST_CASE("ViewMachine: the view of before a restart serves until the members are seen") {
     const auto known = std::make_shared<const FleetView>(std::vector<std::string>{"a", "b"});
     Fleet fleet({}, "a", known);

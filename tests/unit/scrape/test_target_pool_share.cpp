@@ -220,6 +220,25 @@ TEST_CASE("TargetPool: a hand-over goes on while the target stays the same") {
     CHECK(a.scraper.take().find(">" + address) != std::string::npos);
 }
 
+TEST_CASE("TargetPool: a target that new labels of the shard give to this member stays") {
+    const std::string address = moving_address(one, two, "a", "b");
+    std::string pod;
+    for (int i = 0; pod.empty(); ++i) {
+        const std::string name = "p" + std::to_string(i);
+        const std::string_view parts[] = {"job", "pod", name};
+        if (two->owners(share_key(parts)).front() == "a") pod = name;
+    }
+    Member a("a");
+    a.share(one);
+    a.pool.apply(full_diff({pod_at(address, {{"pod", pod}})}));
+    a.share(two);
+    CHECK(a.pool.share_counts().moving == 1);
+    a.pool.reload(shared_job(), Sharding({.shard_by_labels = {"pod"}}));
+    CHECK(a.pool.share_counts().moving == 0);
+    a.pass(1h);
+    CHECK(a.pool.active_count() == 1);
+}
+
 TEST_CASE("TargetPool: pools count together what they share") {
     const auto metrics = std::make_shared<Metrics>();
     const std::string address = moving_address(one, two, "a", "b");

@@ -65,7 +65,9 @@ bool JobState::adopt(std::vector<Entry>& entries) const {
     bool added = false;
     for (Entry& entry : entries) {
         const Entry* known = find_same(entry);
-        entry.awaited = known ? known->awaited : !entry.provider || !entry.provider->ready();
+        const bool listed =
+            entry.provider && entry.provider->ready() && !entry.provider->unconfirmed();
+        entry.awaited = known ? known->awaited : !listed;
         added = added || !known;
     }
     return added;
@@ -92,8 +94,9 @@ bool JobState::subscribes_to(const Provider& provider) const {
 }
 
 void JobState::on_ready(const Provider& provider) {
+    // What a snapshot says takes the place of nothing.
     for (Entry& entry : entries_) {
-        if (entry.provider.get() == &provider) entry.awaited = false;
+        if (entry.provider.get() == &provider && !provider.unconfirmed()) entry.awaited = false;
     }
     release_superseded();
 }

@@ -151,14 +151,14 @@ class PackedReader {
 
 class GroupUnpacker {
  public:
-    explicit GroupUnpacker(std::string_view bytes) : reader_(bytes) {}
+    explicit GroupUnpacker(std::string_view bytes)
+        : reader_(bytes), budget_(16 * bytes.size() + 4096) {}
 
     std::optional<std::vector<TargetGroupPtr>> groups() {
         read_shapes();
         read_blocks();
         std::vector<TargetGroupPtr> groups;
         const std::size_t count = reader_.count();
-        groups.reserve(count);
         for (std::size_t i = 0; i < count && !reader_.failed(); ++i) read_group(groups);
         if (!reader_.at_end()) return std::nullopt;
         return groups;
@@ -173,12 +173,12 @@ class GroupUnpacker {
                 const std::string_view name = reader_.utf8();
                 entries.push_back({name, reader_.utf8()});
             }
+            spend(sizeof(LabelShape) + entries.size() * sizeof(LabelShape::Entry));
             shapes_.emplace_back(new LabelShape(LabelShape::OwnEntries{entries}));
         }
     }
     void read_blocks() {
         const std::size_t count = reader_.count();
-        blocks_.reserve(count + 1);
         blocks_.emplace_back();
         for (std::size_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::size_t shape = reader_.number();
@@ -186,6 +186,7 @@ class GroupUnpacker {
             if (shape >= shapes_.size() || !fits(packed, shapes_[shape]->entries().size())) {
                 return reader_.fail();
             }
+            spend(sizeof(LabelBlock) + sizeof(LabelBlockPtr) + packed.size());
             blocks_.push_back(LabelBlock::make(shapes_[shape], packed));
         }
     }
@@ -198,6 +199,7 @@ class GroupUnpacker {
     }
     void read_group(std::vector<TargetGroupPtr>& groups) {
         const std::string_view source = reader_.utf8();
+        spend(sizeof(TargetGroup) + source.size());
         group_blocks_.clear();
         ends_.clear();
         read_block_list();
@@ -205,6 +207,7 @@ class GroupUnpacker {
         ends_.push_back(static_cast<std::uint32_t>(group_blocks_.size()));
         for (std::size_t i = 0; i < targets && !reader_.failed(); ++i) {
             read_block_list();
+            spend(sizeof(std::uint32_t));
             ends_.push_back(static_cast<std::uint32_t>(group_blocks_.size()));
         }
         constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
@@ -217,11 +220,19 @@ class GroupUnpacker {
         for (std::size_t left = reader_.count(); left > 0 && !reader_.failed(); --left) {
             const std::size_t number = reader_.number();
             if (number >= blocks_.size()) return reader_.fail();
+            spend(sizeof(LabelBlockPtr));
             group_blocks_.push_back(blocks_[number]);
         }
     }
 
+    /// Bytes that say little must not become much memory.
+    void spend(std::size_t bytes) {
+        if (bytes > budget_) return reader_.fail();
+        budget_ -= bytes;
+    }
+
     PackedReader reader_;
+    std::size_t budget_;
     std::vector<LabelShapePtr> shapes_;
     std::vector<LabelBlockPtr> blocks_;  ///< the first one is none
     std::vector<LabelBlockPtr> group_blocks_;

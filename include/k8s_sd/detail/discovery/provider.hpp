@@ -91,7 +91,7 @@ class Provider final : public GroupWatcher::Observer,
         if (!observer) return;
         const std::lock_guard lock(observer->mutex());
         unconfirmed_ = false;
-        observer->on_changes(*this);
+        observer->on_ready(*this);
     }
     void apply(const std::vector<GroupChange>& changes) {
         for (const GroupChange& change : changes) targets_.apply(change);

@@ -126,7 +126,7 @@ ReadSnapshot read_snapshot(std::string bytes, const Digest& identity, Duration m
         return refuse("is damaged or cut off");
     }
     std::string_view rest = signed_part.substr(snapshot_magic.size());
-    const auto seconds = std::min<std::uint64_t>(take_u64(rest), std::uint64_t{1} << 40U);
+    const auto seconds = std::min<std::uint64_t>(take_u64(rest), std::uint64_t{1} << 33U);
     result.created = std::chrono::system_clock::time_point(
         std::chrono::seconds(static_cast<std::int64_t>(seconds)));
     if (rest.substr(0, sizeof(Digest)) != view(identity)) {

@@ -23,15 +23,21 @@ struct LoadedGroups {
     bool is_missing = false;
 };
 
+/// What a snapshot is of.
+struct SnapshotIdentity {
+    Digest config{};        ///< of the server's URL and the configuration
+    std::string ca_file{};  ///< its content tells clusters apart that have one URL
+};
+
 /// The snapshots of one directory. Its functions block; they may be called on any thread, and after
 /// the end of every context.
 class SnapshotStore {
  public:
     explicit SnapshotStore(std::string path) : path_(std::move(path)) {}
 
-    LoadedGroups load(const Digest& identity, const WarmStart&) const;
+    LoadedGroups load(const SnapshotIdentity&, const WarmStart&) const;
     /// \returns why they are not there; empty: they are
-    std::string save(const Digest& identity, const std::vector<TargetGroupPtr>&,
+    std::string save(const SnapshotIdentity&, const std::vector<TargetGroupPtr>&,
                      const WarmStart&) const;
 
     /// The one of this directory that others of the context have.
@@ -43,6 +49,7 @@ class SnapshotStore {
 
     const std::string path_;
     mutable std::mutex mutex_;
+    mutable std::mutex writing_;  ///< one file at a time; locked before the other
     mutable std::shared_ptr<const SnapshotDirectory> directory_;  // null: not opened yet
 };
 

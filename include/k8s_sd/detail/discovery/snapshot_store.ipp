@@ -4,6 +4,8 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/query.hpp>
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -35,7 +37,19 @@ class SnapshotStores final : public asio::execution_context::service {
 };
 asio::execution_context::id SnapshotStores::id;
 
-std::string file_name(const Digest& identity) { return hex(identity, 16) + ".targets"; }
+std::string file_name(const SnapshotIdentity& identity) {
+    return hex(identity.config, 16) + ".targets";
+}
+
+/// With what the file of the authority says now; one that cannot be read says nothing.
+Digest whole(const SnapshotIdentity& identity) {
+    std::string text = hex(identity.config);
+    if (!identity.ca_file.empty()) {
+        std::ifstream file(identity.ca_file, std::ios::binary);
+        text.append(std::istreambuf_iterator<char>(file), {});
+    }
+    return digest_of(text);
+}
 
 /// `__meta_kubernetes_pod_annotation_NAME` and `…_annotationpresent_NAME` of names that are none of
 /// these are left out.
@@ -68,7 +82,7 @@ std::shared_ptr<const SnapshotDirectory> SnapshotStore::directory(std::string& p
     return directory_;
 }
 
-LoadedGroups SnapshotStore::load(const Digest& identity, const WarmStart& options) const {
+LoadedGroups SnapshotStore::load(const SnapshotIdentity& identity, const WarmStart& options) const {
     LoadedGroups loaded;
     const auto open = directory(loaded.problem);
     if (!open) return loaded;
@@ -80,7 +94,7 @@ LoadedGroups SnapshotStore::load(const Digest& identity, const WarmStart& option
     loaded.problem = open->read(file_name(identity), options.max_bytes, bytes, loaded.is_missing);
     if (!loaded.problem.empty()) return ignored();
     const auto now = std::chrono::system_clock::now();
-    ReadSnapshot read = read_snapshot(std::move(bytes), identity, options.max_age, now);
+    ReadSnapshot read = read_snapshot(std::move(bytes), whole(identity), options.max_age, now);
     loaded.problem = std::move(read.problem);
     if (!loaded.problem.empty()) return ignored();
     auto groups = unpack_groups(read.payload);
@@ -94,19 +108,23 @@ LoadedGroups SnapshotStore::load(const Digest& identity, const WarmStart& option
     return loaded;
 }
 
-std::string SnapshotStore::save(const Digest& identity, const std::vector<TargetGroupPtr>& groups,
+std::string SnapshotStore::save(const SnapshotIdentity& identity,
+                                const std::vector<TargetGroupPtr>& groups,
                                 const WarmStart& options) const {
+    const std::lock_guard lock(writing_);
     std::string problem;
     const auto open = directory(problem);
     if (!open) return problem;
     const std::string payload = pack_groups(
         groups, [&](std::string_view label) { return is_kept(label, options.annotations); });
-    if (payload.size() > options.max_bytes) {
+    constexpr std::size_t frame = 256;  // more than is around it
+    if (payload.size() + frame > options.max_bytes) {
         return "it takes more than the " + std::to_string(options.max_bytes) +
                " bytes of max_bytes";
     }
-    return open->write(file_name(identity),
-                       snapshot_bytes({identity, std::chrono::system_clock::now()}, payload));
+    return open->write(
+        file_name(identity),
+        snapshot_bytes({whole(identity), std::chrono::system_clock::now()}, payload));
 }
 
 }  // namespace k8s_sd::inline v0::detail

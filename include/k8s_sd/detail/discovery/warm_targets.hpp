@@ -56,7 +56,7 @@ class WarmTargets final : public GroupWatcher::Observer,
     const std::shared_ptr<FileCalls> calls_;
     const Logger log_;
     const WarmStart options_;
-    const Digest identity_;
+    const SnapshotIdentity identity_;
     const std::string what_;  ///< for messages
     const std::shared_ptr<const SnapshotStore> store_;
     const std::weak_ptr<GroupWatcher::Observer> observer_;

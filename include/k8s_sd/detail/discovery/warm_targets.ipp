@@ -4,6 +4,7 @@
 #include "k8s_sd/version.hpp"
 
 #include <boost/asio/post.hpp>
+#include <exception>
 #include <stdexcept>
 #include <utility>
 
@@ -35,8 +36,18 @@ WarmStart checked(WarmStart options) {
 /// For which the end of a context waits.
 constexpr Duration last_write_patience = std::chrono::seconds(2);
 
+/// Memory may be short.
+LoadedGroups load_safely(const SnapshotStore& store, const SnapshotIdentity& identity,
+                         const WarmStart& options) {
+    try {
+        return store.load(identity, options);
+    } catch (const std::exception& e) {
+        return {.problem = std::string("the file takes more than there is: ") + e.what()};
+    }
+}
+
 /// Of everything that decides which groups there are, and with which labels.
-Digest identity_of(const ResolvedConfig& config, Role role, const WarmStart& options) {
+SnapshotIdentity identity_of(const ResolvedConfig& config, Role role, const WarmStart& options) {
     std::string text;
     const auto add = [&](std::string_view part) {
         text += std::to_string(part.size());
@@ -47,6 +58,8 @@ Digest identity_of(const ResolvedConfig& config, Role role, const WarmStart& opt
     add(config.scope.api_server.url);
     add(config.scope.api_server.tls.ca);
     add(config.scope.api_server.tls.ca_file);
+    add(to_string(config.scope.share_role));
+    add(config.scope.share.selector());
     for (const std::string& ns : config.scope.namespaces) add(ns);
     for (const Selector& selector : config.scope.selectors) {
         add(to_string(selector.role));
@@ -60,7 +73,7 @@ Digest identity_of(const ResolvedConfig& config, Role role, const WarmStart& opt
     }
     add(to_string(config.view.dialect));
     for (const std::string& annotation : options.annotations) add(annotation);
-    return digest_of(text);
+    return {digest_of(text), config.scope.api_server.tls.ca_file};
 }
 
 }  // namespace
@@ -77,7 +90,8 @@ WarmTargets::WarmTargets(const GroupWatcher& watcher, const ResolvedConfig& conf
       what_("the snapshot of role " + std::string(to_string(role)) + " in " + options_.directory),
       store_(SnapshotStore::of(strand_, options_.directory)),
       observer_(std::move(observer)),
-      jitter_(Duration(1), Duration(1), watcher.environment().seed) {}
+      jitter_(Duration(1), Duration(1),
+              watcher.environment().seed + identity_.config[0] * 256U + identity_.config[1]) {}
 
 void WarmTargets::start() {
     asio::post(strand_, [self = shared_from_this()] { self->load(); });
@@ -132,17 +146,20 @@ void WarmTargets::load() {
         strand_, nullptr,
         [this](const std::function<void(Answer)>& land) {
             const auto call = [land, store = store_, identity = identity_, options = options_] {
-                land(std::make_shared<LoadedGroups>(store->load(identity, options)));
+                land(std::make_shared<LoadedGroups>(load_safely(*store, identity, options)));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
         [](const std::string& problem) {
             return std::make_shared<LoadedGroups>(LoadedGroups{.problem = problem});
         },
-        [this](const Answer& loaded) { on_loaded(std::move(*loaded)); });
+        [weak = weak_from_this()](const Answer& loaded) {
+            if (const auto self = weak.lock()) self->on_loaded(std::move(*loaded));
+        });
 }
 
 void WarmTargets::on_loaded(LoadedGroups loaded) {
+    ticket_.cancel();
     if (live_ || stopped_) return;
     if (!loaded.problem.empty()) {
         if (loaded.is_missing) return set_words(what_ + " does not exist yet", false);
@@ -238,7 +255,11 @@ void WarmTargets::write() {
     groups->reserve(groups_.group_count());
     groups_.for_each_group([&](const TargetGroupPtr& group) { groups->push_back(group); });
     const auto save = [store = store_, identity = identity_, options = options_, groups] {
-        return store->save(identity, *groups, options);
+        try {
+            return store->save(identity, *groups, options);
+        } catch (const std::exception& e) {
+            return std::string("it takes more than there is: ") + e.what();
+        }
     };
     ticket_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
@@ -248,10 +269,13 @@ void WarmTargets::write() {
             }
         },
         [](const std::string& problem) { return problem; },
-        [self = shared_from_this()](const std::string& problem) { self->on_written(problem); });
+        [weak = weak_from_this()](const std::string& problem) {
+            if (const auto self = weak.lock()) self->on_written(problem);
+        });
 }
 
 void WarmTargets::on_written(const std::string& problem) {
+    ticket_.cancel();
     writing_ = false;
     if (problem.empty()) {
         ++metrics_->snapshots_written;

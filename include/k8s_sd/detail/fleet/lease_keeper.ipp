@@ -79,8 +79,10 @@ void LeaseKeeper::on_answer(const ShortRequest::Answer& answer) {
         case LeasePlan::Next::later:
             set_problem(problem);
             again_ = false;
+            // A busy server is obeyed, but not until the Lease has expired.
             return renew_after(
-                std::max(backoff_.next(), answer.head.retry_after.value_or(Duration())));
+                std::max(backoff_.next(),
+                         std::min(answer.head.retry_after.value_or(Duration()), interval_)));
     }
 }
 

@@ -11,15 +11,37 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
 
 namespace {
 
+bool is_dns_label(std::string_view name) {
+    const auto is_good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    if (name.empty() || !is_good(name.front()) || !is_good(name.back())) return false;
+    return std::all_of(name.begin(), name.end(), [&](char c) { return is_good(c) || c == '-'; });
+}
+
+bool is_dns_subdomain(std::string_view name) {
+    while (true) {
+        const std::size_t dot = name.find('.');
+        if (!is_dns_label(name.substr(0, dot))) return false;
+        if (dot == name.npos) return true;
+        name.remove_prefix(dot + 1);
+    }
+}
+
 LeaseMembersConfig checked_leases(LeaseMembersConfig config) {
-    if (config.fleet.empty()) throw ConfigError("fleet", "must be the name of the fleet");
-    if (config.self.empty()) throw ConfigError("self", "must be the name of this member");
+    if (config.fleet.size() > 63 || !is_dns_label(config.fleet)) {
+        throw ConfigError("fleet",
+                          "must be a name of small letters, digits and '-', as \"agents\"");
+    }
+    if (config.self.size() > 180 || !is_dns_subdomain(config.self)) {
+        throw ConfigError("self", "must be the name of a pod: small letters, digits, '-' and '.'");
+    }
     if (config.interval <= Duration::zero()) {
         throw ConfigError("interval", "must be greater than zero");
     }
@@ -47,14 +69,14 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
                        detail::ContextEnvironment::of(executor).with_new_seed()) {}
 
     void start(Callback tell) override {
-        tell_ = std::move(tell);
-        watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
-        watcher_.async_run([self = shared_from_this()](error_code) {});
-        asio::post(strand_, [self = shared_from_this()] { self->keeper_->start(); });
+        asio::post(strand_, [self = shared_from_this(), tell = std::move(tell)]() mutable {
+            self->begin(std::move(tell));
+        });
     }
     void stop() noexcept override {
         watcher_.cancel();
         asio::post(strand_, [self = shared_from_this()] {
+            self->stopped_ = true;
             self->keeper_->stop();
             self->timer_->cancel();
             self->tell_ = nullptr;
@@ -86,6 +108,14 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
           watcher_(strand, config.where,
                    [this](const ObjectDiff<Generic>& diff) { on_diff(diff); }) {}
 
+    void begin(Callback tell) {
+        if (stopped_) return;
+        tell_ = std::move(tell);
+        watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
+        watcher_.async_run([self = shared_from_this()](error_code) {});
+        keeper_->start();
+    }
+
     static std::string one_namespace(const WatchScope& scope) {
         if (scope.namespaces.size() == 1) return scope.namespaces.front();
         throw ConfigError("namespaces", "a fleet is in one namespace: name it, or none for that of "
@@ -96,7 +126,8 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         const TimePoint now = clock_->now();
         if (diff.full) sights_.clear();
         const auto put = [&](const Generic& lease) {
-            sights_.put(std::string(lease.metadata.name), detail::read_lease(lease), now);
+            sights_.put(std::string(lease.metadata.name), detail::read_lease(lease), !diff.full,
+                        now);
         };
         for (const auto& lease : diff.removed) sights_.remove(std::string(lease->metadata.name));
         for (const auto& lease : diff.added) put(*lease);
@@ -113,8 +144,12 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         if (!tell_) return;
         const TimePoint now = clock_->now();
         FleetSighting sighting;
-        sighting.in_sight = known_ && error_.empty() && sights_.sees_itself(now);
-        if (sighting.in_sight && !std::exchange(in_sight_, true)) sights_.begin_again(now);
+        // Where the own renewals fail or are not seen, those of others say nothing.
+        const bool renews = keeper_->problem().empty() && sights_.sees_itself(now);
+        if (in_sight_) sights_.expire(now);
+        sighting.in_sight = known_ && error_.empty() && renews && (begun_ || sights_.is_whole(now));
+        if (sighting.in_sight && !in_sight_ && std::exchange(begun_, true))
+            sights_.begin_again(now);
         in_sight_ = sighting.in_sight;
         sighting.message = error_.empty() ? keeper_->problem() : error_;
         sighting.members = sights_.members(now);
@@ -135,6 +170,8 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     Callback tell_;
     bool known_ = false;
     bool in_sight_ = false;
+    bool begun_ = false;  // the members have been in sight once
+    bool stopped_ = false;
     std::string error_;  // empty: none
     detail::LeaseSights sights_;
     std::shared_ptr<detail::LeaseKeeper> keeper_;

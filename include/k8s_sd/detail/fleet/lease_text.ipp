@@ -47,7 +47,8 @@ MemberState state_of(std::optional<std::string_view> annotation) {
 
 }  // namespace
 
-std::string lease_name(const LeaseRecord& record) { return record.fleet + "-" + record.member; }
+// The name of a fleet has no dot.
+std::string lease_name(const LeaseRecord& record) { return record.fleet + "." + record.member; }
 
 std::string lease_text(const LeaseRecord& record, std::string_view version,
                        std::chrono::system_clock::time_point renewed) {

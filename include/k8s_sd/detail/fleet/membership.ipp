@@ -43,6 +43,13 @@ class Membership::Impl final : public detail::Delivery::Source,
         : Impl(executor, checked(std::move(config)), std::move(callback),
                detail::ContextEnvironment::of(executor)) {}
 
+    ~Impl() {
+        set(metrics_->fleet_alarms, counted_alarms_, 0);
+        set(metrics_->fleet_members, counted_members_, 0);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
     const executor_type& executor() const noexcept { return executor_; }
 
     void run(Handler handler) {
@@ -91,17 +98,16 @@ class Membership::Impl final : public detail::Delivery::Source,
         const std::lock_guard lock(mutex_);
         return is_ready();
     }
-    void leave() { announce(MemberState::leaving); }
+    void leave() {
+        const std::lock_guard lock(announce_mutex_);
+        if (!std::exchange(left_, true)) config_.source->announce(MemberState::leaving);
+    }
     void set_synced(bool synced) {
-        bool now = false;
         {
             const std::lock_guard lock(mutex_);
-            const bool before = is_ready();
             synced_ = synced;
-            now = is_ready();
-            if (now == before) return;
         }
-        announce(now ? MemberState::active : MemberState::joining);
+        announce_readiness();
     }
 
  private:
@@ -121,14 +127,12 @@ class Membership::Impl final : public detail::Delivery::Source,
         status_.message = detail::hold_in_words(ViewHold::unknown, {});
     }
 
-    /// Who has said goodbye does not come back.
-    void announce(MemberState state) {
-        {
-            const std::lock_guard lock(mutex_);
-            if (left_) return;
-            left_ = state == MemberState::leaving;
-        }
-        config_.source->announce(state);
+    /// Who has said goodbye does not come back. Sources only post, in the order of the calls.
+    void announce_readiness() {
+        const std::lock_guard lock(announce_mutex_);
+        const bool now = ready();
+        if (left_ || std::exchange(announced_, now) == now) return;
+        config_.source->announce(now ? MemberState::active : MemberState::joining);
     }
 
     // --- on the strand ------------------------------------------------------------------------
@@ -158,18 +162,15 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     /// The machine has come to another state.
     void follow() {
-        bool becomes_ready = false;
         bool holds_anew = false;
         {
             const std::lock_guard lock(mutex_);
-            const bool was_ready = is_ready();
             holds_anew = status_.hold != machine_.hold();
             update_status();
-            becomes_ready = is_ready() && !was_ready;
         }
         // Without the mutex: a log is the host's.
         if (holds_anew) log_hold(machine_.hold());
-        if (becomes_ready) announce(MemberState::active);
+        announce_readiness();
         if (const auto next = machine_.next()) {
             timer_->expires_at(*next, [weak = weak_from_this()] {
                 const auto self = weak.lock();
@@ -188,15 +189,15 @@ class Membership::Impl final : public detail::Delivery::Source,
         const ViewHold hold = machine_.hold();
         if (std::exchange(status_.hold, hold) != hold) {
             status_.since = clock_->now();
-            metrics_->fleet_alarms.store(is_alarm(hold) ? 1 : 0, std::memory_order_relaxed);
+            set(metrics_->fleet_alarms, counted_alarms_, is_alarm(hold) ? 1 : 0);
         }
         status_.message = detail::hold_in_words(hold, message_);
         if (machine_.view() == status_.view) return;
         status_.view = machine_.view();
         ++status_.views;
         metrics_->fleet_views.fetch_add(1, std::memory_order_relaxed);
-        metrics_->fleet_members.store(static_cast<std::int64_t>(status_.view->size()),
-                                      std::memory_order_relaxed);
+        set(metrics_->fleet_members, counted_members_,
+            static_cast<std::int64_t>(status_.view->size()));
         constexpr std::uint64_t exact = (std::uint64_t{1} << 48U) - 1;
         metrics_->fleet_epoch.store(static_cast<std::int64_t>(status_.view->epoch() & exact),
                                     std::memory_order_relaxed);
@@ -214,6 +215,11 @@ class Membership::Impl final : public detail::Delivery::Source,
         logged_.insert_or_assign(hold, now);
         log_.log(LogLevel::warning,
                  "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
+    }
+
+    /// Several memberships of a context add to one gauge.
+    static void set(Metrics::Gauge& gauge, std::int64_t& counted, std::int64_t now) noexcept {
+        gauge.fetch_add(now - std::exchange(counted, now), std::memory_order_relaxed);
     }
 
     bool is_ready() const { return synced_ && seen_; }
@@ -257,8 +263,13 @@ class Membership::Impl final : public detail::Delivery::Source,
     FleetStatus status_;
     bool synced_ = false;
     bool seen_ = false;
+    std::int64_t counted_alarms_ = 0;
+    std::int64_t counted_members_ = 0;
     bool has_news_ = false;
-    bool left_ = false;
+
+    std::mutex announce_mutex_;  // locked before the other
+    bool left_ = false;          // guarded by it
+    bool announced_ = false;     // that it is ready; the same
 };
 
 Membership::Membership(executor_type executor, MembershipConfig config, Callback callback) {

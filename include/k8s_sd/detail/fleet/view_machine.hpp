@@ -48,6 +48,7 @@ class ViewMachine {
     void begin(TimePoint now);
     void follow(TimePoint now);
     void note_missing(TimePoint now);
+    void look_for_self(TimePoint now);
     Names active() const;
     Names expected(TimePoint now) const;
     ViewHold doubt_about(const Names& members) const;
@@ -70,6 +71,7 @@ class ViewMachine {
     std::set<std::string, std::less<>> departed_;
     std::optional<Pending> pending_;
     std::optional<TimePoint> doubtful_since_;
+    std::optional<TimePoint> absent_since_;  ///< this member
 };
 
 }  // namespace k8s_sd::inline v0::detail

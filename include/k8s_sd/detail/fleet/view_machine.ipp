@@ -62,6 +62,22 @@ void ViewMachine::update(TimePoint now) {
     } else {
         begin(now);
     }
+    look_for_self(now);
+}
+
+/// Others may share everything among names of which this member is none.
+void ViewMachine::look_for_self(TimePoint now) {
+    if (!in_sight_ || !view_ || seen_.contains(self_) || departed_.contains(self_)) {
+        absent_since_.reset();
+        return;
+    }
+    if (!absent_since_) absent_since_ = now;
+    const TimePoint due = due_after(*absent_since_, rules_.alarm_hold);
+    if (now < due) {
+        if (!next_ || due < *next_) next_ = due;
+    } else if (hold_ == ViewHold::none) {
+        hold_ = ViewHold::self_missing;
+    }
 }
 
 /// The first view: nothing has to be handed over, so it comes as soon as it may.

@@ -95,7 +95,9 @@ BuiltGroup::BuiltGroup(TargetBuilder& builder, const TargetGroupPtr& group, cons
     for (std::uint32_t i = 0; i < group->size(); ++i) {
         std::optional<BuiltTarget> as_before = known.at(i, group);
         BuiltTarget built = as_before ? *std::move(as_before) : builder.build(group, i, share);
-        if (moving && !moving->moving().empty()) {
+        // What is built anew for this member is its own.
+        const bool may_move = as_before || std::holds_alternative<OthersTarget>(built);
+        if (may_move && moving && !moving->moving().empty()) {
             moving->go_on_moving(builder, group, i, built, outcomes);
         }
         outcomes.add(i, std::move(built));
