@@ -416,6 +416,7 @@ TEST_CASE("WarmStart: a snapshot takes the place of nothing") {
     w.server.apply(w.pod("a", "10.0.0.1"));
     DiscoveryConfig other = w.config();
     other.namespaces = {"shop"};
+    other.watch.share_selectors = SelectorSharing::never;
     {
         Discoverer writer(
             w.context.get_executor(), other, [](const auto&) {}, w.options());
