@@ -46,7 +46,7 @@ class ServedVersions {
         Answer answer = Answer::none;
         std::optional<TimePoint> asked_at;
         Duration pause{};
-        std::vector<Handler> waiting;   ///< not empty: the server is being asked
+        std::vector<Handler> waiting;       ///< not empty: the server is being asked
         std::shared_ptr<ShortRequest> get;  ///< null: it was never asked
     };
 

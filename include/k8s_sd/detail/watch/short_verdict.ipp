@@ -38,7 +38,8 @@ Failure failure_of(const ShortRequest::Answer& answer) {
 
 }  // namespace
 
-Verdict verdict_on_head(const ShortRequest::Answer& answer, const WatchQuery& query, Purpose purpose) {
+Verdict verdict_on_head(const ShortRequest::Answer& answer, const WatchQuery& query,
+                        Purpose purpose) {
     return judge(exchange_of(answer, query, purpose), {.failure = failure_of(answer)});
 }
 
