@@ -153,12 +153,13 @@ void SmallKubelet::look_after_pods() {
         return pod.second->terminating && !pod.second->process->runs();
     });
     write_slice();
-    for (const auto& [name, pod] : pods_) {
-        if (pod->probing || pod->process->address().empty()) continue;
-        pod->probing = true;
-        std::make_shared<Probe>(executor_, [this, name = name](bool ready) {
+    for (const auto& entry : pods_) {
+        Pod& pod = *entry.second;
+        if (pod.probing || pod.process->address().empty()) continue;
+        pod.probing = true;
+        std::make_shared<Probe>(executor_, [this, name = entry.first](bool ready) {
             if (!stopped_) set_ready(name, ready);
-        })->start(pod->process->address());
+        })->start(pod.process->address());
     }
 }
 
