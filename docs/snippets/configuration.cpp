@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace snippets {
+namespace snippets::configuration {
 
 [[maybe_unused]] static bool configurations() {
     //[configuration
@@ -28,4 +28,4 @@ namespace snippets {
     return config.share.is_all();
 }
 
-}  // namespace snippets
+}  // namespace snippets::configuration

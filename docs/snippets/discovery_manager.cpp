@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-namespace snippets {
+namespace snippets::discovery_manager {
 
 [[maybe_unused]] static void run_jobs(boost::asio::io_context& io) {
     //[manager
@@ -44,4 +44,4 @@ namespace snippets {
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::discovery_manager

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string_view>
 
-namespace snippets {
+namespace snippets::embedding {
 
 void write_to_the_hosts_log(std::string_view text);
 
@@ -43,4 +43,4 @@ bool is_ready(const k8s_sd::TargetGroup& group, std::size_t target) {
 }
 //]
 
-}  // namespace snippets
+}  // namespace snippets::embedding

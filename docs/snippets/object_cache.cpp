@@ -7,7 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <string_view>
 
-namespace snippets {
+namespace snippets::object_cache {
 
 void use(std::string_view password);
 
@@ -34,4 +34,4 @@ void use(std::string_view password);
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::object_cache

@@ -7,7 +7,7 @@
 //]
 #include <vector>
 
-namespace snippets {
+namespace snippets::relabelling {
 
 void use(const k8s_sd::LabelMap& labels);
 
@@ -23,4 +23,4 @@ void use(const k8s_sd::LabelMap& labels);
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::relabelling

@@ -12,7 +12,7 @@
 #include <functional>
 #include <string>
 
-namespace snippets {
+namespace snippets::scale_out {
 
 void tell(const k8s_sd::TargetGroupDiff& diff);
 void scrape_no_more(k8s_sd::TargetId id);
@@ -86,4 +86,4 @@ struct Scraper final : k8s_sd::TargetHandler {
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::scale_out

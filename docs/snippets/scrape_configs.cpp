@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace snippets {
+namespace snippets::scrape_configs {
 
 using namespace std::chrono_literals;
 using TargetPools = std::map<std::string, k8s_sd::TargetPool>;
@@ -79,4 +79,4 @@ void log(std::string_view text);
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::scrape_configs

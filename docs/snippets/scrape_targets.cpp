@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace snippets {
+namespace snippets::scrape_targets {
 
 //[handler
 struct Scraper final : k8s_sd::TargetHandler {
@@ -74,4 +74,4 @@ struct Scraper final : k8s_sd::TargetHandler {
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::scrape_targets

@@ -14,7 +14,7 @@
 #include <iostream>
 #include <memory>
 
-namespace snippets {
+namespace snippets::simulated_server {
 
 using namespace std::chrono_literals;
 
@@ -101,4 +101,4 @@ using namespace std::chrono_literals;
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::simulated_server

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace snippets {
+namespace snippets::stores {
 
 struct Machine {
     struct {
@@ -73,4 +73,4 @@ void use(const MachinePtr& machine, const MachinePtr& gateway);
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::stores

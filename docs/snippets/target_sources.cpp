@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace snippets {
+namespace snippets::target_sources {
 
 [[maybe_unused]] static void apply_jobs(k8s_sd::DiscoveryManager& manager,
                                         const k8s_sd::TargetSource& inventory) {
@@ -53,4 +53,4 @@ namespace snippets {
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::target_sources

@@ -4,7 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-namespace snippets {
+namespace snippets::warm_start {
 
 void withhold_credentials(bool);
 void apply(const k8s_sd::TargetGroupDiff& diff);
@@ -23,4 +23,4 @@ void apply(const k8s_sd::TargetGroupDiff& diff);
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::warm_start

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string_view>
 
-namespace snippets {
+namespace snippets::watchers {
 
 void use(const k8s_sd::api::EndpointSlice& slice);
 void replace(const k8s_sd::api::EndpointSlice& before, const k8s_sd::api::EndpointSlice& after);
@@ -125,4 +125,4 @@ boost::asio::awaitable<void> follow(k8s_sd::WatcherConfig config) {
     //]
 }
 
-}  // namespace snippets
+}  // namespace snippets::watchers
