@@ -177,7 +177,9 @@ void SnapshotDirectory::remove_leftovers() const {
 
 std::string SnapshotDirectory::read(const std::string& name, std::size_t most, std::string& bytes,
                                     bool& is_missing) const {
-    const Descriptor file(openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    // Without O_NONBLOCK, to open a FIFO waits for somebody who writes to it.
+    const Descriptor file(
+        openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     is_missing = file.get() < 0 && errno == ENOENT;
     if (file.get() < 0) return "cannot be read: " + errno_text();
     if (std::string problem = stranger(file.get(), false); !problem.empty()) return problem;

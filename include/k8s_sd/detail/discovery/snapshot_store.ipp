@@ -1,11 +1,10 @@
 #include "k8s_sd/detail/discovery/packed_groups.hpp"
 #include "k8s_sd/detail/discovery/snapshot_store.hpp"
+#include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/query.hpp>
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -44,10 +43,8 @@ std::string file_name(const SnapshotIdentity& identity) {
 /// With what the file of the authority says now; one that cannot be read says nothing.
 Digest whole(const SnapshotIdentity& identity) {
     std::string text = hex(identity.config);
-    if (!identity.ca_file.empty()) {
-        std::ifstream file(identity.ca_file, std::ios::binary);
-        text.append(std::istreambuf_iterator<char>(file), {});
-    }
+    std::string problem;  // is for the client to tell
+    if (const auto ca = read_secret_file(identity.ca_file, problem)) text += view(*ca);
     return digest_of(text);
 }
 

@@ -1,4 +1,6 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/base/kubernetes_names.hpp"
+#include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/fleet/lease_keeper.hpp"
 #include "k8s_sd/detail/fleet/lease_sights.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
@@ -11,35 +13,18 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
 
 namespace {
 
-bool is_dns_label(std::string_view name) {
-    const auto is_good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-    if (name.empty() || !is_good(name.front()) || !is_good(name.back())) return false;
-    return std::all_of(name.begin(), name.end(), [&](char c) { return is_good(c) || c == '-'; });
-}
-
-bool is_dns_subdomain(std::string_view name) {
-    while (true) {
-        const std::size_t dot = name.find('.');
-        if (!is_dns_label(name.substr(0, dot))) return false;
-        if (dot == name.npos) return true;
-        name.remove_prefix(dot + 1);
-    }
-}
-
 LeaseMembersConfig checked_leases(LeaseMembersConfig config) {
-    if (config.fleet.size() > 63 || !is_dns_label(config.fleet)) {
+    if (!detail::is_dns_label(config.fleet)) {
         throw ConfigError("fleet",
                           "must be a name of small letters, digits and '-', as \"agents\"");
     }
-    if (config.self.size() > 180 || !is_dns_subdomain(config.self)) {
+    if (config.self.size() > 180 || !detail::is_dns_subdomain(config.self)) {
         throw ConfigError("self", "must be the name of a pod: small letters, digits, '-' and '.'");
     }
     if (config.interval <= Duration::zero()) {
@@ -49,7 +34,7 @@ LeaseMembersConfig checked_leases(LeaseMembersConfig config) {
         throw ConfigError("duration", "must be twice the interval at least: one renewal may fail");
     }
     WatcherConfig& where = config.where;
-    if (where.namespaces.empty()) where.own_namespace = true;
+    detail::settle_in_one_namespace(where);
     where.resource = {.group = "coordination.k8s.io",
                       .kind = "Lease",
                       .version = "v1",
@@ -100,7 +85,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
           keeper_(std::make_shared<detail::LeaseKeeper>(
               detail::make_shared_client(strand, scope.api_server, environment),
               detail::LeaseRecord{.fleet = config.fleet,
-                                  .ns = one_namespace(scope),
+                                  .ns = scope.namespaces.front(),
                                   .member = config.self,
                                   .duration = config.duration,
                                   .pod_uid = config.pod_uid},
@@ -114,12 +99,6 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
         watcher_.async_run([self = shared_from_this()](error_code) {});
         keeper_->start();
-    }
-
-    static std::string one_namespace(const WatchScope& scope) {
-        if (scope.namespaces.size() == 1) return scope.namespaces.front();
-        throw ConfigError("namespaces", "a fleet is in one namespace: name it, or none for that of "
-                                        "the program's pod");
     }
 
     void on_diff(const ObjectDiff<Generic>& diff) {

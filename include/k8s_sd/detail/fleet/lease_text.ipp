@@ -1,4 +1,6 @@
 #include "k8s_sd/detail/fleet/lease_text.hpp"
+#include "k8s_sd/detail/net/api_documents.hpp"
+#include "k8s_sd/detail/net/json_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -27,11 +29,6 @@ std::string micro_time(std::chrono::system_clock::time_point time) {
         static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
         static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
     return text;
-}
-
-std::string text_in(const json::object& object, std::string_view name) {
-    const json::value* value = object.if_contains(name);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 const json::object* object_in(const json::object& object, std::string_view name) {
@@ -80,9 +77,9 @@ LeaseAnswer read_lease_answer(std::string_view body) {
     const json::value document = json::parse(body, ec);
     const json::object* object = ec ? nullptr : document.if_object();
     if (!object) return {};
-    if (text_in(*object, "kind") != "Lease") return {{}, text_in(*object, "message")};
+    if (json_text(*object, "kind") != "Lease") return {{}, read_status_message(body)};
     const json::object* metadata = object_in(*object, "metadata");
-    return {metadata ? text_in(*metadata, "resourceVersion") : std::string(), {}};
+    return {metadata ? std::string(json_text(*metadata, "resourceVersion")) : std::string(), {}};
 }
 
 LeaseSight read_lease(const Generic& lease) {
@@ -90,8 +87,8 @@ LeaseSight read_lease(const Generic& lease) {
     sight.state = state_of(lease.metadata.annotations.find(member_state_annotation));
     const json::object* spec = object_in(lease.content, "spec");
     if (!spec) return sight;
-    sight.member = text_in(*spec, "holderIdentity");
-    sight.renewed = text_in(*spec, "renewTime");
+    sight.member = json_text(*spec, "holderIdentity");
+    sight.renewed = json_text(*spec, "renewTime");
     const json::value* seconds = spec->if_contains("leaseDurationSeconds");
     if (seconds && seconds->is_int64()) {
         // Nobody is believed to be there for longer without a word.

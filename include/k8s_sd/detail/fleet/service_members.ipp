@@ -1,14 +1,13 @@
 #include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/fleet/slice_members.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 #include "k8s_sd/watcher.hpp"
 
-#include <boost/asio/detached.hpp>
 #include <boost/asio/strand.hpp>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -18,11 +17,7 @@ namespace {
 /// All that is needed of a slice; the rest is no change.
 WatcherConfig slices_of(std::string_view service, WatcherConfig where) {
     if (service.empty()) throw ConfigError("service", "must be the name of a headless Service");
-    if (where.namespaces.empty()) where.own_namespace = true;
-    if (where.namespaces.size() > 1 || (where.own_namespace && !where.namespaces.empty())) {
-        throw ConfigError("namespaces", "a fleet is in one namespace: name it, or none for that of "
-                                        "the program's pod");
-    }
+    detail::settle_in_one_namespace(where);
     where.label_selector = "kubernetes.io/service-name=" + std::string(service);
     where.field_selector.clear();
     where.fields = Fields({"endpoints"});

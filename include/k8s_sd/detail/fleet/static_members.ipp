@@ -1,9 +1,9 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/base/trailing_number.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 
 #include <boost/asio/post.hpp>
-#include <charconv>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -39,19 +39,17 @@ std::shared_ptr<MemberSource> static_members(asio::any_io_executor executor,
 }
 
 std::vector<std::string> ordinal_members(std::string_view self, unsigned members, unsigned first) {
-    const std::string_view digits = self.substr(self.rfind('-') + 1);
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size()) {
+    const auto number = detail::trailing_number(self);
+    if (!number) {
         throw ConfigError("self",
                           "must be a number, or end in one as the pods of a StatefulSet do: "
                           "agent-3");
     }
-    if (number < first || number - first >= members) {
+    if (*number < first || *number - first >= members) {
         throw ConfigError("self", "is not one of " + std::to_string(members) +
                                       " members that are numbered from " + std::to_string(first));
     }
-    const std::string prefix(self.substr(0, self.size() - digits.size()));
+    const std::string prefix(self.substr(0, self.size() - detail::last_part(self).size()));
     std::vector<std::string> names;
     for (unsigned i = 0; i < members; ++i) names.push_back(prefix + std::to_string(first + i));
     return names;

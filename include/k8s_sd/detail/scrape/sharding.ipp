@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/trailing_number.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/xxh64.hpp"
@@ -5,7 +6,6 @@
 #include "k8s_sd/scrape/sharding.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -24,14 +24,9 @@ void append(std::string& key, const Label& label) {
 }  // namespace
 
 unsigned parse_shard_member(std::string_view text) {
-    const std::string_view digits = text.substr(text.rfind('-') + 1);
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size()) {
-        throw ConfigError("sharding.member",
-                          "must be a number from 0, or a name that ends in one, such as agent-3");
-    }
-    return number;
+    if (const auto number = detail::trailing_number(text)) return *number;
+    throw ConfigError("sharding.member",
+                      "must be a number from 0, or a name that ends in one, such as agent-3");
 }
 
 Sharding::Sharding(ShardingOptions options) : options_(std::move(options)) {
