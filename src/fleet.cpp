@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/fleet/divided_discovery.ipp"
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
 #include "k8s_sd/detail/fleet/group_share.ipp"
 #include "k8s_sd/detail/fleet/lease_keeper.ipp"

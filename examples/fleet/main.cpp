@@ -31,6 +31,7 @@ using namespace std::chrono_literals;
 struct Options {
     unsigned targets = 30;
     std::string scraper;
+    bool divide = false;
     bool verbose = false;
 };
 
@@ -80,12 +81,13 @@ class Story {
           config_(scrape_config),
           server_(io.get_executor()),
           targets_(io.get_executor(), options.targets),
-          kubelet_(io.get_executor(), server_, options.scraper, config_.path(),
+          kubelet_(io.get_executor(), server_, command(options),
                    [verbose = options.verbose](const std::string& pod, const std::string& line) {
                        if (verbose) std::cout << "  [" << pod << "] " << line << std::endl;
                    }),
           timer_(io),
           signals_(io, SIGINT, SIGTERM) {
+        if (options.divide) server_.set_shard_gate(k8s_sd::sim::ApiServer::ShardGate::on);
         for (const boost::json::object& pod : targets_.pods()) server_.apply(pod);
         server_.listen();
         signals_.async_wait([this](boost::system::error_code ec, int) {
@@ -104,6 +106,12 @@ class Story {
     support::ExitStatus status() const { return status_; }
 
  private:
+    std::vector<std::string> command(const Options& options) const {
+        std::vector<std::string> command{options.scraper, "--config", config_.path()};
+        if (options.divide) command.emplace_back("--fleet-divide");
+        return command;
+    }
+
     void scale_down() {
         say("agent-1 leaves: it is terminating, and goes on until others have begun");
         targets_.begin_phase();
@@ -206,6 +214,9 @@ support::CommandLine command_line(Options& o) {
                     }},
                    {"--scraper", "FILE", "the program to run (default: scraper, beside this one)",
                     support::text(o.scraper)},
+                   {"--divide", "",
+                    "each scraper discovers its part of the pods only, instead of all of them",
+                    support::flag(o.divide)},
                    {"--verbose", "", "print what the scrapers print", support::flag(o.verbose)}}}},
             .notes = "Exit status: 0 fine, 2 unusable arguments, 1 if a target was left alone, or "
                      "anything else.\n"};

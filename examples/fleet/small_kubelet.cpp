@@ -77,11 +77,10 @@ class SmallKubelet::Probe : public std::enable_shared_from_this<Probe> {
 };
 
 SmallKubelet::SmallKubelet(asio::any_io_executor executor, k8s_sd::sim::ApiServer& server,
-                           std::string scraper, std::string config_file, OnLine on_line)
+                           std::vector<std::string> scraper, OnLine on_line)
     : executor_(std::move(executor)),
       server_(server),
       scraper_(std::move(scraper)),
-      config_file_(std::move(config_file)),
       on_line_(std::move(on_line)),
       timer_(executor_) {}
 
@@ -94,27 +93,19 @@ void SmallKubelet::stop() {
 }
 
 void SmallKubelet::add(const std::string& name) {
-    const std::vector<std::string> command{scraper_,
-                                           "--config",
-                                           config_file_,
-                                           "--api-server",
-                                           server_.url(),
-                                           "--fleet-service",
-                                           "agents",
-                                           "--fleet-namespace",
-                                           "monitoring",
-                                           "--member",
-                                           name,
-                                           "--fleet-debounce",
-                                           "0.3",
-                                           "--fleet-hold-down",
-                                           "1",
-                                           "--fleet-drain",
-                                           "4",
-                                           "--listen",
-                                           "127.0.0.1:0",
-                                           "--report-interval",
-                                           "0"};
+    std::vector<std::string> command = scraper_;
+    const auto add_option = [&](const char* option, std::string value) {
+        command.insert(command.end(), {option, std::move(value)});
+    };
+    add_option("--api-server", server_.url());
+    add_option("--fleet-service", "agents");
+    add_option("--fleet-namespace", "monitoring");
+    add_option("--member", name);
+    add_option("--fleet-debounce", "0.3");
+    add_option("--fleet-hold-down", "1");
+    add_option("--fleet-drain", "4");
+    add_option("--listen", "127.0.0.1:0");
+    add_option("--report-interval", "0");
     auto pod = std::make_unique<Pod>();
     pod->process = std::make_shared<AgentProcess>(
         executor_, command, [this, name](const std::string& line) { on_line_(name, line); });

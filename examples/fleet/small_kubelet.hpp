@@ -19,9 +19,9 @@ class SmallKubelet {
     /// Called with what a process prints.
     using OnLine = std::function<void(const std::string& pod, const std::string& line)>;
 
-    /// \param scraper  the program
-    SmallKubelet(boost::asio::any_io_executor, k8s_sd::sim::ApiServer&, std::string scraper,
-                 std::string config_file, OnLine);
+    /// \param scraper  the program, and the options that all pods have in common
+    SmallKubelet(boost::asio::any_io_executor, k8s_sd::sim::ApiServer&,
+                 std::vector<std::string> scraper, OnLine);
     ~SmallKubelet();
     SmallKubelet(const SmallKubelet&) = delete;
     SmallKubelet& operator=(const SmallKubelet&) = delete;
@@ -49,8 +49,7 @@ class SmallKubelet {
 
     const boost::asio::any_io_executor executor_;
     k8s_sd::sim::ApiServer& server_;
-    const std::string scraper_;
-    const std::string config_file_;
+    const std::vector<std::string> scraper_;
     const OnLine on_line_;
     boost::asio::steady_timer timer_;
     std::map<std::string, std::unique_ptr<Pod>> pods_;

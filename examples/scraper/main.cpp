@@ -210,7 +210,7 @@ class Program {
         ready_timer_.expires_after(std::chrono::milliseconds(50));
         ready_timer_.async_wait([this](boost::system::error_code) {
             if (stopped_) return;
-            if (!configured_ || !jobs_.complete()) return become_ready_later();
+            if (!configured_ || !jobs_.complete(member_->status())) return become_ready_later();
             member_->set_synced();
         });
     }
@@ -220,7 +220,9 @@ class Program {
         report_timer_.async_wait([this](boost::system::error_code) {
             if (stopped_) return;
             const bool owns = !options_.fleet.is_fleet() || member_->share().view();
-            if (!configured_ || !owns || !jobs_.complete()) return explain_when_complete();
+            if (!configured_ || !owns || !jobs_.complete(member_->status())) {
+                return explain_when_complete();
+            }
             jobs_.explain();
             stop();
         });

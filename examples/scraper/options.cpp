@@ -103,6 +103,7 @@ support::CommandLine command_line(Options& options) {
                          support::credential_options(options.server),
                          support::fleet_options(options.fleet),
                          support::fleet_rule_options(options.fleet),
+                         support::fleet_division_options(options.fleet),
                          support::agent_options(options.fleet), snapshot_options(options),
                          sharding_options(options), run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "

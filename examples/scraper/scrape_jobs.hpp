@@ -1,16 +1,19 @@
 #pragma once
 
 #include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "options.hpp"
 #include "scrape_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace scraper {
 
@@ -32,8 +35,8 @@ class ScrapeJobs {
     void report(std::function<void()> then) const;
     /// What the rules of each job do to the first target there is.
     void explain() const;
-    /// Whether every configuration of every job has been listed.
-    bool complete() const;
+    /// Whether every configuration of every job has been listed, as far as this member discovers it.
+    bool complete(const k8s_sd::FleetStatus&) const;
     /// Ends everything, so that the executors have nothing left to do.
     void stop();
 
@@ -45,6 +48,11 @@ class ScrapeJobs {
         bool begun = false;  ///< has had its first diff, and not yet its last one
     };
 
+    /// What this member discovers of all jobs.
+    std::vector<k8s_sd::Job> parts() const;
+    void discover();
+    std::size_t place_in_file(const k8s_sd::ConfigFailure&) const;
+    void finish_handovers_later();
     void on_diff(k8s_sd::JobDiff);
     void report_configs() const;
 
@@ -52,10 +60,16 @@ class ScrapeJobs {
     boost::asio::any_io_executor workers_;
     const k8s_sd::Sharding sharding_;
     const Unconfirmed unconfirmed_;
+    const bool divided_;
     k8s_sd::FleetShare share_;
+    k8s_sd::DividedDiscovery discovery_;
+    boost::asio::steady_timer handover_timer_;
     JobEvents events_;
+    std::vector<k8s_sd::Job> whole_;  ///< before it is divided
+    std::vector<k8s_sd::Job> parts_;
     std::map<std::string, Entry, std::less<>> jobs_;
     k8s_sd::DiscoveryManager manager_;
+    bool stopped_ = false;
 };
 
 }  // namespace scraper

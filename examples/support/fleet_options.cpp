@@ -1,5 +1,6 @@
 #include "support/fleet_options.hpp"
 
+#include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/per_node.hpp"
 #include "support/http_server.hpp"
 #include "support/option_values.hpp"
@@ -20,6 +21,20 @@ std::string own_name() {
     if (const char* pod = std::getenv("POD_NAME"); pod && *pod) return pod;
     char name[256] = {};
     return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+/// "INDEX/COUNT", e.g. "0/3".
+k8s_sd::ObjectShare object_share(Text text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string::npos) throw UsageError("must be INDEX/COUNT, e.g. 0/3");
+    constexpr unsigned most = 1'000'000;
+    const auto index = number(text.substr(0, slash), 0u, most, "an index from 0");
+    const auto parts = number(text.substr(slash + 1), 1u, most, "a number of parts");
+    try {
+        return k8s_sd::ObjectShare::part(index, parts);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(e.problem());
+    }
 }
 
 k8s_sd::WatcherConfig place_of(const FleetOptions& options, const k8s_sd::DiscoveryConfig& server) {
@@ -80,6 +95,20 @@ Section fleet_rule_options(FleetOptions& o) {
           [&o](Text v) { o.rules.hold_down = seconds(v); }}}};
 }
 
+Section fleet_division_options(FleetOptions& o) {
+    return {
+        "Discovering a part of the cluster, instead of all of it; the same in all members",
+        {{"--fleet-divide", "",
+          "list and watch only what this member owns: some of the namespaces where a configuration "
+          "names several, else some of the pods, nodes and services. What cannot be divided is "
+          "discovered whole",
+          flag(o.divide)},
+         {"--fleet-slots", "N",
+          "parts that are dealt out to the members, a power of two (default 256); more of them "
+          "make the shares of many members more equal",
+          [&o](Text v) { o.slots = number(v, 1u, 4096u, "a power of two, at most 4096"); }}}};
+}
+
 Section agent_options(FleetOptions& o) {
     return {
         "Agents in a cluster",
@@ -89,6 +118,10 @@ Section agent_options(FleetOptions& o) {
           text(o.node)},
          {"--allow-cluster-wide", "", "with --per-node: takes such a role as it is",
           flag(o.allow_cluster_wide)},
+         {"--object-share", "INDEX/COUNT",
+          "only this one of COUNT parts of the pods, nodes or services, by their uid, e.g. 0/3; "
+          "the server sends no more where it can (KEP-5866)",
+          [&o](Text v) { o.share = object_share(v); }},
          {"--listen", "ADDRESS:PORT",
           "answer /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is fine once "
           "everything has been listed, and the members of the fleet have been seen",
@@ -111,7 +144,11 @@ void check(const FleetOptions& options) {
     if (options.allow_cluster_wide && options.node.empty()) {
         throw UsageError("--allow-cluster-wide: needs --per-node");
     }
+    if (!options.share.is_all() && options.divide) {
+        throw UsageError("--object-share and --fleet-divide: both say which part is discovered");
+    }
     if (options.is_fleet()) return;
+    if (options.divide) throw UsageError("--fleet-divide: needs a fleet, such as --fleet-service");
     const bool has_rules = options.replicas != 1 || options.drain != k8s_sd::Duration{} ||
                            options.rules != k8s_sd::FleetRules{};
     if (has_rules || !options.self.empty()) {
@@ -126,6 +163,11 @@ void adapt(k8s_sd::DiscoveryConfig& config, const FleetOptions& options) {
         config =
             k8s_sd::per_node(std::move(config), options.node,
                              options.allow_cluster_wide ? ClusterWide::allow : ClusterWide::refuse);
+    }
+    if (!options.share.is_all()) config.share = options.share;
+    if (options.divide) {
+        config.division = k8s_sd::usual_division(config);
+        config.division.slots = options.slots;
     }
     const std::size_t members = std::max<std::size_t>(options.members, options.rules.wait_for_size);
     if (config.watch.start_jitter == k8s_sd::Duration{}) {

@@ -22,6 +22,9 @@ struct FleetOptions {
     k8s_sd::Duration drain{};
     std::string node;  ///< --per-node
     bool allow_cluster_wide = false;
+    bool divide = false;  ///< discovers its part only
+    unsigned slots = k8s_sd::Division().slots;
+    k8s_sd::ObjectShare share{};
     std::string listen;
 
     bool is_fleet() const noexcept { return !service.empty() || !leases.empty() || members != 0; }
@@ -29,13 +32,15 @@ struct FleetOptions {
 
 Section fleet_options(FleetOptions&);
 Section fleet_rule_options(FleetOptions&);
+/// For programs whose configuration may change while they run.
+Section fleet_division_options(FleetOptions&);
 Section agent_options(FleetOptions&);
 
 /// Refuses what does not go together. \throws UsageError
 void check(const FleetOptions&);
 
 /// The configuration as a member of this fleet, or an agent on this node, uses it: begins when its
-/// turn is, and is restricted to the node. \throws k8s_sd::ConfigError
+/// turn is, and is divided, or restricted to a share or the node. \throws k8s_sd::ConfigError
 void adapt(k8s_sd::DiscoveryConfig&, const FleetOptions&);
 
 /// \param server  whose EndpointSlices are watched \throws k8s_sd::ConfigError, UsageError

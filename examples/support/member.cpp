@@ -56,6 +56,10 @@ k8s_sd::FleetShare Member::share() const {
     return membership_ ? membership_->share() : k8s_sd::FleetShare();
 }
 
+k8s_sd::FleetStatus Member::status() const {
+    return membership_ ? membership_->status() : k8s_sd::FleetStatus();
+}
+
 std::string Member::url() const {
     if (!server_) return {};
     std::ostringstream text;

@@ -37,6 +37,8 @@ class Member {
     bool is_synced() const noexcept { return synced_; }
     /// What is owned now: everything without a fleet.
     k8s_sd::FleetShare share() const;
+    /// Nothing of interest without a fleet.
+    k8s_sd::FleetStatus status() const;
     /// "member agent-0 of 3: agent-0, agent-1, agent-2", with what holds the view; for people.
     std::string in_words() const;
     /// Where it listens; empty: nowhere.

@@ -3,6 +3,7 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/dialect.hpp"
+#include "k8s_sd/division.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/object_share.hpp"
 #include "k8s_sd/role.hpp"
@@ -125,6 +126,9 @@ struct DiscoveryConfig {
     /// Of the objects of the role; with roles pod, node and service only. Those that metadata is
     /// attached from are watched in full. What is outside is dropped, also if the server sends it.
     ObjectShare share{};
+    /// How members of a fleet divide what this discovers; of its own it changes nothing but
+    /// TargetGroup::share_key(). See DividedDiscovery.
+    Division division{};
     /// Labels of related objects.
     AttachMetadata attach_metadata{};
     /// Whose labels to make, and whose rules the configuration follows.
@@ -172,6 +176,7 @@ struct WatchScope {
 struct GroupView {
     LabelDialect dialect = LabelDialect::prometheus;  ///< see DiscoveryConfig::dialect
     AttachMetadata attach_metadata{};                 ///< see DiscoveryConfig::attach_metadata
+    Division division{};                              ///< see DiscoveryConfig::division
     auto operator<=>(const GroupView&) const = default;
 };
 

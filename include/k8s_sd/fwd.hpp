@@ -16,6 +16,7 @@ class Connector;
 class DataObject;
 class Discoverer;
 class DiscoveryManager;
+class DividedDiscovery;
 class FieldSelector;
 class FileCalls;
 class FleetShare;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/fnv1a.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/labels.hpp"
 
@@ -8,7 +9,6 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -46,6 +46,8 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     virtual Labels metadata_labels() const noexcept { return {}; }
     /// Two objects of one name with different UIDs are different objects.
     bool same_uid(const Object& other) const noexcept { return uid_hash_ == other.uid_hash_; }
+    /// The hash of the UID that decides about shares, see ObjectShare.
+    std::uint64_t uid_hash() const noexcept { return uid_hash_; }
     bool has_labels() const noexcept { return form_ != Form::api_object; }
     bool has_api_object() const noexcept { return form_ != Form::labels; }
     /// True if nothing that is kept differs. The other one is kept for the same.
@@ -64,7 +66,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
 
     /// The derived class calls set_key() as well.
     Object(Kind kind, std::string_view uid, Form form = Form::labels) noexcept
-        : kind_(kind), form_(form), uid_hash_(std::hash<std::string_view>{}(uid)) {}
+        : kind_(kind), form_(form), uid_hash_(detail::fnv1a64(uid)) {}
     void set_form(Form form) noexcept { form_ = form; }
     /// Texts that live as long as the object.
     void set_key(std::string_view ns, std::string_view name) noexcept {
@@ -78,7 +80,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     Kind kind_ : 14;
     Form form_ : 2;
     std::uint16_t audience_ = 0;
-    std::size_t uid_hash_;
+    std::uint64_t uid_hash_;
     std::string_view ns_;
     std::string_view name_;
 };

@@ -169,6 +169,7 @@
 #include "k8s_sd/detail/hosts/watched_objects.ipp"
 
 // fleet
+#include "k8s_sd/detail/fleet/divided_discovery.ipp"
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
 #include "k8s_sd/detail/fleet/group_share.ipp"
 #include "k8s_sd/detail/fleet/lease_keeper.ipp"

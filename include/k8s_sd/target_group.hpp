@@ -30,6 +30,9 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
                                      : static_cast<const void*>(ends() + targets_ + 1);
         return {static_cast<const char*>(text), source_size_};
     }
+    /// What decides which member of a fleet owns its targets, where members divide what they
+    /// discover (DiscoveryConfig::division): a key for FleetShare::owns(). 0: nothing is divided.
+    std::uint64_t share_key() const noexcept { return share_key_; }
     /// Labels that all targets have in common.
     Labels labels() const noexcept { return {blocks(), blocks() + group_blocks()}; }
     /// Number of targets; a group that reaches a host has at least one.
@@ -48,7 +51,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         return map;
     }
 
-    /// Same targets with the same labels, in the same order. Where two versions of a group share
+    /// Same targets with the same labels, in the same order, and the same share_key(). Where two versions of a group share
     /// targets, these are not compared.
     friend bool operator==(const TargetGroup& a, const TargetGroup& b) noexcept {
         return a.equals(b);
@@ -59,10 +62,11 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// \param ends    where the group's blocks end, then where each target's end
     static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,
                                                         std::span<detail::LabelBlockPtr> blocks,
-                                                        std::span<const std::uint32_t> ends) {
+                                                        std::span<const std::uint32_t> ends,
+                                                        std::uint64_t share_key = 0) {
         const std::size_t bytes =
             sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() + source.size();
-        return new (::operator new(bytes)) TargetGroup(source, blocks, ends);
+        return new (::operator new(bytes)) TargetGroup(source, blocks, ends, share_key);
     }
     /// Of the library itself: a group with parts. Their extra targets come after the regular ones
     /// of all.
@@ -70,7 +74,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// \param parts   in the order of their first targets; moved from
     K8S_SD_EXPORT static boost::intrusive_ptr<const TargetGroup> make(
         std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-        std::span<detail::PlacedPart> parts);
+        std::span<detail::PlacedPart> parts, std::uint64_t share_key = 0);
     /// Of the library itself: those that make() was given; empty if it was given none.
     std::span<const detail::PlacedPart> parts() const noexcept {
         if (!in_parts_) return {};
@@ -106,8 +110,9 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     };
 
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                std::span<const std::uint32_t> ends) noexcept
-        : targets_(static_cast<std::uint32_t>(ends.size() - 1)),
+                std::span<const std::uint32_t> ends, std::uint64_t share_key) noexcept
+        : share_key_(share_key),
+          targets_(static_cast<std::uint32_t>(ends.size() - 1)),
           blocks_(static_cast<std::uint32_t>(blocks.size())),
           source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
           in_parts_(false) {
@@ -119,7 +124,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
                                 reinterpret_cast<char*>(end_memory + ends.size()));
     }
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                std::span<detail::PlacedPart> parts, PartCount) noexcept;
+                std::span<detail::PlacedPart> parts, PartCount, std::uint64_t share_key) noexcept;
 
     K8S_SD_EXPORT bool equals(const TargetGroup&) const noexcept;
     K8S_SD_EXPORT Labels in_part(std::size_t target) const noexcept;
@@ -138,6 +143,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     }
     std::size_t group_blocks() const noexcept { return in_parts_ ? blocks_ : ends()[0]; }
 
+    std::uint64_t share_key_;
     std::uint32_t targets_;
     std::uint32_t blocks_;
     std::uint32_t source_size_ : 31;

@@ -1,4 +1,5 @@
-#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/sim/builders.hpp"
@@ -28,6 +29,7 @@ namespace {
 constexpr auto grace = 60s;  // of a pod that is told to leave
 constexpr auto probe = 10s;  // until a dead process is noticed
 constexpr auto latest = 5s;  // that a member sees something after the others
+const std::vector<std::string> shops{"shop-0", "shop-1", "shop-2", "shop-3", "shop-4", "shop-5"};
 
 /// What a source says, told later. Dies with the process that asked.
 class LateSource final : public MemberSource {
@@ -73,26 +75,37 @@ struct Running final : TargetHandler {
     std::map<std::string, int> count;
 };
 
-/// A process: discovers, and scrapes its share.
+/// What all members have in common.
+struct FleetSetup {
+    unsigned replicas = 1;
+    Division division{};
+};
+
+/// A process: discovers, all or its part, and scrapes its share.
 class Scraper {
  public:
-    Scraper(Simulation& sim, const std::string& name, unsigned replicas, Duration delay)
+    Scraper(Simulation& sim, const std::string& name, const FleetSetup& setup, Duration delay)
         : clock_(*sim.clock),
+          config_(pods(sim, setup.division)),
           pool_(job(), running_),
           membership_(sim.context.get_executor(),
                       {.source = std::make_shared<LateSource>(sim, source(sim), delay),
                        .self = name,
-                       .replicas = replicas},
-                      [this](const FleetShare& share) { pool_.share(share, clock_.now()); }),
-          discoverer_(sim.context.get_executor(), pods(sim), [this](const TargetGroupDiff& diff) {
-              pool_.apply(diff);
-              membership_.set_synced();
-          }) {
-        pool_.share(membership_.share(), clock_.now());
+                       .replicas = setup.replicas},
+                      [this](const FleetShare& share) { learn(share); }),
+          manager_(sim.context.get_executor(), [this](const JobDiff& diff) { pool_.apply(diff); }) {
+        learn(membership_.share());
         membership_.async_run(asio::detached);
-        discoverer_.async_run(asio::detached);
+        manager_.async_run(asio::detached);
     }
-    void tick() { pool_.finish_handovers(clock_.now()); }
+    void tick() {
+        pool_.finish_handovers(clock_.now());
+        discovery_.finish_handovers(clock_.now());
+        discover();
+        if (discovery_.knows_part(membership_.status()) && manager_.status().front().synced) {
+            membership_.set_synced();
+        }
+    }
     bool ready() const { return membership_.ready(); }
     FleetStatus status() const { return membership_.status(); }
     bool runs(const std::string& address) const { return running_.has(address); }
@@ -111,25 +124,44 @@ class Scraper {
         where.namespaces = {"monitoring"};
         return service_members(sim.context.get_executor(), "agents", where);
     }
-    static DiscoveryConfig pods(Simulation& sim) {
+    static DiscoveryConfig pods(Simulation& sim, const Division& division) {
         DiscoveryConfig config;
         config.api_server.url = sim.server.url();
+        config.division = division;
+        if (division.by == DivideBy::namespaces) config.namespaces = shops;
         return config;
+    }
+    void learn(const FleetShare& share) {
+        pool_.share(share, clock_.now());
+        discovery_.share(share, clock_.now());
+        discover();
+    }
+    void discover() {
+        const std::vector<Job> jobs{{.name = "job", .configs = discovery_.parts_of({config_})}};
+        if (std::exchange(jobs_, jobs) != jobs) manager_.apply_config(jobs_);
     }
 
     Clock& clock_;
+    const DiscoveryConfig config_;
     Running running_;
     TargetPool pool_;
+    DividedDiscovery discovery_;
+    std::vector<Job> jobs_;
     Membership membership_;
-    Discoverer discoverer_;
+    DiscoveryManager manager_;
 };
 
 /// Members of a StatefulSet that come, go, die and see late, and what the cluster says of them.
 class FleetScenario {
  public:
     /// \param may_fail  members die, and the API server is away
-    FleetScenario(std::uint64_t seed, bool may_fail)
-        : random_(seed), may_fail_(may_fail), replicas_(1 + random_.below(2)) {
+    FleetScenario(std::uint64_t seed, bool may_fail) : random_(seed), may_fail_(may_fail) {
+        setup_.replicas = 1 + random_.below(2);
+        setup_.division.by =
+            random_.pick<DivideBy>({DivideBy::nothing, DivideBy::objects, DivideBy::namespaces});
+        setup_.division.slots = random_.pick<unsigned>({1, 8, 256});
+        using Gate = sim::ApiServer::ShardGate;
+        sim_.server.set_shard_gate(random_.pick<Gate>({Gate::off, Gate::on, Gate::mixed}));
         for (unsigned i = 0; i < 40; ++i) add_target();
         for (unsigned i = 2 + random_.below(3); i > 0; --i) join();
         pass_until_quiet();
@@ -161,7 +193,7 @@ class FleetScenario {
             CHECK(status.hold == ViewHold::none);
         }
         for (const std::string& address : targets_) {
-            CHECK(owners(address) == std::min<std::size_t>(replicas_, members.size()));
+            CHECK(owners(address) == std::min<std::size_t>(setup_.replicas, members.size()));
         }
     }
 
@@ -202,7 +234,7 @@ class FleetScenario {
     }
     void begin(Pod& pod, const std::string& name) {
         const auto delay = std::chrono::milliseconds(random_.below(5000));
-        pod.scraper = std::make_unique<Scraper>(sim_, name, replicas_, delay);
+        pod.scraper = std::make_unique<Scraper>(sim_, name, setup_, delay);
         pod.ready = false;
         pod.dead_since.reset();
     }
@@ -280,12 +312,14 @@ class FleetScenario {
 
     // --- targets ------------------------------------------------------------------------------
 
+    static const std::string& shop_of(unsigned target) { return shops[target % shops.size()]; }
     void add_target() {
         const std::string ip = "10.1.0." + std::to_string(next_target_);
-        sim_.server.apply(sim::pod("shop", "web-" + std::to_string(next_target_++))
+        sim_.server.apply(sim::pod(shop_of(next_target_), "web-" + std::to_string(next_target_))
                               .ip(ip)
                               .container("web", "web:1", 80));
         targets_.insert(ip + ":80");
+        ++next_target_;
         unowned_since_[ip + ":80"] = sim_.clock->now() + 130s;
     }
     void remove_target() {
@@ -294,7 +328,8 @@ class FleetScenario {
         targets_.erase(targets_.begin());
         unowned_since_.erase(address);
         const auto number = address.substr(7, address.find(':') - 7);
-        sim_.server.remove("pods", "shop", "web-" + number);
+        sim_.server.remove("pods", shop_of(static_cast<unsigned>(std::stoul(number))),
+                           "web-" + number);
     }
     std::size_t owners(const std::string& address) const {
         std::size_t count = 0;
@@ -351,7 +386,7 @@ class FleetScenario {
 
     Random random_;
     const bool may_fail_;
-    const unsigned replicas_;
+    FleetSetup setup_;
     Simulation sim_;
     std::map<std::string, Pod> pods_;
     std::set<std::string> targets_;

@@ -27,9 +27,9 @@ std::string sharded(std::string target, std::string_view selector) {
 
 /// A server with pods "p0" to "p19", whose uids the server chose.
 struct ShardFixture : Fixture {
-    explicit ShardFixture(Gate gate = Gate::on) {
+    explicit ShardFixture(Gate setting = Gate::on) {
         for (int i = 0; i < 20; ++i) pod("p" + std::to_string(i));
-        server.set_shard_gate(gate);
+        server.set_shard_gate(setting);
     }
     /// Names of pods in the upper or lower half of all hashes.
     Strings half(bool upper) {

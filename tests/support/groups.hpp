@@ -3,7 +3,10 @@
 #include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/target_group.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,9 +30,9 @@ inline detail::LabelBlockPtr make_block(const LabelMap& map) {
 
 /// The group "pod/ns/<name>" with these labels.
 inline TargetGroupPtr make_group(std::string_view name, const std::vector<LabelMap>& targets,
-                                 const LabelMap& labels = {}) {
+                                 const LabelMap& labels = {}, std::uint64_t share_key = 0) {
     detail::GroupBuilder builder;
-    builder.begin("pod/", "ns", name);
+    builder.begin("pod/", "ns", name, std::numeric_limits<std::size_t>::max(), nullptr, share_key);
     builder.add(make_block(labels));
     for (const LabelMap& target : targets) builder.begin_target().add(make_block(target));
     return builder.finish();

@@ -64,6 +64,7 @@ class World final : private detail::Lookup {
         return *this;
     }
     void set_max_targets(std::size_t n) { maker_.options.max_targets = n; }
+    void divide(const Division& division) { maker_.options.division = division; }
     const Object& object(Kind kind, const std::string& ns, const std::string& name) const {
         return *objects_.at({kind, ns, name});
     }

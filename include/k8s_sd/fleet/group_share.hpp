@@ -18,7 +18,8 @@ namespace k8s_sd::inline v0 {
 
 /// The share of one member of a fleet in the target groups of a job, for hosts that have no
 /// scrape::TargetPool: makes of each diff the one that this member is concerned with. The key of a
-/// group is the job and the group's source, so all targets of an object have one owner.
+/// group is TargetGroup::share_key() where members divide what they discover, else the job and the
+/// group's source. So all targets of an object have one owner.
 ///
 /// Not thread-safe, but tied to no thread. Where a function throws, which is for want of memory, the
 /// object can only be destroyed.
@@ -46,10 +47,11 @@ class K8S_SD_EXPORT GroupShare {
     std::size_t moving_count() const noexcept { return moving_.size(); }
 
  private:
-    bool owns(std::string_view source) const noexcept;
-    bool has(std::string_view source) const;
+    bool owns(const TargetGroup&) const noexcept;
+    bool has(const TargetGroup&) const;
     void put(const GroupChange&, TargetGroupDiff& diff);
     void remove(const TargetGroupPtr&, TargetGroupDiff& diff);
+    void drop(const TargetGroupPtr&, TargetGroupDiff& diff);
 
     const std::string job_;
     const Duration handover_;

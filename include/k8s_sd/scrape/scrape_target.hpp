@@ -43,6 +43,8 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     LabelMap discovered_labels() const;
     /// Of the object it comes from: TargetGroup::source().
     std::string_view source() const noexcept { return group_->source(); }
+    /// What it was made of.
+    const TargetGroup& group() const noexcept { return *group_; }
     /// Its place in the group of that object.
     std::size_t index() const noexcept { return index_; }
 

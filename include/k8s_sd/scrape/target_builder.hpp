@@ -70,8 +70,9 @@ class K8S_SD_EXPORT TargetBuilder {
     const Sharding& sharding() const noexcept { return sharding_; }
     /// Makes the scrape target of one target of a group, or says why there is none.
     BuiltTarget build(const TargetGroupPtr&, std::size_t index, const FleetShare& = {});
-    /// What decides which member of a fleet owns a target: its job and its URL, or those of
-    /// ShardingOptions::shard_by_labels that it has. Targets that are the same have the same key.
+    /// What decides which member of a fleet owns a target: TargetGroup::share_key() where members
+    /// divide what they discover. Else its job and its URL, or those of
+    /// ShardingOptions::shard_by_labels that it has; targets that are the same have the same key.
     std::uint64_t share_key(const ScrapeTarget&) const;
     /// The labels of a target before relabelling.
     LabelMap discovered(const TargetGroup&, std::size_t index) const;
@@ -85,9 +86,11 @@ class K8S_SD_EXPORT TargetBuilder {
     using Finished = std::variant<Scrape, DropReason, TargetError>;
 
     Finished finish(std::vector<std::string>* account);
-    TargetExplanation explain_labels(const FleetShare&);
+    /// \param group_key  TargetGroup::share_key(); 0: none
+    TargetExplanation explain_labels(const FleetShare&, std::uint64_t group_key);
     template <class LabelsOfTarget>
-    std::uint64_t share_key(const LabelsOfTarget&, std::string_view url) const;
+    std::uint64_t share_key(std::uint64_t group_key, const LabelsOfTarget&,
+                            std::string_view url) const;
 
     std::shared_ptr<const detail::PreparedJob> job_;
     Relabeler relabeler_;

@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A discoverer, and the sources that it was told of.
-struct Job {
-    Job(asio::io_context& context, const DiscoveryConfig& config)
+struct SharingJob {
+    SharingJob(asio::io_context& context, const DiscoveryConfig& config)
         : discoverer(context.get_executor(), config,
                      [told = told](const TargetGroupDiff& diff) { told->apply(diff); }) {
         discoverer.async_run(asio::detached);
@@ -97,11 +97,11 @@ TEST_CASE("Shared watches: jobs come and go on several threads while pods change
         }
     };
     std::minstd_rand random(7);
-    std::vector<std::unique_ptr<Job>> jobs(8);
+    std::vector<std::unique_ptr<SharingJob>> jobs(8);
     for (int step = 0; step < 400; ++step) {
         auto& job = jobs[random() % jobs.size()];
         if (random() % 3 == 0) {
-            job = std::make_unique<Job>(context, config(static_cast<unsigned>(random())));
+            job = std::make_unique<SharingJob>(context, config(static_cast<unsigned>(random())));
         } else if (random() % 6 == 0) {
             job.reset();
         }
@@ -110,10 +110,10 @@ TEST_CASE("Shared watches: jobs come and go on several threads while pods change
     for (unsigned draw = 0; draw < selectors.size() * 3; ++draw) {
         DiscoveryConfig alone = config(draw);
         alone.watch.share_selectors = SelectorSharing::never;
-        Job job(context, alone);
-        jobs.push_back(std::make_unique<Job>(context, config(draw)));
-        const Job& shared = *jobs.back();
-        const auto synced = [](const Job& j) { return j.discoverer.status().synced; };
+        SharingJob job(context, alone);
+        jobs.push_back(std::make_unique<SharingJob>(context, config(draw)));
+        const SharingJob& shared = *jobs.back();
+        const auto synced = [](const SharingJob& j) { return j.discoverer.status().synced; };
         CHECK(wait_until([&] { return synced(job) && synced(shared); }));
         CHECK(wait_until([&] { return job.told->now() == shared.told->now(); }));
     }

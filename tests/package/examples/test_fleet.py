@@ -29,12 +29,13 @@ def get(url):
 
 class Fleet(unittest.TestCase):
     def test_members_leave_join_and_die_and_no_target_is_left_alone(self):
-        result = run("fleet", "--targets", 12)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertEqual(result.stderr, "")
-        self.assertRegex(result.stdout, r"(?m)scraped by agent-0: \d+, agent-2: \d+$")
-        self.assertRegex(result.stdout, r"(?m)scraped by agent-2: \d+, agent-3: \d+$")
-        self.assertRegex(result.stdout, r"(?m)  every target has an owner$")
+        for options in ((), ("--divide",)):
+            result = run("fleet", "--targets", 12, *options)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertEqual(result.stderr, "")
+            self.assertRegex(result.stdout, r"(?m)scraped by agent-0: \d+, agent-2: \d+$")
+            self.assertRegex(result.stdout, r"(?m)scraped by agent-2: \d+, agent-3: \d+$")
+            self.assertRegex(result.stdout, r"(?m)  every target has an owner$")
 
     def test_what_cannot_be_run_is_said(self):
         result = run("fleet", "--scraper", "/no/such/program")
@@ -50,6 +51,28 @@ class Fleet(unittest.TestCase):
         shares = [targets("--fleet-members", 3, "--member", f"agent-{i}") for i in range(3)]
         self.assertEqual(sum(shares), targets())
         self.assertTrue(all(shares), shares)
+
+    def test_parts_of_the_objects_make_the_whole(self):
+        def pods(*options):
+            result = run("discover", "--sim", "--once", "--output", "quiet", *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return int(result.stdout.split("targets=")[1].split()[0])
+
+        self.assertEqual(sum(pods("--object-share", f"{i}/3") for i in range(3)), pods())
+        refused = run("discover", "--sim", "--role", "ingress", "--object-share", "0/3")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("only roles pod, node and service have shares", refused.stderr)
+
+    def test_a_division_needs_a_fleet(self):
+        for options, message in (
+                (("--fleet-divide",), "needs a fleet"),
+                (("--fleet-members", 2, "--member", "a-0", "--fleet-divide", "--object-share",
+                  "0/2"), "both say which part"),
+                (("--fleet-members", 2, "--member", "a-0", "--fleet-divide", "--fleet-slots", 3),
+                 "must be a power of two")):
+            result = run("scraper", "--sim", *options)
+            self.assertEqual(result.returncode, 2, (options, result.stderr))
+            self.assertIn(message, result.stderr)
 
     def test_probes_say_how_a_member_is(self):
         with running("scraper", "--sim", "--fleet-members", 2, "--member", "agent-1",
@@ -94,6 +117,8 @@ class Fleet(unittest.TestCase):
                 (("--fleet-members", 2, "--member", "a-2"), "is not one of 2 members"),
                 (("--member", "a-1"), "need --fleet-service"),
                 (("--fleet-namespace", "n"), "--fleet-namespace: needs"),
+                (("--object-share", "3/3"), "there is no part 3 of 3"),
+                (("--object-share", "3"), "must be INDEX/COUNT"),
                 (("--listen", "8080"), "--listen: must be ADDRESS:PORT"),
                 (("--allow-cluster-wide",), "needs --per-node")):
             for program in ("discover", "scraper"):

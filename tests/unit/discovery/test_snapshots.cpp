@@ -24,7 +24,8 @@ bool keep_all(std::string_view) { return true; }
 std::vector<TargetGroupPtr> some_groups() {
     return {test::make_group("a", {{{"__address__", "h:1"}, {"x", "1"}}, {{"__address__", "h:2"}}},
                              {{"__meta_kubernetes_namespace", "shop"}, {"empty", ""}}),
-            test::make_group("b", {{{"__address__", std::string(300, 'h')}}})};
+            test::make_group("b", {{{"__address__", std::string(300, 'h')}}}, {},
+                             0xF123'4567'89AB'CDEFU)};
 }
 
 TEST_CASE("pack_groups: groups come back equal") {
@@ -34,6 +35,7 @@ TEST_CASE("pack_groups: groups come back equal") {
     REQUIRE(back->size() == groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) {
         CHECK((*back)[i]->source() == groups[i]->source());
+        CHECK((*back)[i]->share_key() == groups[i]->share_key());
         CHECK(*(*back)[i] == *groups[i]);
         CHECK((*back)[i]->merged(0) == groups[i]->merged(0));
     }

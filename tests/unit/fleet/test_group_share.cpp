@@ -94,6 +94,27 @@ TEST_CASE("GroupShare: a group goes to its new owner at once, and leaves the oth
     CHECK(words_of(a.share.apply(changed)).empty());
 }
 
+TEST_CASE("GroupShare: where objects are divided, one that takes the place of another can go") {
+    const FleetViewPtr two = group_view({"a", "b"});
+    std::uint64_t mine = 1;
+    while (!two->owns("a", mine)) ++mine;
+    std::uint64_t others = 1;
+    while (two->owns("a", others)) ++others;
+    const auto keyed = [](std::uint64_t key) {
+        return test::make_group("x", {{{"__address__", "h:1"}}}, {}, key);
+    };
+    CHECK(*keyed(mine) != *keyed(others));
+    GroupMember a("a");
+    a.learn(two);
+    CHECK(words_of(a.share.apply(test::full_diff({keyed(mine)}))) == "full +x");
+    CHECK(words_of(a.share.apply(test::change({{keyed(others), keyed(mine), true}}))) == "-x");
+    CHECK(a.share.groups().group_count() == 0);
+    CHECK(a.share.others_count() == 1);
+    const TargetGroupDiff back = a.share.apply(test::change({{keyed(mine), keyed(others), true}}));
+    CHECK(words_of(back) == "+x");
+    CHECK_FALSE(back.updated.front().previous);
+}
+
 TEST_CASE("GroupShare: a group that comes back, or goes, is handed over no longer") {
     const std::string name = moving_name();
     GroupMember a("a");

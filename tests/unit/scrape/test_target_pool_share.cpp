@@ -312,6 +312,58 @@ TEST_CASE("TargetPool: labels that name the shard decide instead of the URL") {
     }
 }
 
+/// A key that b takes over from a.
+std::uint64_t moving_key() {
+    for (std::uint64_t key = 1;; ++key) {
+        if (two->owns("b", key)) return key;
+    }
+}
+
+JobDiff provider_diff(ProviderId provider, TargetGroupDiff groups, bool last = false) {
+    JobDiff diff{.job = "job"};
+    diff.providers.push_back({provider, std::move(groups), last});
+    return diff;
+}
+
+TEST_CASE("TargetPool: where members divide what they discover, the key of the group decides") {
+    const auto keyed = [](const std::string& address, std::uint64_t key) {
+        return make_group("pod/" + address, {{{"__address__", address}}}, {}, key);
+    };
+    Member b("b");
+    b.share(two);
+    std::vector<TargetGroupPtr> groups;
+    for (int i = 0; i < 20; ++i) groups.push_back(keyed("h:" + std::to_string(i), moving_key()));
+    b.pool.apply(full_diff(groups));
+    CHECK(b.scraper.count() == 20);
+    b.end_change();
+    b.share(one);
+    CHECK(b.pool.share_counts().moving == 20);
+    b.pass(30s);
+    CHECK(b.scraper.count() == 0);
+    CHECK(b.pool.share_counts().others == 20);
+    TargetBuilder builder(shared_job());
+    CHECK(builder.explain(*groups.front(), 0, FleetShare(two, "a")).steps.back() ==
+          "dropped: of 2 members it belongs to b, this is a");
+}
+
+TEST_CASE("TargetPool: a target that moves goes on when another configuration brings it") {
+    const auto group = make_group("pod/h:1", {{{"__address__", "h:1"}}}, {}, moving_key());
+    Member a("a");
+    a.share(one);
+    a.pool.apply(provider_diff(1, full_diff({group})));
+    CHECK(a.scraper.take() == "+h:1");
+    a.share(two);
+    // A wider share takes the place of the first one, in one diff.
+    JobDiff replaced = provider_diff(2, full_diff({group}));
+    replaced.providers.push_back(provider_diff(1, change({}, {group}), true).providers.front());
+    a.pool.apply(replaced);
+    CHECK(a.scraper.take() == "");
+    CHECK(a.pool.share_counts().moving == 1);
+    a.pass(30s);
+    CHECK(a.scraper.take() == ">h:1");
+    CHECK(a.scraper.complaints == "");
+}
+
 TEST_CASE("TargetPool: a target that others own is explained") {
     TargetBuilder builder(shared_job());
     const LabelMap target{{"__address__", "h:1"}};

@@ -138,6 +138,7 @@ ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& file
     resolved.scope.watch = config.watch;
     resolved.view.dialect = config.dialect;
     resolved.view.attach_metadata = config.attach_metadata;
+    resolved.view.division = config.division;
     return resolved;
 }
 

@@ -9,6 +9,7 @@
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace k8s_sd::inline v0 {
@@ -188,6 +189,30 @@ void check_share(const DiscoveryConfig& config) {
                           "or give each replica namespaces of its own");
 }
 
+/// Namespaces that nobody names have nobody who watches them.
+void check_division(const DiscoveryConfig& config) {
+    const Division& division = config.division;
+    const auto refuse = [](const std::string& problem) { throw ConfigError("division", problem); };
+    const bool joins =
+        config.role != Role::pod && config.role != Role::node && config.role != Role::service;
+    if (division.by == DivideBy::objects && joins) {
+        refuse("role " + std::string(to_string(config.role)) +
+               " takes labels from objects of other kinds, which other members have; divide it by "
+               "namespaces");
+    }
+    if (division.by == DivideBy::namespaces) {
+        if (config.role == Role::node) refuse("nodes have no namespace; divide them by objects");
+        const auto& names = config.namespaces;
+        if (names.empty() || std::find(names.begin(), names.end(), "") != names.end()) {
+            refuse("name the namespaces to divide");
+        }
+        if (config.own_namespace) refuse("own_namespace differs from member to member; name it");
+    }
+    if (!std::has_single_bit(division.slots) || division.slots > 4096) {
+        throw ConfigError("division.slots", "must be a power of two, at most 4096");
+    }
+}
+
 void check_watch(const WatchOptions& watch) {
     const std::pair<const char*, Duration> durations[] = {
         {"watch.connect_timeout", watch.connect_timeout},
@@ -231,6 +256,7 @@ void validate(const DiscoveryConfig& config) {
     check_namespaces(config);
     check_selectors(config);
     check_share(config);
+    check_division(config);
     check_watch(config.watch);
     if (config.min_update_interval < Duration::zero()) {
         throw ConfigError("min_update_interval", "must not be negative");

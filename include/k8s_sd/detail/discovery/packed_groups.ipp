@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/discovery/packed_groups.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,14 +13,17 @@ namespace k8s_sd::inline v0::detail {
 // The bytes, numbers as LEB128 and texts behind their length:
 //   shapes: count, then of each the count of its entries, and of each entry name and present
 //   blocks: count, then of each the number of its shape and its values, packed
-//   groups: count, then of each the source, the blocks of its labels, the count of its targets and
-//           the blocks of each; a list of blocks is a count and numbers, 0 stands for none
+//   groups: count, then of each the source, the halves of the share key, the blocks of its
+//           labels, the count of its targets and the blocks of each; a list of blocks is a count
+//           and numbers, 0 stands for none
 namespace {
 
 void put_number(std::string& out, std::size_t number) {
     for (; number >= 0x80U; number >>= 7U) out += static_cast<char>(0x80U | (number & 0x7FU));
     out += static_cast<char>(number);
 }
+
+constexpr std::uint64_t half_of_key = 0xFFFF'FFFFU;
 
 class GroupPacker {
  public:
@@ -28,6 +32,8 @@ class GroupPacker {
     void add(const TargetGroup& group) {
         ++groups_;
         pack_value(group_bytes_, group.source());
+        put_number(group_bytes_, group.share_key() >> 32U);
+        put_number(group_bytes_, group.share_key() & half_of_key);
         put_blocks(group.labels());
         put_number(group_bytes_, group.size());
         for (std::size_t i = 0; i < group.size(); ++i) put_blocks(group[i]);
@@ -199,6 +205,9 @@ class GroupUnpacker {
     }
     void read_group(std::vector<TargetGroupPtr>& groups) {
         const std::string_view source = reader_.utf8();
+        const std::uint64_t upper_key = reader_.number();
+        const std::uint64_t lower_key = reader_.number();
+        if (std::max(upper_key, lower_key) > half_of_key) return reader_.fail();
         spend(sizeof(TargetGroup) + source.size());
         group_blocks_.clear();
         ends_.clear();
@@ -214,7 +223,9 @@ class GroupUnpacker {
         const bool usable = !source.empty() && source.size() < most && targets > 0 &&
                             group_blocks_.size() < most && targets < most;
         if (!usable) reader_.fail();
-        if (!reader_.failed()) groups.push_back(TargetGroup::make(source, group_blocks_, ends_));
+        if (reader_.failed()) return;
+        groups.push_back(
+            TargetGroup::make(source, group_blocks_, ends_, upper_key << 32U | lower_key));
     }
     void read_block_list() {
         for (std::size_t left = reader_.count(); left > 0 && !reader_.failed(); --left) {

@@ -16,7 +16,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::string_view snapshot_magic = "k8s_sd targets 1\n";
+constexpr std::string_view snapshot_magic = "k8s_sd targets 2\n";
 constexpr std::string_view leftover_prefix = ".new-";
 /// Clocks of a machine are set now and then.
 constexpr std::chrono::minutes future_limit{5};

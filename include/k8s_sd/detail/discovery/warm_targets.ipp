@@ -58,8 +58,14 @@ SnapshotIdentity identity_of(const ResolvedConfig& config, Role role, const Warm
     add(config.scope.api_server.url);
     add(config.scope.api_server.tls.ca);
     add(config.scope.api_server.tls.ca_file);
-    add(to_string(config.scope.share_role));
-    add(config.scope.share.selector());
+    const Division& division = config.view.division;
+    add(to_string(division.by));
+    add(std::to_string(division.slots));
+    // The share of a member of a fleet changes; what was told of another one is filtered by its keys.
+    if (division.by != DivideBy::objects) {
+        add(to_string(config.scope.share_role));
+        add(config.scope.share.selector());
+    }
     for (const std::string& ns : config.scope.namespaces) add(ns);
     for (const Selector& selector : config.scope.selectors) {
         add(to_string(selector.role));

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/share_keys.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 
 #include <algorithm>
@@ -16,12 +17,7 @@ constexpr std::uint64_t weight_of(std::uint64_t seed, std::uint64_t key) noexcep
 }  // namespace
 
 std::uint64_t share_key(std::span<const std::string_view> parts) noexcept {
-    std::uint64_t hash = detail::fnv1a64({});
-    for (const std::string_view part : parts) {
-        hash = detail::fnv1a64(part, hash);
-        hash = detail::fnv1a64({"\0", 1}, hash);
-    }
-    return detail::mix64(hash);
+    return detail::key_of_parts(parts);
 }
 
 FleetView::FleetView(std::vector<std::string> members) : members_(std::move(members)) {

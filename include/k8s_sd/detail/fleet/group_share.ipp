@@ -9,13 +9,14 @@ namespace k8s_sd::inline v0 {
 GroupShare::GroupShare(std::string job, Duration handover)
     : job_(std::move(job)), handover_(handover), share_(nullptr, {}) {}
 
-bool GroupShare::owns(std::string_view source) const noexcept {
-    return share_.owns(share_key(job_, source));
+bool GroupShare::owns(const TargetGroup& group) const noexcept {
+    return share_.owns(group.share_key() != 0 ? group.share_key()
+                                              : share_key(job_, group.source()));
 }
 
-/// Whether the member is told of a group of this source.
-bool GroupShare::has(std::string_view source) const {
-    return owns(source) || moving_.contains(source);
+/// Whether the member is told of the group.
+bool GroupShare::has(const TargetGroup& group) const {
+    return owns(group) || moving_.contains(group.source());
 }
 
 TargetGroupDiff GroupShare::apply(const TargetGroupDiff& diff) {
@@ -35,17 +36,24 @@ TargetGroupDiff GroupShare::apply(const TargetGroupDiff& diff) {
 
 void GroupShare::put(const GroupChange& change, TargetGroupDiff& diff) {
     all_.apply(change);
-    if (!has(change.group->source())) return;
+    const TargetGroupPtr before = groups_.find(change.group->source());
+    if (!has(*change.group)) {
+        // An object took the place of one that belonged to another share.
+        if (before) drop(before, diff);
+        return;
+    }
     groups_.apply(change);
-    diff.updated.push_back(change);
+    diff.updated.push_back({change.group, before, change.replaced});
+}
+
+void GroupShare::drop(const TargetGroupPtr& group, TargetGroupDiff& diff) {
+    groups_.apply(GroupChange{nullptr, group});
+    diff.removed.push_back(group);
 }
 
 void GroupShare::remove(const TargetGroupPtr& group, TargetGroupDiff& diff) {
-    const GroupChange gone{nullptr, group};
-    all_.apply(gone);
-    if (!groups_.find(group->source())) return;
-    groups_.apply(gone);
-    diff.removed.push_back(group);
+    all_.apply(GroupChange{nullptr, group});
+    if (groups_.find(group->source())) drop(group, diff);
 }
 
 TargetGroupDiff GroupShare::share(const FleetShare& share, TimePoint now) {
@@ -53,7 +61,7 @@ TargetGroupDiff GroupShare::share(const FleetShare& share, TimePoint now) {
     share_ = share;
     all_.for_each_group([&](const TargetGroupPtr& group) {
         const std::string_view source = group->source();
-        if (!owns(source)) {
+        if (!owns(*group)) {
             if (groups_.find(source)) {
                 moving_.try_emplace(std::string(source), detail::due_after(now, handover_));
             }

@@ -18,6 +18,7 @@ std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
     maker->options.rules = &rules_of(config.view.dialect);
     maker->options.attach = config.view.attach_metadata;
+    maker->options.division = config.view.division;
     maker->options.by_namespace = !config.scope.namespaces.empty();
     maker->options.max_targets = config.scope.watch.max_targets_per_object;
     return maker;

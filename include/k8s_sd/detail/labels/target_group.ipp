@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0 {
 // --- groups with parts ---------------------------------------------------------------------------
 
 TargetGroupPtr TargetGroup::make(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                                 std::span<detail::PlacedPart> parts) {
+                                 std::span<detail::PlacedPart> parts, std::uint64_t share_key) {
     PartCount count{static_cast<std::uint32_t>(parts.size()),
                     static_cast<std::uint32_t>(parts.size())};
     for (const auto& [part, first, stride] : parts) {
@@ -17,12 +17,14 @@ TargetGroupPtr TargetGroup::make(std::string_view source, std::span<detail::Labe
     }
     const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + sizeof(PartCount) +
                               count.all * sizeof(detail::PlacedPart) + source.size();
-    return new (::operator new(bytes)) TargetGroup(source, blocks, parts, count);
+    return new (::operator new(bytes)) TargetGroup(source, blocks, parts, count, share_key);
 }
 
 TargetGroup::TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                         std::span<detail::PlacedPart> parts, PartCount count) noexcept
-    : targets_(0),
+                         std::span<detail::PlacedPart> parts, PartCount count,
+                         std::uint64_t share_key) noexcept
+    : share_key_(share_key),
+      targets_(0),
       blocks_(static_cast<std::uint32_t>(blocks.size())),
       source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
       in_parts_(true) {
@@ -78,6 +80,7 @@ bool TargetGroup::has_parts_of(const TargetGroup& other) const noexcept {
 
 bool TargetGroup::equals(const TargetGroup& other) const noexcept {
     if (this == &other) return true;
+    if (share_key_ != other.share_key_) return false;
     if (targets_ != other.targets_ || labels() != other.labels()) return false;
     if (in_parts_ && other.in_parts_ && has_parts_of(other)) return true;
     // Other parts can be the same targets.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/share_keys.hpp"
 #include "k8s_sd/detail/roles/all.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 
@@ -27,7 +28,8 @@ inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
 /// \param earlier  what was generated of it before, if anything; see Lookup::begin_part()
 inline TargetGroupPtr generate(Role role, const Object& object, GeneratorContext& g,
                                const TargetGroupPtr& earlier = nullptr) {
-    g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets, earlier);
+    g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets, earlier,
+                  share_key_of(g.options.division, object.ns(), object.uid_hash()));
     with_role(role, [&](auto traits) {
         using MainObject = typename decltype(traits)::MainObject;
         traits.generate(static_cast<const MainObject&>(object), g);

@@ -22,7 +22,7 @@ class GroupBuilder {
     /// \param earlier  a group of the same object; what is the same in both will be shared
     void begin(std::string_view source_prefix, std::string_view ns, std::string_view name,
                std::size_t max_targets = std::numeric_limits<std::size_t>::max(),
-               TargetGroupPtr earlier = nullptr) {
+               TargetGroupPtr earlier = nullptr, std::uint64_t share_key = 0) {
         blocks_.clear();
         ends_.clear();
         parts_.clear();
@@ -33,6 +33,7 @@ class GroupBuilder {
         overfull_ = false;
         run_begin_ = run_parts_ = run_targets_ = 0;
         earlier_ = std::move(earlier);
+        share_key_ = share_key;
         source_.assign(source_prefix);
         if (!ns.empty()) (source_ += ns) += '/';
         source_ += name;
@@ -141,11 +142,11 @@ class GroupBuilder {
     }
     TargetGroupPtr make_plain() {
         ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        return TargetGroup::make(source_, blocks_, ends_);
+        return TargetGroup::make(source_, blocks_, ends_, share_key_);
     }
     TargetGroupPtr make_of_parts() {
         if (earlier_ && is_same_as(*earlier_)) return earlier_;
-        return TargetGroup::make(source_, group_labels(), parts_);
+        return TargetGroup::make(source_, group_labels(), parts_, share_key_);
     }
     std::span<LabelBlockPtr> group_labels() { return {blocks_.data(), group_blocks_}; }
     bool is_same_as(const TargetGroup& earlier) {
@@ -165,6 +166,7 @@ class GroupBuilder {
     bool overfull_ = false;
     bool in_common_ = false;
     TargetGroupPtr earlier_;
+    std::uint64_t share_key_ = 0;
     std::string source_;
     std::vector<LabelBlockPtr> blocks_;
     std::vector<LabelBlockPtr> common_;

@@ -124,7 +124,7 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index,
     if (auto* error = std::get_if<TargetError>(&finished)) return std::move(*error);
     auto& scrape = std::get<Scrape>(finished);
     if (share.is_shared()) {
-        const std::uint64_t key = share_key(labels_, scrape.url);
+        const std::uint64_t key = share_key(group->share_key(), labels_, scrape.url);
         if (!share.owns(key)) return OthersTarget{key};
     }
     return packer_->pack(labels_.labels(), scrape.url, scrape.interval, scrape.timeout, group,
@@ -132,11 +132,14 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index,
 }
 
 std::uint64_t TargetBuilder::share_key(const ScrapeTarget& target) const {
-    return share_key(target, target.url());
+    return share_key(target.group().share_key(), target, target.url());
 }
 
+/// Who discovers a part only can own nothing else.
 template <class LabelsOfTarget>
-std::uint64_t TargetBuilder::share_key(const LabelsOfTarget& labels, std::string_view url) const {
+std::uint64_t TargetBuilder::share_key(std::uint64_t group_key, const LabelsOfTarget& labels,
+                                       std::string_view url) const {
+    if (group_key != 0) return group_key;
     std::vector<std::string_view> parts{job_->config.job_name};
     for (const std::string& name : sharding_.options().shard_by_labels) {
         const std::string_view value = labels.get(name);
@@ -150,16 +153,16 @@ TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t i
                                          const FleetShare& share) {
     const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, group, index, labels_);
-    return explain_labels(share);
+    return explain_labels(share, group.share_key());
 }
 
 TargetExplanation TargetBuilder::explain(const LabelMap& target, const FleetShare& share) {
     const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, target, labels_);
-    return explain_labels(share);
+    return explain_labels(share, 0);
 }
 
-TargetExplanation TargetBuilder::explain_labels(const FleetShare& share) {
+TargetExplanation TargetBuilder::explain_labels(const FleetShare& share, std::uint64_t group_key) {
     TargetExplanation explanation;
     explanation.discovered = labels_.to_map();
     explanation.rules = relabeler_.explain(labels_);
@@ -172,7 +175,7 @@ TargetExplanation TargetBuilder::explain_labels(const FleetShare& share) {
         explanation.steps.push_back("failed: " + error->message);
     } else if (const auto* scrape = std::get_if<Scrape>(&finished)) {
         if (share.is_shared()) {
-            const std::uint64_t key = share_key(labels_, scrape->url);
+            const std::uint64_t key = share_key(group_key, labels_, scrape->url);
             std::string scraped =
                 std::exchange(explanation.steps.back(), fleet_account(share, key));
             if (!share.owns(key)) return explanation;

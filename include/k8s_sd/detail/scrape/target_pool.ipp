@@ -212,8 +212,10 @@ class TargetPool::Impl {
         whole.unconfirmed = diff.unconfirmed;
         whole.groups.reserve(diff.updated.size());
         for (const GroupChange& change : diff.updated) {
-            put(whole, change.group,
-                known == providers_.end() ? nullptr : find(known->second, change.group->source()));
+            const std::string_view source = change.group->source();
+            const BuiltGroup* own =
+                known == providers_.end() ? nullptr : find(known->second, source);
+            put(whole, change.group, moving_version(own, source));
         }
         for (const TargetGroupPtr& group : diff.removed) {
             const auto it = whole.groups.find(group->source());
@@ -226,8 +228,10 @@ class TargetPool::Impl {
         update.removed = &diff.removed;
         update.confirms = diff.confirms;
         for (const GroupChange& change : diff.updated) {
-            const BuiltGroup* earlier = find(provider, change.group->source());
-            update.built.emplace_back(*provider.builder, change.group, share_, earlier, earlier);
+            const std::string_view source = change.group->source();
+            const BuiltGroup* own = find(provider, source);
+            update.built.emplace_back(*provider.builder, change.group, share_, own,
+                                      moving_version(own, source));
         }
         detail::make_room(provider.groups, update.built.size());
     }
@@ -235,6 +239,17 @@ class TargetPool::Impl {
     static const BuiltGroup* find(const Provider& provider, std::string_view source) {
         const auto it = provider.groups.find(source);
         return it == provider.groups.end() ? nullptr : &*it;
+    }
+    /// A version of a group whose targets are being handed over, of whichever provider: one can
+    /// take the place of another meanwhile. Null if there is none.
+    /// \param own  of the provider itself; null: it has none
+    const BuiltGroup* moving_version(const BuiltGroup* own, std::string_view source) const {
+        if (moving_ == 0 || (own && !own->moving().empty())) return own;
+        for (const auto& [id, provider] : providers_) {
+            const BuiltGroup* built = find(provider, source);
+            if (built && !built->moving().empty()) return built;
+        }
+        return nullptr;
     }
     void put(Provider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
         BuiltGroup built(*provider.builder, group, share_, nullptr, before);

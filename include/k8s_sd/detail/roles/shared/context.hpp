@@ -39,6 +39,7 @@ struct RoleOptions {
     AttachMetadata attach;
     /// Namespaces are configured by name.
     bool by_namespace = false;
+    Division division{};
     std::size_t max_targets = 100'000;  ///< of one object
 };
 

@@ -1,0 +1,140 @@
+#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/share_keys.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/fleet/divided_discovery.hpp"
+#include "k8s_sd/object_share.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+/// What the member owns, or would own if it were in the view: it gets ready for that.
+FleetShare as_member(const FleetShare& share) {
+    if (!share.view() || share.view()->contains(share.self())) return share;
+    const auto others = share.view()->members();
+    std::vector<std::string> members(others.begin(), others.end());
+    members.push_back(share.self());
+    return {std::make_shared<const FleetView>(std::move(members)), share.self(), share.replicas()};
+}
+
+/// Ranges become one where the gaps between them are the smallest.
+void bridge_gaps(std::vector<HashRange>& ranges, std::size_t most) {
+    if (ranges.size() <= most) return;
+    std::vector<std::uint64_t> gaps;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+        gaps.push_back(ranges[i].first - ranges[i - 1].last);
+    }
+    // As many of the largest as there may be stay.
+    std::vector<std::uint64_t> sorted = gaps;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    const std::uint64_t least = sorted[most - 1];
+    std::vector<HashRange> bridged{ranges.front()};
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+        if (gaps[i - 1] > least) {
+            bridged.push_back(ranges[i]);
+        } else {
+            bridged.back().last = ranges[i].last;
+        }
+    }
+    ranges = std::move(bridged);
+}
+
+}  // namespace
+
+Division usual_division(const DiscoveryConfig& config) {
+    const auto& names = config.namespaces;
+    const bool named = names.size() > 1 && !config.own_namespace &&
+                       std::find(names.begin(), names.end(), "") == names.end();
+    if (named && config.role != Role::node) return {DivideBy::namespaces};
+    const bool joins =
+        config.role != Role::pod && config.role != Role::node && config.role != Role::service;
+    return {joins ? DivideBy::nothing : DivideBy::objects};
+}
+
+DividedDiscovery::DividedDiscovery() : share_(nullptr, {}) {}
+
+void DividedDiscovery::share(const FleetShare& share, TimePoint now) {
+    finish_handovers(now);
+    FleetShare next = as_member(share);
+    if (next == share_) return;
+    std::erase_if(before_, [&](const HandedOver& before) { return before.share == next; });
+    const bool had_any = !share_.is_shared() || share_.view();
+    if (had_any) before_.push_back({share_, detail::due_after(now, handover_)});
+    share_ = std::move(next);
+}
+
+std::optional<TimePoint> DividedDiscovery::next_handover() const noexcept {
+    // The earliest one came first.
+    if (before_.empty()) return std::nullopt;
+    return before_.front().until;
+}
+
+void DividedDiscovery::finish_handovers(TimePoint now) {
+    std::erase_if(before_, [&](const HandedOver& before) { return before.until <= now; });
+}
+
+bool DividedDiscovery::knows_part(const FleetStatus& fleet) const noexcept {
+    return !share_.is_shared() || share_.view() || fleet.hold == ViewHold::nobody ||
+           fleet.hold == ViewHold::wait_for_size;
+}
+
+std::optional<DiscoveryConfig> DividedDiscovery::part_of(DiscoveryConfig config) const {
+    switch (config.division.by) {
+        case DivideBy::objects: {
+            if (!config.share.is_all()) {
+                throw ConfigError("share", "is what the fleet divides (division); leave it out");
+            }
+            auto mine = ranges(config.division.slots);
+            if (mine.empty()) return std::nullopt;
+            config.share = ObjectShare(std::move(mine));
+            return config;
+        }
+        case DivideBy::namespaces:
+            std::erase_if(config.namespaces, [&](const std::string& ns) {
+                return !discovers(detail::namespace_key(ns));
+            });
+            if (config.namespaces.empty()) return std::nullopt;
+            // A watch of all namespaces is what the division is to spare.
+            config.watch.cluster_wide_from = 0;
+            return config;
+        default: return config;
+    }
+}
+
+std::vector<DiscoveryConfig> DividedDiscovery::parts_of(
+    const std::vector<DiscoveryConfig>& configs) const {
+    std::vector<DiscoveryConfig> parts;
+    for (const DiscoveryConfig& config : configs) {
+        if (auto part = part_of(config)) parts.push_back(*std::move(part));
+    }
+    return parts;
+}
+
+bool DividedDiscovery::discovers(std::uint64_t key) const noexcept {
+    return share_.owns(key) ||
+           std::any_of(before_.begin(), before_.end(),
+                       [&](const HandedOver& before) { return before.share.owns(key); });
+}
+
+/// The slots that it discovers, those that are next to each other as one.
+std::vector<HashRange> DividedDiscovery::ranges(unsigned slots) const {
+    std::vector<HashRange> ranges;
+    for (unsigned slot = 0; slot < slots;) {
+        const unsigned first = slot;
+        while (slot < slots && discovers(detail::slot_key(slot, slots))) ++slot;
+        if (slot != first) {
+            ranges.push_back({detail::slot_begin(first, slots), detail::slot_begin(slot, slots)});
+        } else {
+            ++slot;
+        }
+    }
+    bridge_gaps(ranges, ObjectShare::max_ranges);
+    return ranges;
+}
+
+}  // namespace k8s_sd::inline v0
