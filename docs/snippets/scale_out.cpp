@@ -1,5 +1,7 @@
 // Snippets of docs/scale-out.md.
 
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/fleet/group_share.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/per_node.hpp"
@@ -73,9 +75,27 @@ struct Scraper final : k8s_sd::TargetHandler {
                                           const k8s_sd::TargetGroupDiff& diff,
                                           const k8s_sd::FleetShare& share) {
     //[groups
-    tell(mine.apply(diff));                                           // of the Discoverer
-    tell(mine.share(share, std::chrono::steady_clock::now()));        // of the Membership
-    tell(mine.finish_handovers(std::chrono::steady_clock::now()));    // at next_handover()
+    tell(mine.apply(diff));                                         // of the Discoverer
+    tell(mine.share(share, std::chrono::steady_clock::now()));      // of the Membership
+    tell(mine.finish_handovers(std::chrono::steady_clock::now()));  // at next_handover()
+    //]
+}
+
+[[maybe_unused]] static void discover_part(k8s_sd::DividedDiscovery& parts,
+                                           k8s_sd::DiscoveryManager& manager,
+                                           k8s_sd::Membership& membership,
+                                           k8s_sd::DiscoveryConfig config,
+                                           const k8s_sd::FleetShare& share) {
+    const auto now = std::chrono::steady_clock::now();
+    //[part
+    config.division = k8s_sd::usual_division(config);  // the same in all members
+    parts.share(share, now);                           // of the Membership; the pools are told, too
+    manager.apply_config({{.name = "job", .configs = parts.parts_of({config})}});
+    //]
+    //[part_synced
+    if (parts.knows_part(membership.status()) && manager.status().front().synced) {
+        membership.set_synced();
+    }
     //]
 }
 

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <utility>
 
@@ -106,7 +107,12 @@ Section fleet_division_options(FleetOptions& o) {
          {"--fleet-slots", "N",
           "parts that are dealt out to the members, a power of two (default 256); more of them "
           "make the shares of many members more equal",
-          [&o](Text v) { o.slots = number(v, 1u, 4096u, "a power of two, at most 4096"); }}}};
+          [&o](Text v) {
+              constexpr const char* allowed = "a power of two, at most 4096";
+              o.slots = number(v, 1u, 4096u, allowed);
+              if (!std::has_single_bit(o.slots))
+                  throw UsageError(std::string("must be ") + allowed);
+          }}}};
 }
 
 Section agent_options(FleetOptions& o) {
