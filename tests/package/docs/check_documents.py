@@ -36,6 +36,9 @@ WHERE_IS = {
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
     "When does a change of the members of a fleet count?":
         {"detail/fleet/view_machine.ipp": "TimePoint ViewMachine::due_of("},
+    "Which part of the cluster does a member discover?":
+        {"detail/fleet/divided_discovery.ipp": "DividedDiscovery::part_of(",
+         "detail/base/share_keys.hpp": "share_key_of("},
     "Which member owns a target?":
         {"detail/fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
     "What is a member, of an EndpointSlice?":
