@@ -16,9 +16,10 @@ struct ScrapedTargets::Target {
     explicit Target(const asio::any_io_executor& executor)
         : server(std::make_shared<HttpServer>(
               executor, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0),
-              [this](const HttpServer::Request& request) {
-                  note(std::string(request.user_agent), Clock::now());
-                  return HttpServer::Reply{200, "up 1\n"};
+              [this](const HttpServer::Request& request, const HttpServer::Respond& respond) {
+                  const auto agent = request.header(boost::beast::http::field::user_agent);
+                  note(std::string(agent), Clock::now());
+                  respond(support::text_reply(200, "up 1\n"));
               })) {
         server->start();
     }

@@ -13,11 +13,15 @@ MetricsServer::MetricsServer(const asio::any_io_executor& executor, std::string 
       tokens_(std::move(tokens)),
       server_(std::make_shared<support::HttpServer>(
           executor, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0),
-          [this](const support::HttpServer::Request& request) -> support::HttpServer::Reply {
-              if (tokens_ && !tokens_->accepts(request.authorization)) return {401, {}};
-              return {200, metrics()};
+          [this](const support::HttpServer::Request& request, const auto& respond) {
+              respond(answer(request.header(boost::beast::http::field::authorization)));
           })) {
     server_->start();
+}
+
+support::HttpServer::Reply MetricsServer::answer(std::string_view authorization) {
+    if (tokens_ && !tokens_->accepts(authorization)) return {401};
+    return support::metrics_reply(metrics());
 }
 
 std::string MetricsServer::metrics() {

@@ -32,6 +32,7 @@ class MetricsServer {
     unsigned short port() const { return server_->endpoint().port(); }
 
  private:
+    support::HttpServer::Reply answer(std::string_view authorization);
     std::string metrics();
 
     const std::string name_;

@@ -3,43 +3,100 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/beast/http/field.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <list>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace support {
 
-/// A small HTTP server: one request a connection. It lives until stop(). For one thread.
+/// What a client may cost.
+struct HttpLimits {
+    std::size_t head_bytes = std::size_t{16} << 10;               ///< of a request
+    std::size_t body_bytes = std::size_t{64} << 10;               ///< of a request
+    std::chrono::nanoseconds request = std::chrono::seconds(10);  ///< from its first byte on
+    std::chrono::nanoseconds answer = std::chrono::seconds(60);   ///< to write it
+    std::chrono::nanoseconds idle = std::chrono::minutes(5);      ///< between two requests
+    /// After so long, more or less, a connection ends with the next answer: clients of several
+    /// servers behind one address spread over all of them again.
+    std::chrono::nanoseconds age = std::chrono::minutes(10);
+    std::size_t connections = 10'000;  ///< beyond it clients get 503
+};
+
+/// A small HTTP/1.1 server. It lives until stop(). For one thread or strand, that of its executor.
 class HttpServer : public std::enable_shared_from_this<HttpServer> {
  public:
+    using Text = std::shared_ptr<const std::string>;
+
+    /// Valid while the handler runs.
     struct Request {
-        std::string_view path;
-        std::string_view authorization;
-        std::string_view user_agent;
+        std::string_view method;  ///< of HEAD: GET; the answer's body is left out
+        std::string_view path;    ///< as it was sent, percent-encoded
+        std::string_view query;   ///< the same; empty without '?'
+        const boost::beast::http::fields& headers;
+
+        /// Empty if there is none.
+        std::string_view header(boost::beast::http::field name) const {
+            const auto value = headers[name];
+            return {value.data(), value.size()};
+        }
+        std::string_view header(std::string_view name) const {
+            const auto value = headers[name];
+            return {value.data(), value.size()};
+        }
     };
+
     struct Reply {
         unsigned status = 200;
-        std::string body;
+        Text body{};  ///< may be shared by any number of replies; null: empty
+        std::vector<std::pair<boost::beast::http::field, std::string>> headers{};
     };
-    using Handler = std::function<Reply(const Request&)>;
+
+    /// To be called once, now or later, in any thread. A handler that forgets it closes the
+    /// connection.
+    using Respond = std::function<void(Reply)>;
+    using Handler = std::function<void(const Request&, const Respond&)>;
 
     /// Listens, and answers nobody before start(). \throws std::system_error
-    HttpServer(const boost::asio::any_io_executor&, const boost::asio::ip::tcp::endpoint&, Handler);
+    HttpServer(const boost::asio::any_io_executor&, const boost::asio::ip::tcp::endpoint&, Handler,
+               const HttpLimits& = {});
 
     void start() { accept(); }
-    void stop();  ///< not in the handler
+    /// Not in the handler. Who is being answered gets the answer, then connections are closed.
+    void stop();
     boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
 
  private:
     class Connection;
     void accept();
     void accept_later();
+    void admit(boost::asio::ip::tcp::socket);
+    std::chrono::steady_clock::time_point end_of_life();
 
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer pause_;
     Handler handler_;
+    const HttpLimits limits_;
+    std::list<std::weak_ptr<Connection>> connections_;
+    std::minstd_rand random_{std::random_device()()};
 };
+
+/// A reply of plain text.
+HttpServer::Reply text_reply(unsigned status, std::string text);
+
+/// Metrics in Prometheus' text format.
+HttpServer::Reply metrics_reply(std::string text);
+
+/// "http://127.0.0.1:8080"
+std::string url_of(const HttpServer&);
 
 /// "127.0.0.1:8080" or "[::1]:0". \throws UsageError
 boost::asio::ip::tcp::endpoint listen_address(const std::string& text);

@@ -5,7 +5,6 @@
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/query.hpp>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -21,9 +20,7 @@ Member::Member(const asio::any_io_executor& executor, const FleetOptions& option
                             std::move(on_share));
     }
     if (options.listen.empty()) return;
-    server_ = std::make_shared<HttpServer>(
-        executor, listen_address(options.listen),
-        [this](const HttpServer::Request& request) { return answer(request.path); });
+    server_ = std::make_shared<HttpServer>(executor, listen_address(options.listen), routes());
 }
 
 void Member::start() {
@@ -60,12 +57,7 @@ k8s_sd::FleetStatus Member::status() const {
     return membership_ ? membership_->status() : k8s_sd::FleetStatus();
 }
 
-std::string Member::url() const {
-    if (!server_) return {};
-    std::ostringstream text;
-    text << "http://" << server_->endpoint();
-    return text.str();
-}
+std::string Member::url() const { return server_ ? url_of(*server_) : std::string(); }
 
 std::string Member::in_words() const {
     if (!membership_) return "alone";
@@ -84,21 +76,24 @@ std::string Member::in_words() const {
     return text;
 }
 
-HttpServer::Reply Member::answer(std::string_view path) const {
-    if (path == "/livez") return {200, "ok\n"};
-    if (path == "/readyz") return readiness();
-    if (path == "/fleet") return {200, in_words() + "\n"};
-    if (path == "/metrics") {
+HttpRoutes Member::routes() const {
+    HttpRoutes routes;
+    routes.get("/livez", [](const auto&) { return text_reply(200, "ok\n"); });
+    routes.get("/readyz", [this](const auto&) { return readiness(); });
+    routes.get("/fleet", [this](const auto&) { return text_reply(200, in_words() + "\n"); });
+    routes.get("/metrics", [this](const auto&) {
         auto& context = asio::query(executor_, asio::execution::context);
-        return {200, k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context))};
-    }
-    return {404, "there are /livez, /readyz, /fleet and /metrics\n"};
+        return metrics_reply(k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)));
+    });
+    return routes;
 }
 
 HttpServer::Reply Member::readiness() const {
-    if (!synced_) return {503, "not everything has been listed yet\n"};
-    if (membership_ && !membership_->ready()) return {503, membership_->status().message + "\n"};
-    return {200, "ok\n"};
+    if (!synced_) return text_reply(503, "not everything has been listed yet\n");
+    if (membership_ && !membership_->ready()) {
+        return text_reply(503, membership_->status().message + "\n");
+    }
+    return text_reply(200, "ok\n");
 }
 
 }  // namespace support

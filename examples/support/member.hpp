@@ -2,6 +2,7 @@
 
 #include "k8s_sd/fleet/membership.hpp"
 #include "support/fleet_options.hpp"
+#include "support/http_routes.hpp"
 #include "support/http_server.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -45,7 +46,7 @@ class Member {
     std::string url() const;
 
  private:
-    HttpServer::Reply answer(std::string_view path) const;
+    HttpRoutes routes() const;
     HttpServer::Reply readiness() const;
 
     const boost::asio::any_io_executor executor_;

@@ -1,0 +1,145 @@
+#include "job_targets.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+/// Nobody looks at dropped targets, of which there can be many.
+k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
+    config.keep_dropped_targets = 1;
+    return config;
+}
+
+/// Two providers can have groups of the same source.
+std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
+    return std::to_string(provider) + ' ' + std::string(source);
+}
+
+}  // namespace
+
+JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics)
+    : limits_(limits),
+      metrics_(metrics),
+      builder_(with_limits(std::move(config))),
+      pool_(builder_.config(), *this) {}
+
+void JobTargets::reload(k8s_sd::ScrapeConfig config,
+                        std::span<const k8s_sd::ProviderId> providers) {
+    config = with_limits(std::move(config));
+    if (config != pool_.config()) {
+        builder_ = k8s_sd::TargetBuilder(config);
+        // What a list says of a target depends on the configuration even where the target stays.
+        for (auto& listing : listings_) listing.reset();
+    }
+    pool_.reload(std::move(config), {}, providers);
+}
+
+void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
+    expected_ = std::move(providers);
+    update_complete();
+}
+
+void JobTargets::update_complete() {
+    complete_ =
+        complete_ || (expected_ && std::all_of(expected_->begin(), expected_->end(),
+                                               [&](auto id) { return groups_.contains(id); }));
+}
+
+void JobTargets::apply(const k8s_sd::JobDiff& diff) {
+    pool_.apply(diff);
+    for (const k8s_sd::ProviderDiff& provider : diff.providers) apply(provider);
+    if (diff.last) {
+        // A job that comes back begins anew.
+        complete_ = false;
+        expected_.reset();
+    }
+    update_complete();
+}
+
+void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
+    groups_[provider.provider].apply(provider.diff);
+    if (provider.last) groups_.erase(provider.provider);
+    auto& discovered = listing(ListForm::discovered);
+    if (!discovered) return;
+    for (const k8s_sd::GroupChange& change : provider.diff.updated) {
+        list_group(*discovered, provider.provider, change.group);
+    }
+    for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
+        discovered->replace(key_of(provider.provider, group->source()), {});
+    }
+}
+
+ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing::TimePoint now) {
+    auto& made = listing(form);
+    if (!made) made.emplace(made_listing(form));
+    return made->body(selection, now);
+}
+
+Listing JobTargets::made_listing(ListForm form) {
+    Listing made(limits_, metrics_);
+    if (form == ListForm::discovered) {
+        for (const auto& [provider, groups] : groups_) {
+            groups.for_each_group([&, id = provider](const k8s_sd::TargetGroupPtr& group) {
+                list_group(made, id, group);
+            });
+        }
+    } else {
+        for (const auto& [id, target] : active_) list_target(made, form, id, *target);
+    }
+    return made;
+}
+
+void JobTargets::list_group(Listing& to, k8s_sd::ProviderId provider,
+                            const k8s_sd::TargetGroupPtr& group) {
+    metrics_.serialised.fetch_add(group->size(), std::memory_order_relaxed);
+    to.replace(key_of(provider, group->source()), discovered_targets(group, builder_));
+}
+
+void JobTargets::list_target(Listing& to, ListForm form, k8s_sd::TargetId id,
+                             const k8s_sd::ScrapeTarget& target) {
+    metrics_.serialised.fetch_add(1, std::memory_order_relaxed);
+    std::vector<ListedTarget> targets;
+    targets.push_back(scraped_target(target, builder_.config(), form));
+    to.replace(std::to_string(id), std::move(targets));
+}
+
+void JobTargets::list_target(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) {
+    active_[id] = target;
+    for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
+        if (auto& to = listing(form)) list_target(*to, form, id, *target);
+    }
+}
+
+void JobTargets::start(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) noexcept {
+    list_target(id, target);
+}
+
+/// Its node may be another one now.
+void JobTargets::keep(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) noexcept {
+    list_target(id, target);
+}
+
+void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr&,
+                      k8s_sd::StopReason) noexcept {
+    active_.erase(id);
+    for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
+        if (auto& from = listing(form)) from->replace(std::to_string(id), {});
+    }
+}
+
+void JobTargets::forget_unused(Listing::TimePoint now) {
+    for (auto& listing : listings_) {
+        if (listing && !listing->forget_unused(now)) listing.reset();
+    }
+}
+
+TargetCounts JobTargets::counts() const {
+    TargetCounts counts{0, pool_.active_count(), pool_.dropped_count(), pool_.failed_count()};
+    for (const auto& [provider, groups] : groups_) counts.discovered += groups.target_count();
+    return counts;
+}
+
+}  // namespace bridge

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+using SharedText = std::shared_ptr<const std::string>;
+
+/// The bytes of a list, for all its readers. Immutable but for what is made once when it is asked
+/// for; thread-safe.
+class ListBody {
+ public:
+    explicit ListBody(std::string bytes);
+
+    const SharedText& bytes() const noexcept { return bytes_; }
+    /// The same, compressed: always the same bytes.
+    SharedText gzip() const;
+    /// A hash of the bytes, the same in every process, in quotes: an ETag.
+    const std::string& tag() const noexcept { return tag_; }
+    /// The tag of gzip(), which is another sequence of bytes.
+    const std::string& gzip_tag() const noexcept { return gzip_tag_; }
+
+ private:
+    const SharedText bytes_;
+    const std::string tag_;
+    const std::string gzip_tag_;
+    mutable std::once_flag compressed_;
+    mutable SharedText gzip_;
+};
+
+using ListBodyPtr = std::shared_ptr<const ListBody>;
+
+}  // namespace bridge

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "k8s_sd/scrape/scrape_config.hpp"
+#include "k8s_sd/scrape/scrape_target.hpp"
+#include "k8s_sd/scrape/target_builder.hpp"
+#include "k8s_sd/target_group.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+/// What a list says of one target, and what decides in which parts of the list it is.
+struct ListedTarget {
+    /// A JSON object, then a JSON string: the labels and the target. In the order of these texts a
+    /// list has the same bytes whatever its history, and targets with equal labels are neighbours.
+    std::string text;
+    std::size_t labels_size = 0;  ///< of the object
+    /// Decides which shard has it. None: every shard.
+    std::optional<std::uint64_t> share_key{};
+    std::string node{};  ///< on which it runs; empty: on none that is known
+
+    std::string_view labels() const noexcept {
+        return std::string_view(text).substr(0, labels_size);
+    }
+    std::string_view target() const noexcept { return std::string_view(text).substr(labels_size); }
+    auto operator<=>(const ListedTarget&) const = default;
+};
+
+/// What a list shows of targets.
+enum class ListForm : std::uint8_t {
+    discovered,  ///< all labels, as a discovery of its own would show them: the reader has rules
+    relabelled,  ///< what the reader needs to scrape: it needs no rules
+    urls,        ///< URLs, and the labels of the series only: for readers that relabel nothing
+};
+inline constexpr std::size_t list_form_count = 3;  ///< number of values of ListForm
+
+/// The name of the enumerator.
+constexpr std::string_view to_string(ListForm form) noexcept {
+    constexpr std::string_view names[list_form_count] = {"discovered", "relabelled", "urls"};
+    return names[static_cast<std::size_t>(form)];
+}
+
+/// The targets of a group as they were discovered.
+/// \param builder  of the job: a shard has what it will scrape after relabelling
+std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr&,
+                                             k8s_sd::TargetBuilder& builder);
+
+/// A target after relabelling.
+/// \param form  not `discovered`
+ListedTarget scraped_target(const k8s_sd::ScrapeTarget&, const k8s_sd::ScrapeConfig&,
+                            ListForm form);
+
+}  // namespace bridge

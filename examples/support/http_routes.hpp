@@ -1,0 +1,46 @@
+#pragma once
+
+#include "support/http_message.hpp"
+#include "support/http_server.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace support {
+
+/// What a server answers on which path. Other paths get 404, other methods 405, in words.
+class HttpRoutes {
+ public:
+    struct Asked {
+        const HttpServer::Request& request;
+        std::vector<std::string> names;  ///< what stands for each `{…}` of the path, decoded
+        Query query;
+    };
+    /// See HttpServer::Handler.
+    using Handler = std::function<void(const Asked&, const HttpServer::Respond&)>;
+    using Answer = std::function<HttpServer::Reply(const Asked&)>;
+
+    /// \param path  such as "/sd/{job}/targets": a part in braces stands for anything but nothing
+    ///              and '/', which clients write as %2F
+    void on(std::string method, std::string path, Handler);
+    /// The same for what is answered at once.
+    void get(std::string path, Answer);
+
+    void operator()(const HttpServer::Request&, const HttpServer::Respond&) const;
+
+ private:
+    struct Route {
+        std::string method;
+        std::string path;
+        Handler handler;
+    };
+
+    const Route* find(const HttpServer::Request&, std::string& allowed) const;
+    HttpServer::Reply not_found() const;
+
+    std::vector<Route> routes_;
+};
+
+}  // namespace support

@@ -1,0 +1,379 @@
+#include "job_targets.hpp"
+#include "k8s_sd/target_group_maker.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/json/parse.hpp>
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using bridge::JobTargets;
+using bridge::ListForm;
+using bridge::ListMetrics;
+using bridge::Selection;
+
+namespace {
+
+ScrapeConfig web_job(std::vector<RelabelRule> rules = {}) {
+    ScrapeConfig config;
+    config.job_name = "web";
+    config.relabel_configs = std::move(rules);
+    return config;
+}
+
+RelabelRule copy(std::string from, std::string to) {
+    RelabelRule rule;
+    rule.source_labels = {std::move(from)};
+    rule.regex = "(.+)";  // what is not there is not copied
+    rule.target_label = std::move(to);
+    return rule;
+}
+
+RelabelRule keep(std::string label, std::string regex) {
+    RelabelRule rule;
+    rule.action = RelabelAction::keep;
+    rule.source_labels = {std::move(label)};
+    rule.regex = std::move(regex);
+    return rule;
+}
+
+LabelMap at(const std::string& address, LabelMap more = {}) {
+    more.emplace("__address__", address);
+    return more;
+}
+
+/// A job whose provider 1 tells groups, source by source.
+class Web {
+ public:
+    explicit Web(ScrapeConfig config = web_job()) : targets_(std::move(config), {}, metrics) {
+        targets_.expect(std::vector<ProviderId>{1});
+    }
+    JobTargets* operator->() { return &targets_; }
+
+    void put(const std::string& source, const std::vector<LabelMap>& targets,
+             const LabelMap& labels = {}, ProviderId provider = 1) {
+        ProviderDiff diff{.provider = provider};
+        const auto previous = groups_[{provider, source}];
+        const auto now = targets.empty() ? nullptr : maker_.make(source, labels, targets);
+        if (now) diff.diff.updated.push_back({now, previous, false});
+        if (!now && previous) diff.diff.removed.push_back(previous);
+        groups_[{provider, source}] = now;
+        tell(diff);
+    }
+    void tell(ProviderDiff diff, bool last = false) {
+        diff.diff.full = told_.insert(diff.provider).second;
+        JobDiff job{.job = "web"};
+        job.full = told_.size() == 1 && diff.diff.full;
+        job.last = last;
+        job.providers.push_back(std::move(diff));
+        targets_.apply(job);
+    }
+    std::string text(ListForm form, const Selection& selection = {}) {
+        return *targets_.body(form, selection, {})->bytes();
+    }
+
+    ListMetrics metrics;
+
+ private:
+    TargetGroupMaker maker_;
+    std::map<std::pair<ProviderId, std::string>, TargetGroupPtr> groups_;
+    std::set<ProviderId> told_;
+    JobTargets targets_;
+};
+
+std::string list(std::initializer_list<std::string> groups) {
+    std::string text = "[";
+    const char* separator = "\n";
+    for (const std::string& group : groups) {
+        text += separator + group;
+        separator = ",\n";
+    }
+    return text + "\n]\n";
+}
+
+}  // namespace
+
+TEST_CASE("JobTargets: discovered targets have all labels, merged and sorted, but the address") {
+    Web web;
+    web.put("pod/a", {at("10.0.0.1:80", {{"__meta_b", "own"}, {"z", "1"}}), at("10.0.0.1:81")},
+            {{"__meta_b", "group"}, {"__meta_a", ""}, {"__meta_c", "3"}});
+    CHECK(web.text(ListForm::discovered) ==
+          list({R"({"targets":["10.0.0.1:81"],"labels":{"__meta_b":"group","__meta_c":"3"}})",
+                R"({"targets":["10.0.0.1:80"],)"
+                R"("labels":{"__meta_b":"own","__meta_c":"3","z":"1"}})"}));
+}
+
+TEST_CASE("JobTargets: relabelled targets have what a reader without rules needs") {
+    ScrapeConfig config = web_job({copy("__meta_name", "pod"), copy("__meta_name", "__tmp_x"),
+                                   copy("__meta_interval", "__scrape_interval__")});
+    config.params = {{"module", {"http"}}};
+    Web web(config);
+    web.put("pod/a", {at("10.0.0.1:80", {{"__meta_name", "a"}})});
+    web.put("pod/b", {at("10.0.0.2:80",
+                         {{"__meta_name", "b"}, {"__meta_interval", "15s"}, {"instance", "me"}})});
+    CHECK(web.text(ListForm::relabelled) ==
+          list({R"({"targets":["10.0.0.2:80"],"labels":{"__metrics_path__":"/metrics",)"
+                R"("__param_module":"http","__scheme__":"http","__scrape_interval__":"15s",)"
+                R"("instance":"me","job":"web","pod":"b"}})",
+                R"({"targets":["10.0.0.1:80"],"labels":{"__metrics_path__":"/metrics",)"
+                R"("__param_module":"http","__scheme__":"http","job":"web","pod":"a"}})"}));
+}
+
+TEST_CASE("JobTargets: the form of URLs has no hidden label") {
+    Web web;
+    web.put("pod/a", {at("10.0.0.1:80", {{"__metrics_path__", "/m"}, {"team", "x"}})});
+    CHECK(web.text(ListForm::urls) ==
+          list({R"({"targets":["http://10.0.0.1:80/m"],)"
+                R"("labels":{"instance":"10.0.0.1:80","job":"web","team":"x"}})"}));
+}
+
+TEST_CASE("JobTargets: targets that relabelling makes equal are one, and stay while one is left") {
+    Web web;
+    web.put("pod/a", {at("10.0.0.1:80")});
+    web.put("pod/b", {at("10.0.0.1:80")});
+    const std::string one = web.text(ListForm::relabelled);
+    web.put("pod/a", {});
+    CHECK(web.text(ListForm::relabelled) == one);
+    web.put("pod/b", {});
+    CHECK(web.text(ListForm::relabelled) == "[]\n");
+}
+
+TEST_CASE("JobTargets: is complete when every provider has told its targets, once and for ever") {
+    Web web;
+    web->expect(std::vector<ProviderId>{1, 2});
+    CHECK_FALSE(web->complete());
+    web.put("pod/a", {at("x:1")});
+    CHECK_FALSE(web->complete());
+    web.tell({.provider = 2});
+    CHECK(web->complete());
+    web->expect(std::vector<ProviderId>{1, 2, 3});
+    CHECK(web->complete());
+}
+
+TEST_CASE("JobTargets: a configuration that cannot be used never completes") {
+    Web web;
+    web->expect(std::nullopt);
+    web.put("pod/a", {at("x:1")});
+    CHECK_FALSE(web->complete());
+    web->expect(std::vector<ProviderId>{1});
+    CHECK(web->complete());
+}
+
+TEST_CASE("JobTargets: a job without any configuration is complete and empty") {
+    Web web;
+    web->expect(std::vector<ProviderId>{});
+    CHECK(web->complete());
+    CHECK(web.text(ListForm::discovered) == "[]\n");
+}
+
+TEST_CASE("JobTargets: a job that ends begins anew") {
+    Web web;
+    web.put("pod/a", {at("x:1")});
+    CHECK(web->complete());
+    ProviderDiff gone{.provider = 1};
+    gone.last = true;
+    web.tell(gone, true);
+    CHECK_FALSE(web->complete());
+}
+
+TEST_CASE("JobTargets: only changed groups are serialised again") {
+    Web web;
+    for (int i = 0; i < 50; ++i) {
+        const std::string name = std::to_string(i);
+        web.put("pod/" + name, {at(name + ":80"), at(name + ":81")});
+    }
+    CHECK(web.metrics.serialised == 0);  // nobody has asked
+    web.text(ListForm::discovered);
+    CHECK(web.metrics.serialised == 100);
+    web.text(ListForm::discovered, {{2, 1, false}, 0, ""});
+    CHECK(web.metrics.serialised == 100);
+    web.put("pod/7", {at("7:80"), at("7:82")});
+    web.text(ListForm::discovered);
+    CHECK(web.metrics.serialised == 102);
+    CHECK(web.metrics.bodies == 3);
+    web.text(ListForm::relabelled);
+    CHECK(web.metrics.serialised == 202);
+    web.put("pod/8", {});
+    web.put("pod/9", {at("9:80"), at("9:83")});
+    web.text(ListForm::relabelled);
+    CHECK(web.metrics.serialised == 205);  // both targets as discovered, and the one that came
+}
+
+TEST_CASE(
+    "JobTargets: a reload with the same rules keeps everything, other rules make other lists") {
+    Web web(web_job({copy("__meta_a", "a")}));
+    web.put("pod/a", {at("x:1", {{"__meta_a", "1"}, {"__meta_b", "2"}})});
+    const auto before = web->body(ListForm::relabelled, {}, {});
+    const std::vector<ProviderId> providers{1};
+    web->reload(web_job({copy("__meta_a", "a")}), providers);
+    CHECK(web->body(ListForm::relabelled, {}, {}) == before);
+    web->reload(web_job({copy("__meta_b", "b")}), providers);
+    const auto text = web.text(ListForm::relabelled);
+    CHECK(text.find(R"("b":"2")") != std::string::npos);
+    CHECK(text.find(R"("a":"1")") == std::string::npos);
+    web->reload(web_job({copy("__meta_a", "a")}), providers);
+    CHECK(web->body(ListForm::relabelled, {}, {})->tag() == before->tag());
+}
+
+TEST_CASE("JobTargets: an interval that becomes the job's is left out, as a fresh start would") {
+    const auto rule = copy("__meta_interval", "__scrape_interval__");
+    ScrapeConfig before = web_job({rule});
+    ScrapeConfig now = before;
+    now.scrape_interval = std::chrono::seconds(30);
+    const auto fill = [](Web& web) { web.put("pod/a", {at("x:1", {{"__meta_interval", "30s"}})}); };
+    Web reloaded(before);
+    fill(reloaded);
+    CHECK(reloaded.text(ListForm::relabelled).find("30s") != std::string::npos);
+    reloaded->reload(now, std::vector<ProviderId>{1});
+    Web fresh(now);
+    fill(fresh);
+    CHECK(reloaded.text(ListForm::relabelled) == fresh.text(ListForm::relabelled));
+    CHECK(fresh.text(ListForm::relabelled).find("30s") == std::string::npos);
+}
+
+TEST_CASE("JobTargets: two clusters with objects of one name are both listed") {
+    Web web;
+    web->expect(std::vector<ProviderId>{1, 2});
+    web.put("pod/a", {at("x:1")}, {}, 1);
+    web.put("pod/a", {at("y:1")}, {}, 2);
+    const std::string both = list({R"({"targets":["x:1","y:1"],"labels":{}})"});
+    CHECK(web.text(ListForm::discovered) == both);
+    web.put("pod/a", {}, {}, 1);
+    CHECK(web.text(ListForm::discovered) == list({R"({"targets":["y:1"],"labels":{}})"}));
+}
+
+TEST_CASE("JobTargets: a discovered target is on the shard that scrapes it; what is dropped is on "
+          "one, too") {
+    Web web(web_job({keep("__meta_keep", "yes"), copy("__meta_to", "__address__")}));
+    for (int i = 0; i < 30; ++i) {
+        const std::string name = std::to_string(i);
+        web.put("pod/" + name, {at("from" + name + "-:1", {{"__meta_keep", i % 2 ? "yes" : "no"},
+                                                           {"__meta_to", "to" + name + "-:1"}})});
+    }
+    for (int i = 0; i < 30; ++i) {
+        int found = 0;
+        for (unsigned s = 0; s < 3; ++s) {
+            const Selection shard{{3, 1, false}, s, ""};
+            const auto has = [&](ListForm form, const std::string& text) {
+                return web.text(form, shard).find('"' + text + std::to_string(i) + "-:1\"") !=
+                       std::string::npos;
+            };
+            const bool here = has(ListForm::discovered, "from");
+            found += here ? 1 : 0;
+            if (i % 2) CHECK(here == has(ListForm::relabelled, "to"));
+        }
+        CHECK(found == 1);
+    }
+}
+
+TEST_CASE("JobTargets: the operator's mark keeps a target on all shards") {
+    RelabelRule everywhere;
+    everywhere.target_label = "__tmp_disable_sharding";
+    everywhere.replacement = "true";
+    Web web(web_job({everywhere}));
+    web.put("pod/a", {at("x:1")});
+    for (unsigned s = 0; s < 3; ++s) {
+        const Selection shard{{3, 1, false}, s, ""};
+        CHECK(web.text(ListForm::relabelled, shard) == web.text(ListForm::relabelled));
+        CHECK(web.text(ListForm::discovered, shard) == web.text(ListForm::discovered));
+    }
+}
+
+TEST_CASE("JobTargets: the node is that of the pod, of the endpoint, or the target itself") {
+    const std::vector<LabelMap> labels{
+        {{"__meta_kubernetes_pod_node_name", "n"}},
+        {{"__meta_kubernetes_node_name", "n"}},
+        {{"__meta_kubernetes_endpointslice_endpoint_node_name", "n"}},
+        {{"__meta_kubernetes_endpoint_node_name", "n"}},
+        {{"__meta_kubernetes_endpointslice_address_target_kind", "Node"},
+         {"__meta_kubernetes_endpointslice_address_target_name", "n"}},
+        {{"__meta_kubernetes_endpoint_address_target_kind", "Node"},
+         {"__meta_kubernetes_endpoint_address_target_name", "n"}},
+        {{"__meta_kubernetes_endpoint_address_target_kind", "Pod"},
+         {"__meta_kubernetes_endpoint_address_target_name", "n"}}};
+    Web web;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        web.put(std::to_string(i), {at("t" + std::to_string(i), labels[i])});
+    }
+    for (const ListForm form : {ListForm::discovered, ListForm::relabelled}) {
+        const auto groups = boost::json::parse(web.text(form, {{0, 1, true}, 0, "n"})).as_array();
+        std::size_t targets = 0;
+        for (const auto& group : groups) targets += group.at("targets").as_array().size();
+        CHECK(targets == 6);
+    }
+}
+
+TEST_CASE("JobTargets: a pod that moves leaves the list of its node although its labels stay") {
+    Web web;
+    const auto pod_on = [&](const std::string& node) {
+        web.put("pod/a", {at("x:1", {{"__meta_kubernetes_pod_node_name", node}})});
+    };
+    pod_on("n1");
+    const Selection first{{0, 1, true}, 0, "n1"};
+    const Selection second{{0, 1, true}, 0, "n2"};
+    CHECK(web.text(ListForm::relabelled, first) == web.text(ListForm::relabelled));
+    pod_on("n2");
+    CHECK(web.text(ListForm::relabelled, first) == "[]\n");
+    CHECK(web.text(ListForm::relabelled, second) == web.text(ListForm::relabelled));
+}
+
+TEST_CASE("JobTargets: hostile texts of labels come through as they are") {
+    const std::vector<std::string> texts{"\"},{\"targets\":[\"evil:1\"]",
+                                         "</script><img src=x onerror=alert(1)>",
+                                         "a\nb\tc\\",
+                                         "%{HOME}",
+                                         "\xe2\x80\xae txt.exe",
+                                         "\xe2\x80\xa8",
+                                         std::string(256 << 10, '"'),
+                                         std::string("\0x", 2)};
+    Web web(web_job({copy("__meta_kubernetes_pod_annotation_x", "x")}));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        web.put(
+            "pod/" + std::to_string(i),
+            {at(std::to_string(i) + ":80", {{"__meta_kubernetes_pod_annotation_x", texts[i]}})});
+    }
+    for (const auto& [form, label] : std::map<ListForm, std::string>{
+             {ListForm::discovered, "__meta_kubernetes_pod_annotation_x"},
+             {ListForm::relabelled, "x"},
+             {ListForm::urls, "x"}}) {
+        const std::string text = web.text(form);
+        CHECK(text.find("%{") == std::string::npos);
+        std::map<std::string, std::string> read;
+        const boost::json::value groups = boost::json::parse(text);
+        for (const auto& group : groups.as_array()) {
+            REQUIRE(group.at("targets").as_array().size() == 1);
+            std::string target(group.at("targets").as_array().at(0).as_string());
+            if (form == ListForm::urls) target = target.substr(7, target.find(':', 7) - 7) + ":80";
+            read[target] = group.at("labels").at(label).as_string();
+        }
+        REQUIRE(read.size() == texts.size());
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            CHECK(read[std::to_string(i) + ":80"] == texts[i]);
+    }
+}
+
+TEST_CASE("JobTargets: lists that nobody asks for are forgotten and made again") {
+    Web web;
+    web.put("pod/a", {at("x:1")});
+    const std::string text = web.text(ListForm::relabelled);
+    web->forget_unused(bridge::Listing::TimePoint() + std::chrono::hours(1));
+    web.put("pod/b", {at("y:1")});
+    CHECK(web.metrics.serialised == 1);
+    web.put("pod/b", {});
+    CHECK(web.text(ListForm::relabelled) == text);
+    CHECK(web.metrics.serialised == 2);
+}
+
+TEST_CASE("JobTargets: counts what becomes of the targets") {
+    Web web(web_job({keep("__meta_keep", "yes")}));
+    web.put("pod/a",
+            {at("x:1", {{"__meta_keep", "yes"}}), at("y:1"), at("a/b", {{"__meta_keep", "yes"}})});
+    const bridge::TargetCounts counts = web->counts();
+    CHECK(counts.discovered == 3);
+    CHECK(counts.active == 1);
+    CHECK(counts.dropped == 1);
+    CHECK(counts.failed == 1);
+}

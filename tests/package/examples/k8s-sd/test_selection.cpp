@@ -1,0 +1,141 @@
+#include "k8s_sd/fleet/fleet_view.hpp"
+#include "selection.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+using bridge::BadRequest;
+using bridge::Divider;
+using bridge::Division;
+using bridge::ListedTarget;
+using bridge::read_list_query;
+using bridge::Selection;
+
+namespace {
+
+bridge::ListQuery asked(const std::string& query) {
+    return read_list_query(support::parse_query(query).value());
+}
+
+std::string refusal_of(const std::string& query) {
+    try {
+        asked(query);
+    } catch (const BadRequest& e) {
+        return e.what();
+    }
+    return "";
+}
+
+ListedTarget target_of_key(std::uint64_t key, std::string node = "") {
+    ListedTarget target;
+    target.share_key = key;
+    target.node = std::move(node);
+    return target;
+}
+
+bool selects(const Selection& selection, const ListedTarget& target) {
+    const auto parts = Divider(selection.division).parts_of(target);
+    const auto wanted = selection.parts();
+    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+        return std::find(wanted.begin(), wanted.end(), part) != wanted.end();
+    });
+}
+
+}  // namespace
+
+TEST_CASE("read_list_query: nothing is everything") {
+    CHECK(asked("").selection == Selection{});
+    CHECK_FALSE(asked("").urls);
+    CHECK(asked("form=urls").urls);
+}
+
+TEST_CASE("read_list_query: a member is the shard of its number") {
+    const Selection third{{8, 1, false}, 2, ""};
+    CHECK(asked("shard=2&shards=8").selection == third);
+    CHECK(asked("member=agent-2&shards=8").selection == third);
+    CHECK(asked("shards=8&member=prometheus-k8s-2").selection == third);
+    CHECK(asked("member=agent-2&shards=8&replicas=2").selection == Selection{{8, 2, false}, 2, ""});
+    CHECK(asked("node=node-a1").selection == Selection{{0, 1, true}, 0, "node-a1"});
+    CHECK(asked("node=n&rest=rendezvous&shard=1&shards=3").selection ==
+          Selection{{3, 1, true}, 1, "n"});
+}
+
+TEST_CASE("read_list_query: says what is wrong") {
+    const std::map<std::string, std::string> table{
+        {"shard=1", "shards and one of shard and member belong together"},
+        {"shards=2", "shards and one of shard and member belong together"},
+        {"shard=2&shards=2", "there is no shard 2 of 2; the first is 0"},
+        {"member=agent-9&shards=2", "there is no shard 9 of 2"},
+        {"member=agent&shards=2", "member: "},
+        {"shard=x&shards=2", "shard: \"x\" is not allowed; allowed is a number from 0 to 4095"},
+        {"shard=0&shards=0", "shards: \"0\" is not allowed"},
+        {"shard=0&shards=5000", "shards: \"5000\" is not allowed; allowed is a number from 1 to"},
+        {"shard=0&member=a-0&shards=2", "both say which shard"},
+        {"shard=0&shard=1&shards=2", "shard is there twice"},
+        {"shard=0&shards=2&replicas=3", "there cannot be more replicas than shards"},
+        {"replicas=2", "replicas needs shards"},
+        {"node=", "node: must be the name of a node"},
+        {"rest=rendezvous&node=n", "rest=rendezvous divides the targets without a node"},
+        {"rest=other&node=n&shard=0&shards=1", "rest: \"other\" is not allowed"},
+        {"node=n&shard=0&shards=2", "node and shards: with rest=rendezvous"},
+        {"form=xml", "form: \"xml\" is not allowed; allowed is urls"},
+        {"rule=modulo", "there is no parameter rule; there are shard, member, shards, replicas"},
+    };
+    for (const auto& [query, message] : table) {
+        CAPTURE(query, refusal_of(query));
+        CHECK(refusal_of(query).find(message) != std::string::npos);
+    }
+}
+
+TEST_CASE("Divider: each target is in as many shards as there are replicas") {
+    for (const unsigned replicas : {1U, 2U, 5U}) {
+        std::map<std::string, int> load;
+        const Divider divider(Division{5, replicas, false});
+        for (std::uint64_t key = 0; key < 2000; ++key) {
+            const auto parts =
+                divider.parts_of(target_of_key(k8s_sd::share_key("job", std::to_string(key))));
+            CHECK(parts.size() == replicas);
+            for (const std::string& part : parts) ++load[part];
+        }
+        CHECK(load.size() == 5);
+        for (const auto& [part, count] : load) CHECK(std::abs(count - int(400 * replicas)) < 120);
+    }
+}
+
+TEST_CASE("Divider: one more shard moves targets to that shard only") {
+    const Divider before(Division{4, 1, false});
+    const Divider after(Division{5, 1, false});
+    int moved = 0;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        const auto target = target_of_key(k8s_sd::share_key("job", std::to_string(i)));
+        if (before.parts_of(target) == after.parts_of(target)) continue;
+        CHECK(after.parts_of(target) == std::vector<std::string>{"shard 4"});
+        ++moved;
+    }
+    CHECK(std::abs(moved - 200) < 60);
+}
+
+TEST_CASE("Divider: a target without a key is on every shard") {
+    CHECK(Divider(Division{3, 1, false}).parts_of(ListedTarget{}).size() == 3);
+}
+
+TEST_CASE("Divider: by nodes, the rest by shards") {
+    const auto on_node = target_of_key(1, "n");
+    const auto elsewhere = target_of_key(2, "m");
+    const auto nowhere = target_of_key(3);
+    const Selection node{{0, 1, true}, 0, "n"};
+    CHECK(selects(node, on_node));
+    CHECK_FALSE(selects(node, elsewhere));
+    CHECK_FALSE(selects(node, nowhere));
+    int owners = 0;
+    for (unsigned shard = 0; shard < 3; ++shard) {
+        const Selection with_rest{{3, 1, true}, shard, "n"};
+        CHECK(selects(with_rest, on_node));
+        CHECK_FALSE(selects(with_rest, elsewhere));
+        owners += selects(with_rest, nowhere) ? 1 : 0;
+    }
+    CHECK(owners == 1);
+}
