@@ -1,7 +1,7 @@
 #include "options.hpp"
 
-#include "config_options.hpp"
 #include "k8s_sd/config_yaml.hpp"
+#include "support/discovery_options.hpp"
 #include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 #include "support/warm_options.hpp"
@@ -16,7 +16,6 @@ namespace {
 
 using support::either;
 using support::flag;
-using support::listed;
 using support::names_of;
 using support::UsageError;
 using Text = const std::string&;
@@ -55,32 +54,20 @@ support::Section server_options(Options& o) {
 }
 
 support::Section config_options(Options& o) {
-    auto& config = o.config;
-    const std::string roles = either(k8s_sd::role_names, to_string(config.role));
-    const std::string attachments = listed(names_of(attachable()));
-    return {"What to discover",
-            {{"--sd-config", "FILE",
-              "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
-              "options below add to it",
-              [](Text) {}},  // load_base() has applied it
-             {"--role", "ROLE", roles, [&](Text v) { config.role = read_role(v, config.dialect); }},
-             {.name = "--namespace",
-              .argument = "NAME",
-              .help = "only this namespace; repeatable",
-              .set = [&](Text v) { config.namespaces.push_back(v); },
-              // It means all of them, as in a configuration.
-              .may_be_empty = true},
-             {"--own-namespace", "", "only the namespace this program's pod runs in",
-              flag(config.own_namespace)},
-             {"--selector", "ROLE:KIND:SEL",
-              "only objects of the role with these labels or fields (KIND), e.g. "
-              "pod:label:app=web or pod:field:spec.nodeName=node-1; repeatable",
-              [&](Text v) { add_selector(config, v); }},
-             {"--attach", "KIND[,KIND]...", "add labels of " + attachments,
-              [&](Text v) { attach(config.attach_metadata, v); }},
-             {"--dialect", "DIALECT",
-              "labels as of " + either(names_of(support::dialects()), to_string(config.dialect)),
-              support::choice(config.dialect, support::dialects())}}};
+    support::Section section{
+        "What to discover",
+        {{"--sd-config", "FILE",
+          "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
+          "options below add to it",
+          [](Text) {}}}};  // load_base() has applied it
+    for (support::Option& option : support::discovery_options(o.config)) {
+        section.options.push_back(std::move(option));
+    }
+    section.options.push_back(
+        {"--dialect", "DIALECT",
+         "labels as of " + either(names_of(support::dialects()), to_string(o.config.dialect)),
+         support::choice(o.config.dialect, support::dialects())});
+    return section;
 }
 
 support::Section permission_options(Options& o) {

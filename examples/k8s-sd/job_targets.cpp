@@ -51,11 +51,6 @@ void JobTargets::update_complete() {
 void JobTargets::apply(const k8s_sd::JobDiff& diff) {
     pool_.apply(diff);
     for (const k8s_sd::ProviderDiff& provider : diff.providers) apply(provider);
-    if (diff.last) {
-        // A job that comes back begins anew.
-        complete_ = false;
-        expected_.reset();
-    }
     update_complete();
 }
 

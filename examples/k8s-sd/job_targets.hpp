@@ -35,7 +35,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// The targets are complete as soon as each of these has told its own; that they were complete
     /// once is enough. nullopt: they cannot become complete.
     void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
-    void apply(const k8s_sd::JobDiff&);
+    /// \param diff  not the last one of the job
+    void apply(const k8s_sd::JobDiff& diff);
 
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached

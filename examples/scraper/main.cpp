@@ -9,6 +9,7 @@
 #include "support/member.hpp"
 #include "support/process_variables.hpp"
 #include "support/server_options.hpp"
+#include "support/threads.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -18,15 +19,11 @@
 #include <boost/asio/strand.hpp>
 #include <chrono>
 #include <csignal>
-#include <exception>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace scraper {
 namespace {
@@ -276,31 +273,11 @@ class Program {
     support::ExitStatus exit_status_ = support::exit_fine;
 };
 
-/// What one of the threads throws ends all of them.
-void run_threads(asio::io_context& io, unsigned count) {
-    std::mutex mutex;
-    std::exception_ptr error;
-    const auto run = [&] {
-        try {
-            io.run();
-        } catch (...) {
-            const std::lock_guard lock(mutex);
-            if (!error) error = std::current_exception();
-            io.stop();
-        }
-    };
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < count; ++i) others.emplace_back(run);
-    run();
-    others.clear();
-    if (error) std::rethrow_exception(error);
-}
-
 support::ExitStatus run(const Options& options) {
     check(options);
     asio::io_context io(static_cast<int>(options.threads));
     Program program(io, options);
-    run_threads(io, options.threads);
+    support::run_threads(io, options.threads);
     return program.exit_status();
 }
 

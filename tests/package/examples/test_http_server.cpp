@@ -1,0 +1,279 @@
+#include "support/http_routes.hpp"
+#include "support/http_server.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using support::HttpLimits;
+using support::HttpServer;
+using support::text_reply;
+
+const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
+
+void echo(const HttpServer::Request& request, const HttpServer::Respond& respond) {
+    respond(text_reply(200, std::string(request.method) + " " + std::string(request.path) + "?" +
+                                std::string(request.query)));
+}
+
+/// A server in a thread of its own.
+class Running {
+ public:
+    explicit Running(HttpServer::Handler handler = echo, const HttpLimits& limits = {})
+        : server_(std::make_shared<HttpServer>(io_.get_executor(), any_port, std::move(handler),
+                                               limits)),
+          endpoint_(server_->endpoint()),
+          thread_([this] {
+              server_->start();
+              io_.run();
+          }) {}
+    ~Running() { stop(); }
+
+    void stop() {
+        asio::post(io_, [this] { server_->stop(); });
+        if (thread_.joinable()) thread_.join();
+    }
+    tcp::endpoint endpoint() const { return endpoint_; }
+
+ private:
+    asio::io_context io_;
+    std::shared_ptr<HttpServer> server_;
+    tcp::endpoint endpoint_;
+    std::jthread thread_;
+};
+
+class Client {
+ public:
+    explicit Client(const Running& server) : socket_(io_) { socket_.connect(server.endpoint()); }
+
+    void send(const std::string& text) { asio::write(socket_, asio::buffer(text)); }
+    /// The head of the next answer.
+    std::string head() {
+        const std::size_t size = asio::read_until(socket_, asio::dynamic_buffer(read_), "\r\n\r\n");
+        return take(size);
+    }
+    std::string body(std::size_t size) {
+        if (read_.size() < size) {
+            asio::read(socket_, asio::dynamic_buffer(read_),
+                       asio::transfer_exactly(size - read_.size()));
+        }
+        return take(size);
+    }
+    /// All that comes until the server ends the connection.
+    std::string rest() {
+        boost::system::error_code ec;
+        asio::read(socket_, asio::dynamic_buffer(read_), ec);
+        return std::exchange(read_, {});
+    }
+
+ private:
+    std::string take(std::size_t size) {
+        std::string text = read_.substr(0, size);
+        read_.erase(0, size);
+        return text;
+    }
+
+    asio::io_context io_;
+    tcp::socket socket_;
+    std::string read_;
+};
+
+std::string get(const std::string& target) {
+    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "HttpServer: answers request after request on one connection, also if they come at once") {
+    Running server;
+    Client client(server);
+    client.send(get("/one?a=1"));
+    CHECK(client.head().starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(client.body(12) == "GET /one?a=1");
+    client.send(get("/two") + get("/three"));
+    client.head();
+    CHECK(client.body(9) == "GET /two?");
+    client.head();
+    CHECK(client.body(11) == "GET /three?");
+}
+
+TEST_CASE("HttpServer: HEAD gets the head of GET") {
+    Running server;
+    Client client(server);
+    client.send("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n" + get("/y"));
+    CHECK(contains(client.head(), "Content-Length: 7\r\n"));
+    CHECK(client.head().starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(client.body(7) == "GET /y?");
+}
+
+TEST_CASE("HttpServer: an answer without a body has none, whatever follows") {
+    Running server([](const auto&, const auto& respond) { respond({304}); });
+    Client client(server);
+    client.send(get("/") + get("/"));
+    const std::string head = client.head();
+    CHECK(head.starts_with("HTTP/1.1 304"));
+    CHECK_FALSE(contains(head, "Content-Length"));
+    CHECK(client.head() == head);
+}
+
+TEST_CASE("HttpServer: an answer may come later, from another thread") {
+    std::promise<HttpServer::Respond> asked;
+    Running server([&](const auto&, const auto& respond) { asked.set_value(respond); });
+    Client client(server);
+    client.send(get("/"));
+    auto respond = asked.get_future().get();
+    respond(text_reply(200, "late"));
+    client.head();
+    CHECK(client.body(4) == "late");
+}
+
+TEST_CASE("HttpServer: who is forgotten is not left waiting") {
+    Running server([](const auto&, const auto&) {});
+    Client client(server);
+    client.send(get("/"));
+    CHECK(client.rest().empty());
+}
+
+TEST_CASE("HttpServer: a large body is sent whole to all who ask for it") {
+    const auto body = std::make_shared<const std::string>(5'000'000, 'x');
+    Running server([&](const auto&, const auto& respond) { respond({200, body}); });
+    Client one(server);
+    Client other(server);
+    one.send(get("/"));
+    other.send(get("/"));
+    one.head();
+    other.head();
+    CHECK(one.body(body->size()) == *body);
+    CHECK(other.body(body->size()) == *body);
+}
+
+TEST_CASE("HttpServer: what is no request or too long is refused in words") {
+    Running server(echo, {.head_bytes = 1000, .body_bytes = 100});
+    const auto answer = [&](const std::string& text) {
+        Client client(server);
+        client.send(text);
+        return client.rest();
+    };
+    const std::string long_head =
+        answer("GET / HTTP/1.1\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
+    CHECK(long_head.starts_with("HTTP/1.1 431"));
+    CHECK(contains(long_head, "Connection: close"));
+    CHECK(answer("POST / HTTP/1.1\r\nContent-Length: 101\r\n\r\n").starts_with("HTTP/1.1 413"));
+    CHECK(answer("nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
+    CHECK(answer("GET x HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 400"));
+}
+
+TEST_CASE("HttpServer: a connection ends with the answer after its time") {
+    Running server(echo, {.age = std::chrono::seconds(0)});
+    Client client(server);
+    client.send(get("/"));
+    const std::string all = client.rest();
+    CHECK(contains(all, "Connection: close\r\n"));
+    CHECK(all.ends_with("GET /?"));
+}
+
+TEST_CASE("HttpServer: silence and slowness end a connection") {
+    Running silent(echo, {.idle = std::chrono::milliseconds(20)});
+    CHECK(Client(silent).rest().empty());
+    Running slow(echo, {.request = std::chrono::milliseconds(20)});
+    Client client(slow);
+    client.send("GET / HT");
+    CHECK(client.rest().empty());
+}
+
+TEST_CASE("HttpServer: beyond the limit of connections clients are refused in words, and admitted "
+          "when there is room") {
+    Running server(echo, {.connections = 1});
+    {
+        Client first(server);
+        first.send(get("/"));
+        first.head();
+        const std::string refusal = Client(server).rest();
+        CHECK(refusal.starts_with("HTTP/1.1 503"));
+        CHECK(refusal.ends_with("\r\n\r\ntoo many clients connected\r\n"));
+        first.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+        first.rest();
+    }
+    std::string answer;
+    while (!answer.starts_with("HTTP/1.1 200")) {
+        Client next(server);
+        next.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+        answer = next.rest();
+    }
+}
+
+TEST_CASE("HttpServer: stop() ends idle connections, and others after their answer") {
+    std::promise<HttpServer::Respond> asked;
+    auto server =
+        std::make_unique<Running>([&](const HttpServer::Request& request, const auto& respond) {
+            if (request.path == "/wait") return asked.set_value(respond);
+            echo(request, respond);
+        });
+    Client idle(*server);
+    idle.send(get("/"));
+    idle.head();
+    Client waiting(*server);
+    waiting.send(get("/wait"));
+    auto respond = asked.get_future().get();
+    std::jthread stopping([&] { server->stop(); });
+    CHECK(idle.rest() == "GET /?");
+    std::exchange(respond, nullptr)(text_reply(503, "ending"));
+    const std::string answer = waiting.rest();
+    CHECK(contains(answer, "Connection: close\r\n"));
+    CHECK(answer.ends_with("ending"));
+}
+
+TEST_CASE("HttpRoutes: paths are matched as they were sent and decoded once") {
+    support::HttpRoutes routes;
+    routes.get("/sd/{job}", [](const auto& asked) { return text_reply(200, asked.names[0]); });
+    routes.get("/sd/{job}/targets", [](const auto& asked) {
+        return text_reply(200, asked.names[0] + " targets " + asked.query.at(0).second);
+    });
+    routes.on("POST", "/-/reload",
+              [](const auto&, const auto& respond) { respond(text_reply(200, "done")); });
+    const auto answer = [&](std::string_view method, std::string_view path,
+                            std::string_view query = {}) {
+        HttpServer::Reply result;
+        const boost::beast::http::fields headers;
+        routes({method, path, query, headers}, [&](HttpServer::Reply reply) { result = reply; });
+        return result;
+    };
+    CHECK(*answer("GET", "/sd/serviceMonitor%2Fns%2Fx%2F0").body == "serviceMonitor/ns/x/0");
+    CHECK(*answer("GET", "/sd/a%252Fb+c").body == "a%2Fb+c");
+    CHECK(*answer("GET", "/sd/a/targets", "node=x%20y").body == "a targets x y");
+    CHECK(answer("GET", "/sd/a%zz").status == 400);
+    CHECK(answer("GET", "/sd/a", "x=%").status == 400);
+    for (const char* path :
+         {"/", "/sd", "/sd/", "/sd/a/", "/sd/a/other", "/sd//targets", "/SD/a"}) {
+        CHECK(answer("GET", path).status == 404);
+    }
+    CHECK(contains(*answer("GET", "/other").body, "GET /sd/{job}/targets\n"));
+    const auto refused = answer("DELETE", "/sd/a");
+    CHECK(refused.status == 405);
+    CHECK(*refused.body == "only GET, HEAD is allowed here\n");
+    CHECK(refused.headers.back().second == "GET, HEAD");
+    CHECK(answer("GET", "/-/reload").headers.back().second == "POST");
+    CHECK(answer("POST", "/-/reload").status == 200);
+}

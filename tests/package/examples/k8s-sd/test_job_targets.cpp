@@ -63,11 +63,10 @@ class Web {
         groups_[{provider, source}] = now;
         tell(diff);
     }
-    void tell(ProviderDiff diff, bool last = false) {
+    void tell(ProviderDiff diff) {
         diff.diff.full = told_.insert(diff.provider).second;
         JobDiff job{.job = "web"};
         job.full = told_.size() == 1 && diff.diff.full;
-        job.last = last;
         job.providers.push_back(std::move(diff));
         targets_.apply(job);
     }
@@ -167,16 +166,6 @@ TEST_CASE("JobTargets: a job without any configuration is complete and empty") {
     web->expect(std::vector<ProviderId>{});
     CHECK(web->complete());
     CHECK(web.text(ListForm::discovered) == "[]\n");
-}
-
-TEST_CASE("JobTargets: a job that ends begins anew") {
-    Web web;
-    web.put("pod/a", {at("x:1")});
-    CHECK(web->complete());
-    ProviderDiff gone{.provider = 1};
-    gone.last = true;
-    web.tell(gone, true);
-    CHECK_FALSE(web->complete());
 }
 
 TEST_CASE("JobTargets: only changed groups are serialised again") {

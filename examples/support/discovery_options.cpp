@@ -1,25 +1,32 @@
-#include "config_options.hpp"
+#include "support/discovery_options.hpp"
 
 #include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/selector.hpp"
+#include "support/option_values.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <string_view>
 
-namespace discover {
+namespace support {
 
-using support::UsageError;
+namespace {
 
+using Text = const std::string&;
+
+/// \throws UsageError
 k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect dialect) {
     try {
         return k8s_sd::parse_role(name, dialect);
     } catch (const k8s_sd::ConfigError& e) {
         const bool suggests = e.problem().find("did you mean") != std::string::npos;
-        throw UsageError(e.problem() +
-                         (suggests ? "" : support::suggestion(name, k8s_sd::role_names)));
+        throw UsageError(e.problem() + (suggests ? "" : suggestion(name, k8s_sd::role_names)));
     }
 }
 
+/// Adds a condition, "pod:label:app=web", to the selector of the role: conditions of one role all
+/// have to hold.
 void add_selector(k8s_sd::DiscoveryConfig& config, const std::string& text) {
     constexpr const char* form = "allowed is ROLE:label:SELECTOR or ROLE:field:SELECTOR";
     const std::size_t first = text.find(':');
@@ -43,8 +50,9 @@ void add_selector(k8s_sd::DiscoveryConfig& config, const std::string& text) {
     conditions += (conditions.empty() ? "" : ",") + condition;
 }
 
-const support::Choices<bool k8s_sd::AttachMetadata::*>& attachable() {
-    static const support::Choices<bool k8s_sd::AttachMetadata::*> choices{
+/// The metadata that can be attached, by name.
+const Choices<bool k8s_sd::AttachMetadata::*>& attachable() {
+    static const Choices<bool k8s_sd::AttachMetadata::*> choices{
         {"node", &k8s_sd::AttachMetadata::node},
         {"namespace", &k8s_sd::AttachMetadata::namespace_},
         {"deployment", &k8s_sd::AttachMetadata::deployment},
@@ -53,13 +61,35 @@ const support::Choices<bool k8s_sd::AttachMetadata::*>& attachable() {
     return choices;
 }
 
+/// \param kinds  names with commas between them
 void attach(k8s_sd::AttachMetadata& metadata, std::string_view kinds) {
     while (true) {
         const std::size_t comma = std::min(kinds.find(','), kinds.size());
-        metadata.*support::one_of(kinds.substr(0, comma), attachable()) = true;
+        metadata.*one_of(kinds.substr(0, comma), attachable()) = true;
         if (comma == kinds.size()) return;
         kinds.remove_prefix(comma + 1);
     }
 }
 
-}  // namespace discover
+}  // namespace
+
+std::vector<Option> discovery_options(k8s_sd::DiscoveryConfig& config) {
+    return {{"--role", "ROLE", either(k8s_sd::role_names, to_string(config.role)),
+             [&](Text v) { config.role = read_role(v, config.dialect); }},
+            {.name = "--namespace",
+             .argument = "NAME",
+             .help = "only this namespace; repeatable",
+             .set = [&](Text v) { config.namespaces.push_back(v); },
+             // It means all of them, as in a configuration.
+             .may_be_empty = true},
+            {"--own-namespace", "", "only the namespace this program's pod runs in",
+             flag(config.own_namespace)},
+            {"--selector", "ROLE:KIND:SEL",
+             "only objects of the role with these labels or fields (KIND), e.g. "
+             "pod:label:app=web or pod:field:spec.nodeName=node-1; repeatable",
+             [&](Text v) { add_selector(config, v); }},
+            {"--attach", "KIND[,KIND]...", "add labels of " + listed(names_of(attachable())),
+             [&](Text v) { attach(config.attach_metadata, v); }}};
+}
+
+}  // namespace support

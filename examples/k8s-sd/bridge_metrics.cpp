@@ -1,0 +1,97 @@
+#include "bridge_metrics.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace bridge {
+
+namespace {
+
+/// A label's value, as the text format has it.
+std::string quoted(std::string_view value) {
+    std::string text = "\"";
+    for (const char c : value) {
+        if (c == '\\' || c == '"') text += '\\';
+        if (c == '\n') {
+            text += "\\n";
+        } else {
+            text += c;
+        }
+    }
+    return text + '"';
+}
+
+class Writer {
+ public:
+    void metric(std::string name, std::string_view type, std::string_view help) {
+        name_ = "k8s_sd_bridge_" + std::move(name);
+        (text_ += "# HELP ").append(name_).append(" ").append(help).append("\n");
+        (text_ += "# TYPE ").append(name_).append(" ").append(type).append("\n");
+    }
+    void value(std::uint64_t value, const std::string& labels = {}) {
+        text_ +=
+            name_ + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(value) + "\n";
+    }
+    std::string text() && { return std::move(text_); }
+
+ private:
+    std::string name_;
+    std::string text_;
+};
+
+void write_polls(Writer& out, const BridgeMetrics& metrics) {
+    out.metric("polls_total", "counter", "Answers to requests of lists.");
+    for (std::size_t form = 0; form < list_form_count; ++form) {
+        for (std::size_t code = 0; code < BridgeMetrics::codes.size(); ++code) {
+            out.value(metrics.polls[form][code],
+                      "list=" + quoted(to_string(static_cast<ListForm>(form))) + ",code=\"" +
+                          std::to_string(BridgeMetrics::codes[code]) + "\"");
+        }
+    }
+    out.metric("unknown_jobs_total", "counter", "Requests of lists of jobs that there are not.");
+    out.value(metrics.unknown_jobs);
+    out.metric("sent_bytes_total", "counter", "Bytes of lists that were sent.");
+    out.value(metrics.sent_bytes);
+}
+
+void write_lists(Writer& out, const ListMetrics& lists) {
+    out.metric("serialised_targets_total", "counter", "Targets whose JSON was made.");
+    out.value(lists.serialised);
+    out.metric("list_bodies_total", "counter", "Lists that were put together after a change.");
+    out.value(lists.bodies);
+    out.metric("list_body_bytes_total", "counter", "Bytes of these lists.");
+    out.value(lists.body_bytes);
+}
+
+void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
+    out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
+    for (const auto& [name, job] : jobs) {
+        const std::string label = "job=" + quoted(name) + ",state=";
+        out.value(job.targets.discovered, label + "\"discovered\"");
+        out.value(job.targets.active, label + "\"active\"");
+        out.value(job.targets.dropped, label + "\"dropped\"");
+        out.value(job.targets.failed, label + "\"failed\"");
+    }
+    out.metric("job_complete", "gauge", "Whether lists of the job are served.");
+    for (const auto& [name, job] : jobs) out.value(job.complete ? 1 : 0, "job=" + quoted(name));
+    out.metric("held_requests", "gauge", "Requests that wait for the first complete list.");
+    for (const auto& [name, job] : jobs) out.value(job.held, "job=" + quoted(name));
+}
+
+}  // namespace
+
+void BridgeMetrics::count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept {
+    const auto it = std::find(codes.begin(), codes.end(), code);
+    ++polls[static_cast<std::size_t>(form)][static_cast<std::size_t>(it - codes.begin())];
+    sent_bytes += bytes;
+}
+
+std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, JobMetrics>& jobs) {
+    Writer out;
+    write_polls(out, metrics);
+    write_lists(out, metrics.lists);
+    write_jobs(out, jobs);
+    return std::move(out).text();
+}
+
+}  // namespace bridge

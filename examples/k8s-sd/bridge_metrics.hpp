@@ -1,0 +1,40 @@
+#pragma once
+
+#include "listed_target.hpp"
+#include "listing.hpp"
+#include "served_job.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace bridge {
+
+/// What the program counts, besides what the library does. Any thread.
+struct BridgeMetrics {
+    static constexpr std::array<unsigned, 4> codes{200, 304, 400, 503};
+
+    /// Answers to requests of lists, by form and code.
+    std::array<std::array<std::atomic<std::uint64_t>, codes.size()>, list_form_count> polls{};
+    std::atomic<std::uint64_t> unknown_jobs{0};  ///< requests that got 404
+    std::atomic<std::uint64_t> sent_bytes{0};    ///< bodies of lists, as they were sent
+    ListMetrics lists{};
+
+    /// \param code  one of `codes`
+    void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;
+};
+
+/// How a job is doing.
+struct JobMetrics {
+    TargetCounts targets;
+    std::size_t held = 0;  ///< requests that wait for its first complete list
+    bool complete = false;
+};
+
+/// In Prometheus' text format.
+std::string to_text(const BridgeMetrics&, const std::map<std::string, JobMetrics>& jobs);
+
+}  // namespace bridge

@@ -1,0 +1,20 @@
+// One process discovers for a whole fleet of agents, in whatever language they are, and serves
+// lists of targets over HTTP. See docs/k8s-sd.md.
+
+#include "options.hpp"
+#include "program.hpp"
+#include "support/command_line.hpp"
+#include "support/threads.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+int main(int argc, char** argv) {
+    bridge::Options options;
+    return support::run_program(bridge::command_line(options), argc, argv, [&] {
+        check(options);
+        boost::asio::io_context io(static_cast<int>(options.threads));
+        bridge::Program program(io, options);
+        support::run_threads(io, options.threads);
+        return support::exit_fine;
+    });
+}

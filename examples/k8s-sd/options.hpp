@@ -1,0 +1,36 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "served_job.hpp"
+#include "support/command_line.hpp"
+#include "support/http_server.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace bridge {
+
+/// What the command line asks for.
+struct Options {
+    bool sim = false;
+    k8s_sd::DiscoveryConfig server;  ///< names the one of configurations that name none
+    std::string config_file;
+    bool strict = false;
+    k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
+    std::chrono::nanoseconds check_interval = std::chrono::seconds(5);
+    k8s_sd::DiscoveryConfig discovery;  ///< of the single job that options describe
+    bool single_job = false;            ///< they do
+    std::string job_name;               ///< of it; empty: its role
+    std::string listen = "127.0.0.1:8080";
+    support::HttpLimits http;
+    ServeOptions serve;
+    unsigned threads = 1;
+};
+
+/// The options of the program, which set these.
+support::CommandLine command_line(Options&);
+
+/// Refuses what is not enough, and what does not go together. \throws support::UsageError
+void check(const Options&);
+
+}  // namespace bridge

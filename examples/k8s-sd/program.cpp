@@ -1,0 +1,190 @@
+#include "program.hpp"
+
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics_text.hpp"
+#include "support/process_variables.hpp"
+#include "support/server_options.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <utility>
+
+namespace bridge {
+
+namespace asio = boost::asio;
+using support::HttpServer;
+
+namespace {
+
+constexpr const char* built_in_config = R"yaml(
+scrape_configs:
+- job_name: pods
+  kubernetes_sd_configs:
+  - role: pod
+  relabel_configs:
+  - source_labels: [__meta_kubernetes_pod_phase]
+    regex: Succeeded|Failed
+    action: drop
+  - source_labels: [__meta_kubernetes_pod_container_port_name]
+    regex: metrics
+    action: keep
+  - source_labels: [__meta_kubernetes_namespace]
+    target_label: namespace
+  - source_labels: [__meta_kubernetes_pod_name]
+    target_label: pod
+- job_name: services
+  kubernetes_sd_configs:
+  - role: endpointslice
+- job_name: nodes
+  kubernetes_sd_configs:
+  - role: node
+)yaml";
+
+void complain(const std::string& text) { std::cerr << "k8s-sd: " << text << std::endl; }
+
+}  // namespace
+
+Program::Program(asio::io_context& io, Options options)
+    : options_(std::move(options)),
+      executor_(io.get_executor()),
+      strand_(asio::make_strand(io)),
+      signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+      jobs_(strand_, executor_, options_.serve, metrics_),
+      server_(std::make_shared<HttpServer>(strand_, support::listen_address(options_.listen),
+                                           routes(jobs_, metrics_, route_events()),
+                                           options_.http)) {
+    find_cluster();
+    // What is wrong from the start is not to be waited for.
+    if (!options_.config_file.empty()) {
+        k8s_sd::load_scrape_configs(options_.config_file, config_options());
+    }
+    asio::post(strand_, [this] { start(); });
+}
+
+void Program::find_cluster() {
+    if (options_.sim) {
+        cluster_.emplace(executor_);
+        options_.server.api_server.url = cluster_->server().url;
+    } else if (options_.single_job || support::names_server(options_.server)) {
+        support::usable_server(options_.server);
+    }
+}
+
+void Program::start() {
+    out_ << "listens at " << support::url_of(*server_);
+    out_.end_line();
+    wait_for_signals();
+    follow_config();
+    server_->start();
+    if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
+}
+
+k8s_sd::ScrapeConfigOptions Program::config_options() const {
+    return {.dialect = options_.dialect,
+            .strict = options_.strict,
+            .variables = support::process_variables()};
+}
+
+/// The configuration of a program without a file.
+k8s_sd::ScrapeConfigFile Program::fixed_config() const {
+    if (!options_.single_job) {
+        return k8s_sd::parse_scrape_configs(built_in_config, config_options(), "built-in");
+    }
+    k8s_sd::ScrapeJob job;
+    job.scrape.job_name = options_.job_name.empty()
+                              ? std::string(to_string(options_.discovery.role))
+                              : options_.job_name;
+    job.scrape.dialect = options_.dialect;
+    job.discovery.name = job.scrape.job_name;
+    job.discovery.configs = {options_.discovery};
+    k8s_sd::ScrapeConfigFile file;
+    file.jobs.push_back(std::move(job));
+    return file;
+}
+
+void Program::follow_config() {
+    if (options_.config_file.empty()) return use(fixed_config());
+    reloader_.emplace(strand_, options_.config_file, config_options(), options_.check_interval,
+                      [this](const k8s_sd::ScrapeConfigUpdate& update) { on_update(update); });
+    reloader_->start();
+}
+
+void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
+    try {
+        if (!update.config) throw *update.error;
+        use(*update.config);
+        answer_reloads(support::text_reply(200, "ok\n"));
+    } catch (const k8s_sd::ConfigError& e) {
+        if (!configured_) throw support::Unusable(e.what());
+        const std::string text = std::string("the configuration stays as it is: ") + e.what();
+        complain(text);
+        answer_reloads(support::text_reply(500, text + "\n"));
+    }
+}
+
+void Program::use(k8s_sd::ScrapeConfigFile file) {
+    for (const k8s_sd::ConfigNote& note : file.notes) {
+        // How to scrape is the business of who scrapes.
+        if (note.kind == k8s_sd::ConfigNoteKind::targets) complain(note.where + ": " + note.text);
+    }
+    for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
+        complain("left out: " + failure.where + ": " + failure.message);
+    }
+    for (k8s_sd::ScrapeJob& job : file.jobs) {
+        for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
+            const bool named = support::names_server(config);
+            if (!named && support::names_server(options_.server)) {
+                support::set_server(config, options_.server);
+            }
+        }
+    }
+    for (const std::string& problem : jobs_.apply(file)) complain(problem);
+    configured_ = true;
+}
+
+RouteEvents Program::route_events() {
+    return {.configured = [this] { return configured_; },
+            .metrics =
+                [this] {
+                    auto& context = asio::query(executor_, asio::execution::context);
+                    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context));
+                },
+            .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); }};
+}
+
+void Program::reload(const HttpServer::Respond& respond) {
+    if (!reloader_) return respond(support::text_reply(400, "there is no file to read again\n"));
+    reloads_.push_back(respond);
+    reloader_->check();
+}
+
+void Program::answer_reloads(const HttpServer::Reply& reply) {
+    for (const HttpServer::Respond& respond : std::exchange(reloads_, {})) respond(reply);
+}
+
+void Program::wait_for_signals() {
+    signals_.async_wait([this](boost::system::error_code ec, int signal) {
+        if (ec) return;
+        if (signal != SIGHUP) return stop();
+        if (reloader_) reloader_->check();
+        wait_for_signals();
+    });
+}
+
+// Everything that is outstanding ends, so that io_context::run() returns by itself.
+void Program::stop() {
+    signals_.cancel();
+    if (reloader_) reloader_->cancel();
+    answer_reloads(support::text_reply(503, "the program is ending\n"));
+    jobs_.stop();
+    if (cluster_) cluster_->stop();
+    server_->stop();
+}
+
+}  // namespace bridge

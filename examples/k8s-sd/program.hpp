@@ -1,0 +1,58 @@
+#pragma once
+
+#include "bridge_metrics.hpp"
+#include "k8s_sd/scrape/scrape_config_reloader.hpp"
+#include "options.hpp"
+#include "routes.hpp"
+#include "served_jobs.hpp"
+#include "support/cluster.hpp"
+#include "support/http_server.hpp"
+#include "support/line_writer.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace bridge {
+
+/// The program: follows its configuration, serves its jobs, and ends when it is told to. All but
+/// the jobs is on one strand.
+class Program {
+ public:
+    /// \throws support::Unusable, k8s_sd::ConfigError, std::system_error if it cannot listen
+    Program(boost::asio::io_context&, Options);
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+ private:
+    void start();
+    void find_cluster();
+    k8s_sd::ScrapeConfigOptions config_options() const;
+    k8s_sd::ScrapeConfigFile fixed_config() const;
+    void follow_config();
+    void on_update(const k8s_sd::ScrapeConfigUpdate&);
+    void use(k8s_sd::ScrapeConfigFile);
+    RouteEvents route_events();
+    void reload(const support::HttpServer::Respond&);
+    void answer_reloads(const support::HttpServer::Reply&);
+    void wait_for_signals();
+    void stop();
+
+    Options options_;
+    boost::asio::any_io_executor executor_;
+    boost::asio::any_io_executor strand_;
+    support::LineWriter out_;
+    BridgeMetrics metrics_;
+    boost::asio::signal_set signals_;
+    std::optional<support::Cluster> cluster_;  ///< simulated
+    ServedJobs jobs_;
+    std::shared_ptr<support::HttpServer> server_;
+    std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
+    std::vector<support::HttpServer::Respond> reloads_;  ///< who asked for one
+    bool configured_ = false;
+};
+
+}  // namespace bridge

@@ -1,0 +1,134 @@
+#include "served_jobs.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+std::string in_words(const k8s_sd::ConfigFailure& failure) {
+    const bool kubernetes = failure.origin == k8s_sd::TargetOrigin::kubernetes;
+    const std::string key(kubernetes ? "kubernetes_sd_configs" : to_string(failure.origin));
+    return failure.job + ": " + key + "[" + std::to_string(failure.config) +
+           "] cannot be used: " + failure.message;
+}
+
+}  // namespace
+
+ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
+                       const ServeOptions& options, BridgeMetrics& metrics)
+    : workers_(std::move(workers)),
+      options_(options),
+      metrics_(metrics),
+      manager_(std::move(strand), [this](k8s_sd::JobDiff diff) { on_diff(std::move(diff)); }) {
+    manager_.async_run(boost::asio::detached);
+}
+
+std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
+    std::vector<k8s_sd::Job> discovery = file.discovery_jobs();
+    // Stale beats empty, however long it takes.
+    for (k8s_sd::Job& job : discovery) job.supersede_timeout.reset();
+    std::vector<std::string> problems;
+    std::set<std::string_view> failed;
+    const auto failures = manager_.apply_config(discovery);
+    for (const k8s_sd::ConfigFailure& failure : failures) {
+        problems.push_back(in_words(failure));
+        failed.insert(failure.job);
+    }
+    std::set<std::string_view> names;
+    for (const k8s_sd::ScrapeJob& job : file.jobs) {
+        apply(job, !failed.contains(job.scrape.job_name));
+        names.insert(job.scrape.job_name);
+    }
+    remove_all_but(names);
+    return problems;
+}
+
+void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
+    const std::string& name = job.scrape.job_name;
+    const std::vector<k8s_sd::ProviderId> providers = manager_.providers(name);
+    Entry& entry = jobs_[name];
+    if (entry.job) {
+        entry.job->reload(job.scrape, providers);
+    } else {
+        entry.job = std::make_shared<ServedJob>(
+            workers_, job.scrape, options_, [this, name] { return why_incomplete(name); },
+            metrics_.lists);
+    }
+    entry.usable = usable;
+    entry.job->expect(usable ? std::optional(providers) : std::nullopt);
+}
+
+void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
+    std::erase_if(jobs_, [&](const auto& job) {
+        if (names.contains(job.first)) return false;
+        job.second.job->stop();
+        return true;
+    });
+}
+
+/// The last diff of a job that is gone concerns nobody, and comes before the first one of a job of
+/// its name that has come back.
+void ServedJobs::on_diff(k8s_sd::JobDiff diff) {
+    const auto entry = jobs_.find(diff.job);
+    if (diff.last || entry == jobs_.end()) return;
+    entry->second.job->apply(std::move(diff));
+}
+
+std::shared_ptr<ServedJob> ServedJobs::find(std::string_view name) const {
+    const auto it = jobs_.find(name);
+    return it == jobs_.end() ? nullptr : it->second.job;
+}
+
+std::vector<std::string_view> ServedJobs::names() const {
+    std::vector<std::string_view> names;
+    for (const auto& [name, entry] : jobs_) names.push_back(name);
+    return names;
+}
+
+/// Any thread: only asks the manager.
+std::string ServedJobs::why_incomplete(const std::string& name) const {
+    std::string text = "job " + name + " has not been discovered completely yet";
+    for (const k8s_sd::JobStatus& job : manager_.status()) {
+        if (job.name != name) continue;
+        for (const k8s_sd::JobConfigStatus& config : job.configs) {
+            if (!config.status.message.empty()) text += "; " + config.status.message;
+        }
+    }
+    return text;
+}
+
+std::string ServedJobs::lines(const std::function<bool(const Entry&)>& which) const {
+    std::string text;
+    for (const auto& [name, entry] : jobs_) {
+        if (!entry.job->complete() && which(entry)) text += why_incomplete(name) + "\n";
+    }
+    return text;
+}
+
+std::string ServedJobs::not_ready() const {
+    return lines([](const Entry& entry) { return entry.usable; });
+}
+
+std::string ServedJobs::failed() const {
+    return lines([](const Entry& entry) { return !entry.usable; });
+}
+
+std::map<std::string, JobMetrics> ServedJobs::metrics() const {
+    std::map<std::string, JobMetrics> result;
+    for (const auto& [name, entry] : jobs_) {
+        result[name] = {entry.job->counts(), entry.job->held(), entry.job->complete()};
+    }
+    return result;
+}
+
+void ServedJobs::stop() {
+    manager_.cancel();
+    for (const auto& [name, entry] : jobs_) entry.job->stop();
+    jobs_.clear();
+}
+
+}  // namespace bridge

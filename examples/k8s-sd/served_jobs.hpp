@@ -1,0 +1,62 @@
+#pragma once
+
+#include "bridge_metrics.hpp"
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "served_job.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+/// All jobs of a configuration: discovers, and gives each job its diffs. Its functions are for one
+/// strand; the jobs work on strands of their own.
+class ServedJobs {
+ public:
+    /// \param strand   of the caller
+    /// \param workers  whose threads work on the jobs
+    /// \param metrics  outlives the jobs
+    ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
+               const ServeOptions&, BridgeMetrics& metrics);
+
+    /// Makes these the jobs; what is not touched goes on.
+    /// \returns what cannot be used, in words
+    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
+    /// Null if the configuration has no such job.
+    std::shared_ptr<ServedJob> find(std::string_view name) const;
+    std::vector<std::string_view> names() const;
+    /// In words, a line each: the jobs whose lists are not complete yet, and will be.
+    std::string not_ready() const;
+    /// In words, a line each: the jobs that cannot be served before the configuration is mended.
+    std::string failed() const;
+    std::map<std::string, JobMetrics> metrics() const;
+    /// Ends everything, so that the executors have nothing left to do.
+    void stop();
+
+ private:
+    struct Entry {
+        std::shared_ptr<ServedJob> job;
+        bool usable = false;  ///< each of its configurations is
+    };
+
+    void apply(const k8s_sd::ScrapeJob&, bool usable);
+    void remove_all_but(const std::set<std::string_view>& names);
+    void on_diff(k8s_sd::JobDiff);
+    std::string why_incomplete(const std::string& name) const;
+    std::string lines(const std::function<bool(const Entry&)>& which) const;
+
+    boost::asio::any_io_executor workers_;
+    const ServeOptions options_;
+    BridgeMetrics& metrics_;
+    std::map<std::string, Entry, std::less<>> jobs_;
+    k8s_sd::DiscoveryManager manager_;
+};
+
+}  // namespace bridge
