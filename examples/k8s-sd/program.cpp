@@ -81,7 +81,6 @@ void Program::start() {
     out_.end_line();
     wait_for_signals();
     follow_config();
-    server_->start();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
 }
 
@@ -145,12 +144,12 @@ void Program::use(k8s_sd::ScrapeConfigFile file) {
         }
     }
     for (const std::string& problem : jobs_.apply(file)) complain(problem);
-    configured_ = true;
+    // Nobody is told that there is no such job before it is known which there are.
+    if (!std::exchange(configured_, true)) server_->start();
 }
 
 RouteEvents Program::route_events() {
-    return {.configured = [this] { return configured_; },
-            .metrics =
+    return {.metrics =
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context));

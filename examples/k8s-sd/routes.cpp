@@ -93,8 +93,7 @@ class ListRoutes {
     BridgeMetrics& metrics_;
 };
 
-HttpServer::Reply readiness(const ServedJobs& jobs, bool configured) {
-    if (!configured) return text_reply(503, "the configuration has not been read yet\n");
+HttpServer::Reply readiness(const ServedJobs& jobs) {
     const std::string waits = jobs.not_ready();
     if (!waits.empty()) return text_reply(503, waits + jobs.failed());
     return text_reply(200, "ok\n" + jobs.failed());
@@ -136,8 +135,7 @@ HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEve
         routes.get(path, [](const auto&) { return text_reply(200, "ok\n"); });
     }
     for (const char* path : {"/readyz", "/-/ready"}) {
-        routes.get(path,
-                   [&jobs, events](const auto&) { return readiness(jobs, events.configured()); });
+        routes.get(path, [&jobs](const auto&) { return readiness(jobs); });
     }
     routes.on("POST", "/-/reload", events.reload);
     return routes;

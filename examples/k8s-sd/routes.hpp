@@ -23,7 +23,6 @@ support::HttpServer::Reply list_reply(const ListBody&, const Reader&);
 
 /// What the routes ask the program for.
 struct RouteEvents {
-    std::function<bool()> configured;      ///< whether there has been a configuration
     std::function<std::string()> metrics;  ///< of the library, as text
     support::HttpRoutes::Handler reload;   ///< POST /-/reload
 };

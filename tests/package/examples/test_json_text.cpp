@@ -45,17 +45,14 @@ TEST_CASE("append_json: what is no UTF-8 is replaced, byte by byte") {
     CHECK(json("\xf4\x90\x80\x80") == '"' + bad + bad + bad + bad + '"');  // beyond Unicode
 }
 
-TEST_CASE("append_json: a parser reads any bytes, and UTF-8 as it was") {
+TEST_CASE("append_json: a parser takes whatever becomes of any bytes") {
     std::mt19937 random(1);
     for (int round = 0; round < 2000; ++round) {
         std::string text;
-        for (unsigned i = random() % 12; i > 0; --i) text += static_cast<char>(random() % 256);
-        const auto value = boost::json::parse(json(text));
-        if (text.find_first_of("\x80\x81") == text.npos && boost::json::string(text) == text) {
-            std::string again;
-            support::append_json(again, std::string(value.as_string()));
-            CHECK(again == json(text));
-        }
+        for (auto i = random() % 12; i > 0; --i) text += static_cast<char>(random() % 256);
+        // What was no UTF-8 is some now.
+        const std::string read(boost::json::parse(json(text)).as_string());
+        CHECK(boost::json::parse(json(read)).as_string() == read);
     }
     const std::string good = "a\"\\%{x}\n\xe2\x80\xa8 \xf0\x9f\x98\x80";
     CHECK(boost::json::parse(json(good)).as_string() == good);

@@ -1,0 +1,364 @@
+"""k8s-sd serves lists of targets to agents: whole ones, or none with the reason."""
+
+import concurrent.futures
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import signal
+import time
+import unittest
+import urllib.parse
+
+from harness import PATIENCE, file_with, run, running
+
+JOBS = """
+scrape_configs:
+- job_name: pods
+  kubernetes_sd_configs: [{role: pod}]
+  relabel_configs:
+  - {source_labels: [__meta_kubernetes_pod_container_port_name], regex: metrics, action: keep}
+  - {source_labels: [__meta_kubernetes_pod_name], target_label: pod}
+- job_name: serviceMonitor/shop/a b/0
+  kubernetes_sd_configs: [{role: service}]
+"""
+UNREACHABLE = JOBS.replace("role: pod", "role: pod, api_server: 'http://127.0.0.1:1'")
+# Nothing changes by itself.
+STATIC = """
+scrape_configs:
+- job_name: one
+  static_configs: [{targets: ['10.0.0.2:80', '10.0.0.1:80'], labels: {team: red}}]
+"""
+
+
+def replace(path, text):
+    """As an editor does it: the file is never half written."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+class Server:
+    """A running k8s-sd."""
+
+    def __init__(self, program):
+        url = program.line_with(r"^listens at (http://.*)$").group(1)
+        self.program = program
+        self.port = urllib.parse.urlsplit(url).port
+
+    def ask(self, path, method="GET", **headers):
+        """Status, headers, body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        with contextlib.closing(connection):
+            connection.request(method, path, headers={
+                name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+
+    def text(self, path, **options):
+        status, _, body = self.ask(path, **options)
+        return status, body.decode()
+
+    def targets(self, path):
+        """All targets of a list, with their labels."""
+        status, headers, body = self.ask(path)
+        assert (status, headers["Content-Type"]) == (200, "application/json"), (status, body)
+        return [(target, group["labels"]) for group in json.loads(body)
+                for target in group["targets"]]
+
+    def metric(self, line):
+        text = self.text("/metrics")[1]
+        return int(text.split(f"\nk8s_sd_bridge_{line} ")[1].split("\n")[0])
+
+    def wait_for(self, path, wanted):
+        """Until the status, or the text, is this."""
+        end = time.monotonic() + PATIENCE
+        while wanted not in self.text(path):
+            assert time.monotonic() < end, self.text(path)
+            time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def serving(*options):
+    with running("k8s-sd", "--listen", "127.0.0.1:0", *options) as program:
+        yield Server(program)
+
+
+@contextlib.contextmanager
+def serving_file(text, *options):
+    """Also the path of the configuration."""
+    with file_with(text, "p.yml") as path, \
+            serving("--config", path, "--check-interval", 3600, *options) as server:
+        yield server, path
+
+
+class Lists(unittest.TestCase):
+    def test_one_command_serves_a_simulated_cluster(self):
+        with serving("--sim") as server:
+            discovered = server.targets("/sd/pods")
+            self.assertTrue(all(labels["__meta_kubernetes_pod_name"] for _, labels in discovered))
+            relabelled = server.targets("/sd/pods/targets")
+            self.assertTrue(relabelled)
+            for target, labels in relabelled:
+                self.assertRegex(target, r"^[0-9.]+:\d+$")
+                self.assertEqual(set(labels), {"__metrics_path__", "__scheme__", "job", "namespace",
+                                               "pod"})
+                self.assertEqual(labels["job"], "pods")
+            self.assertEqual(server.program.signal(signal.SIGTERM), 0)
+
+    def test_the_bytes_are_the_same_in_every_process(self):
+        texts, tags = set(), set()
+        for threads in (1, 3):
+            with serving_file(STATIC, "--threads", threads) as (server, _):
+                _, headers, body = server.ask("/sd/one")
+                texts.add(body)
+                tags.add(headers["ETag"])
+        self.assertEqual(texts, {b'[\n{"targets":["10.0.0.1:80","10.0.0.2:80"],'
+                                 b'"labels":{"team":"red"}}\n]\n'})
+        self.assertEqual(len(tags), 1)
+
+    def test_a_list_that_is_known_is_not_sent_again(self):
+        with serving_file(STATIC) as (server, path):
+            tag = server.ask("/sd/one")[1]["ETag"]
+            for given in (tag, "W/" + tag, f'"x", {tag}', "*"):
+                status, headers, body = server.ask("/sd/one", If_None_Match=given)
+                self.assertEqual((status, body, headers["ETag"]), (304, b"", tag))
+            self.assertEqual(server.ask("/sd/one", If_None_Match='"x"')[0], 200)
+            self.assertEqual(server.metric("list_bodies_total"), 1)
+            self.assertEqual(server.metric('polls_total{list="discovered",code="304"}'), 4)
+            replace(path, STATIC.replace("10.0.0.2", "10.0.0.3"))
+            self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
+            end = time.monotonic() + PATIENCE
+            while server.ask("/sd/one", If_None_Match=tag)[0] != 200:
+                self.assertLess(time.monotonic(), end)
+
+    def test_gzip_is_for_those_who_ask(self):
+        with serving_file(STATIC) as (server, _):
+            _, plain_headers, plain = server.ask("/sd/one")
+            status, headers, body = server.ask("/sd/one", Accept_Encoding="br, gzip")
+            self.assertEqual((status, headers["Content-Encoding"]), (200, "gzip"))
+            self.assertEqual(gzip.decompress(body), plain)
+            self.assertIsNone(plain_headers["Content-Encoding"])
+            self.assertNotEqual(headers["ETag"], plain_headers["ETag"])
+            for tag in (headers["ETag"], plain_headers["ETag"]):
+                self.assertEqual(server.ask("/sd/one", If_None_Match=tag, Accept_Encoding="gzip")[0],
+                                 304)
+            self.assertEqual(server.metric("list_bodies_total"), 1)
+
+    def test_head_gets_the_head_of_get(self):
+        with serving_file(STATIC) as (server, _):
+            _, headers, body = server.ask("/sd/one")
+            status, same, nothing = server.ask("/sd/one", method="HEAD")
+            self.assertEqual((status, dict(same), nothing), (200, dict(headers), b""))
+            self.assertEqual(same["Content-Length"], str(len(body)))
+
+    def test_shards_and_nodes_are_parts_of_the_whole(self):
+        with serving("--sim") as server:
+            nodes = ("node-a1", "node-a2", "node-b1")
+            selections = {"shards": [f"shard={i}&shards=3" for i in range(3)],
+                          "members": [f"member=agent-{i}&shards=3" for i in range(3)],
+                          "nodes": [f"node={name}" for name in nodes]}
+            for what, queries in selections.items():
+                # The cluster changes now and then.
+                for _ in range(20):
+                    before = server.targets("/sd/pods/targets")
+                    parts = [server.targets("/sd/pods/targets?" + query) for query in queries]
+                    if before == server.targets("/sd/pods/targets"):
+                        break
+                key = lambda target: target[0]
+                self.assertEqual(sorted(sum(parts, []), key=key), sorted(before, key=key), what)
+                self.assertTrue(all(parts), what)
+
+    def test_readers_that_do_not_relabel_get_urls_and_public_labels(self):
+        with serving("--sim") as server:
+            for target, labels in server.targets("/sd/pods/targets?form=urls"):
+                self.assertRegex(target, r"^http://[0-9.:]+/metrics$")
+                self.assertEqual(set(labels), {"instance", "job", "namespace", "pod"})
+
+    def test_names_of_jobs_are_decoded_once(self):
+        with serving_file(JOBS, "--sim") as (server, _):
+            self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
+            self.assertEqual(server.ask("/sd/serviceMonitor/shop/a%20b/0")[0], 404)
+
+    def test_what_cannot_be_answered_is_said_in_words(self):
+        table = {
+            "/sd/pod": (404, "there is no job pod (did you mean pods?)"),
+            "/sd/x%0ay": (404, "there is no job x"),
+            "/sd/pods?shard=1": (400, "shards and one of shard and member belong together"),
+            "/sd/pods?shard=3&shards=3": (400, "there is no shard 3 of 3"),
+            "/sd/pods?node=n&bad": (400, "there is no parameter bad; there are shard, member"),
+            "/sd/pods?form=urls": (400, "form=urls: is a form of /sd/{job}/targets"),
+            "/sd/pods?node=%zz": (400, "a % must begin a byte"),
+            "/elsewhere": (404, "GET /sd/{job}/targets"),
+            "/-/reload": (405, "only POST is allowed here"),
+        }
+        with serving("--sim") as server:
+            for path, (status, words) in table.items():
+                with self.subTest(path=path):
+                    got, text = server.text(path)
+                    self.assertEqual(got, status)
+                    self.assertIn(words, text)
+            self.assertEqual(server.text("/sd/pods", method="POST")[0], 405)
+
+
+class Completeness(unittest.TestCase):
+    def test_an_incomplete_list_is_refused_with_the_reason(self):
+        with serving_file(UNREACHABLE, "--sim", "--hold", 0.05) as (server, _):
+            # The other jobs do not care.
+            self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
+            for path in ("/sd/pods", "/sd/pods/targets", "/sd/pods?shard=0&shards=2"):
+                server.wait_for(path, 503)
+                status, headers, body = server.ask(path)
+                self.assertEqual((status, headers["Retry-After"]), (503, "5"))
+                self.assertIn(b"job pods has not been discovered completely yet; ", body)
+                self.assertIn(b"onnection refused", body)
+            status, text = server.text("/readyz")
+            self.assertEqual(status, 503)
+            self.assertIn("job pods has not been discovered completely yet", text)
+            self.assertEqual(server.text("/livez"), (200, "ok\n"))
+            self.assertEqual(server.metric('job_complete{job="pods"}'), 0)
+
+    def test_a_reader_that_comes_too_early_waits_for_the_list(self):
+        with serving_file(UNREACHABLE, "--sim") as (server, path), \
+                concurrent.futures.ThreadPoolExecutor() as readers:
+            answers = [readers.submit(server.targets, "/sd/pods") for _ in range(3)]
+            server.wait_for("/readyz", 503)
+            while server.metric('held_requests{job="pods"}') != 3:
+                time.sleep(0.01)
+            replace(path, JOBS)
+            self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+            lists = [answer.result(timeout=PATIENCE) for answer in answers]
+            self.assertTrue(lists[0])
+            server.wait_for("/readyz", 200)
+
+    def test_a_reader_waits_no_longer_than_its_interval(self):
+        with serving_file(UNREACHABLE, "--sim") as (server, _):
+            begun = time.monotonic()
+            status, _, _ = server.ask("/sd/pods", X_Prometheus_Refresh_Interval_Seconds="0.1")
+            self.assertEqual(status, 503)
+            self.assertLess(time.monotonic() - begun, 10)
+
+    def test_who_waits_gets_an_answer_when_the_program_ends(self):
+        with serving_file(UNREACHABLE, "--sim") as (server, _), \
+                concurrent.futures.ThreadPoolExecutor() as readers:
+            answer = readers.submit(server.text, "/sd/pods")
+            while server.metric('held_requests{job="pods"}') != 1:
+                time.sleep(0.01)
+            self.assertEqual(server.program.signal(signal.SIGTERM), 0)
+            self.assertEqual(answer.result(), (503, "the program is ending\n"))
+
+    def test_stale_beats_empty_when_another_configuration_cannot_be_listed(self):
+        with serving_file(JOBS, "--sim", "--hold", 0.05) as (server, path):
+            server.wait_for("/readyz", 200)
+            self.assertTrue(server.targets("/sd/pods"))
+            replace(path, UNREACHABLE)
+            self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+            self.assertTrue(server.targets("/sd/pods"))
+            self.assertEqual(server.text("/readyz")[0], 200)
+
+    def test_a_job_that_cannot_be_used_is_named_and_holds_nobody_else_up(self):
+        bad = JOBS.replace("role: pod", "role: pod, kubeconfig_file: /nonexistent/kubeconfig")
+        with serving_file(bad, "--sim", "--hold", 0.05) as (server, _):
+            self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
+            status, text = server.text("/readyz")
+            self.assertEqual(status, 200)
+            self.assertIn("job pods has not been discovered completely yet; ", text)
+            self.assertIn("/nonexistent/kubeconfig", text)
+            self.assertEqual(server.text("/sd/pods")[0], 503)
+            self.assertIn("pods: kubernetes_sd_configs[0] cannot be used: ",
+                          server.program.error_line())
+
+
+class Reload(unittest.TestCase):
+    def test_jobs_come_and_go_with_the_file(self):
+        with serving_file(STATIC) as (server, path):
+            server.wait_for("/readyz", 200)
+            for way in ("signal", "post"):
+                replace(path, STATIC.replace("one", "two"))
+                if way == "signal":
+                    server.program.process.send_signal(signal.SIGHUP)
+                else:
+                    self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
+                server.wait_for("/sd/one", 404)
+                self.assertEqual(len(server.targets("/sd/two")), 2)
+                replace(path, STATIC)
+                self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
+                self.assertEqual(len(server.targets("/sd/one")), 2)
+
+    def test_the_file_is_looked_at_from_time_to_time(self):
+        with file_with(STATIC, "p.yml") as path, \
+                serving("--config", path, "--check-interval", 0.05) as server:
+            self.assertEqual(len(server.targets("/sd/one")), 2)
+            replace(path, STATIC.replace("one", "two"))
+            server.wait_for("/sd/one", 404)
+
+    def test_a_mistake_leaves_everything_as_it_is(self):
+        with serving_file(STATIC) as (server, path):
+            before = server.ask("/sd/one")[2]
+            replace(path, "scrape_configs: nothing\n")
+            status, text = server.text("/-/reload", method="POST")
+            self.assertEqual(status, 500)
+            self.assertEqual(text, "the configuration stays as it is: "
+                                   f"{path}:1: scrape_configs: must be a list\n")
+            self.assertEqual(server.program.error_line(), "k8s-sd: " + text.rstrip("\n"))
+            self.assertEqual(server.ask("/sd/one")[2], before)
+
+    def test_other_rules_make_another_list_at_once(self):
+        other = JOBS.replace("target_label: pod}", "target_label: name}")
+        with serving_file(JOBS, "--sim") as (server, path):
+            self.assertIn("pod", server.targets("/sd/pods/targets")[0][1])
+            replace(path, other)
+            self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+            end = time.monotonic() + PATIENCE
+            while "name" not in server.targets("/sd/pods/targets")[0][1]:
+                self.assertLess(time.monotonic(), end)
+
+    def test_without_a_file_there_is_nothing_to_reload(self):
+        with serving("--sim") as server:
+            self.assertEqual(server.text("/-/reload", method="POST"),
+                             (400, "there is no file to read again\n"))
+
+
+class CommandLine(unittest.TestCase):
+    def test_a_single_job_needs_no_file(self):
+        with serving("--sim", "--role", "service", "--namespace", "shop", "--job", "of shop") \
+                as server:
+            targets = server.targets("/sd/of%20shop")
+            self.assertTrue(targets)
+            for _, labels in targets:
+                self.assertEqual(labels["__meta_kubernetes_namespace"], "shop")
+            self.assertEqual(server.targets("/sd/of%20shop/targets")[0][1]["job"], "of shop")
+
+    def test_unusable_arguments(self):
+        table = {
+            (): "needs --config FILE, options of a single job such as --role pod, or --sim",
+            ("--what",): "unknown option --what",
+            ("--sim", "--role", "pots"): "--role: ",
+            ("--sim", "--listen", "8080"): "--listen: must be ADDRESS:PORT",
+            ("--sim", "--api-server", "http://127.0.0.1:1"): "--sim: is a server of its own",
+            ("--role", "pod", "--config", "x"): "--config: the file says which jobs there are",
+            ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
+            ("--sim", "--threads", "0"): "--threads: ",
+        }
+        for arguments, message in table.items():
+            with self.subTest(arguments=arguments):
+                result = run("k8s-sd", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(message, result.stderr)
+
+    def test_a_port_that_is_taken_is_said(self):
+        with serving("--sim") as server:
+            result = run("k8s-sd", "--sim", "--listen", f"127.0.0.1:{server.port}")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("Address already in use", result.stderr)
+
+    def test_help_and_version(self):
+        result = run("k8s-sd", "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("Usage: k8s-sd", result.stdout)
+        self.assertRegex(run("k8s-sd", "--version").stdout, r"^k8s-sd \(k8s_sd\) \d")
+
+
+if __name__ == "__main__":
+    unittest.main()
