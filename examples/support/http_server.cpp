@@ -3,8 +3,10 @@
 #include "support/command_line.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -55,7 +57,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     class Answer {
      public:
         explicit Answer(std::shared_ptr<Connection> connection)
-            : connection_(std::move(connection)) {}
+            : executor_(asio::prefer(connection->stream_.get_executor(),
+                                     asio::execution::outstanding_work.tracked)),
+              connection_(std::move(connection)) {}
         ~Answer() {
             post([](Connection& connection) { connection.stream_.close(); });
         }
@@ -72,11 +76,11 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         template <class Action>
         void post(Action action) {
             if (!connection_) return;
-            const auto executor = connection_->stream_.get_executor();
-            asio::post(executor, [connection = std::exchange(connection_, nullptr),
-                                  action = std::move(action)]() mutable { action(*connection); });
+            asio::post(executor_, [connection = std::exchange(connection_, nullptr),
+                                   action = std::move(action)]() mutable { action(*connection); });
         }
 
+        const asio::any_io_executor executor_;  // has work to do until the answer is given
         std::shared_ptr<Connection> connection_;
     };
 
