@@ -69,7 +69,7 @@ support::Section serve_options(Options& o) {
 
 support::Section server_options(Options& o) {
     support::Section section = support::server_options(
-        o.server, "configurations that name none run in a pod, and a single job finds a cluster");
+        o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
     section.options.insert(section.options.begin(),
                            {"--sim", "",
                             "start a simulated cluster in this process, which changes every "

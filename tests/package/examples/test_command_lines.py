@@ -8,14 +8,14 @@ from harness import FOLDER, run
 
 SMALL = ("existing_app", "coroutine", "watch_url", "agent", "balancer", "crd_watch",
          "object_cache")
-LARGE = ("discover", "relabel", "scraper")
+LARGE = ("discover", "k8s-sd", "relabel", "scraper")
 PROGRAMS = [name for name in (*SMALL, "many_jobs", *LARGE)
             if os.path.exists(os.path.join(FOLDER, name))]
 
 # An option of each program that takes a value, and the options that it cannot do without.
 VALUE_OPTION = {"many_jobs": "--steps", "discover": "--jobs", "relabel": "--dialect",
-                "scraper": "--scrapes"}
-NEEDED = {"relabel": ["--rules", "x"], "scraper": ["--sim"]}
+                "scraper": "--scrapes", "k8s-sd": "--hold"}
+NEEDED = {"relabel": ["--rules", "x"], "scraper": ["--sim"], "k8s-sd": ["--sim"]}
 
 
 def for_each_program(test):
