@@ -61,6 +61,15 @@ void ServedJob::on_change() {
     failed_ = counts.failed;
     complete_ = targets_.complete();
     if (targets_.complete()) answer_held();
+    forget_unused();
+}
+
+/// Now and then: a list that nobody asks for is not to be kept up with every change.
+void ServedJob::forget_unused() {
+    const auto now = Clock::now();
+    if (now - swept_ < sweep_interval) return;
+    swept_ = now;
+    targets_.forget_unused(now);
 }
 
 void ServedJob::get(ListRequest request, OnList on_list) {
@@ -73,13 +82,8 @@ void ServedJob::get(ListRequest request, OnList on_list) {
 }
 
 void ServedJob::answer(const ListRequest& request, const OnList& on_list) {
-    const auto now = Clock::now();
-    if (now - swept_ >= sweep_interval) {
-        swept_ = now;
-        targets_.forget_unused(now);
-    }
     try {
-        on_list({targets_.body(request.form, request.selection, now), {}});
+        on_list({targets_.body(request.form, request.selection, Clock::now()), {}});
     } catch (const LimitReached& e) {
         on_list({{}, e.what()});
     }

@@ -72,6 +72,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     template <class Action>
     void post(Action);
     void on_change();
+    void forget_unused();
     void answer(const ListRequest&, const OnList&);
     void hold(ListRequest, OnList);
     void answer_held();

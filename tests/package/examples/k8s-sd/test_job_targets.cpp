@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -354,6 +355,49 @@ TEST_CASE("JobTargets: lists that nobody asks for are forgotten and made again")
     web.put("pod/b", {});
     CHECK(web.text(ListForm::relabelled) == text);
     CHECK(web.metrics.serialised == 2);
+}
+
+TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start") {
+    std::mt19937 random(11);
+    const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+    const auto text = [&](unsigned end) { return std::to_string(below(end)); };
+    const std::vector<ScrapeConfig> configs{
+        web_job(), web_job({copy("__meta_a", "a"), keep("__meta_b", "[01]")}),
+        web_job({copy("__meta_a", "__address__"), copy("__meta_b", "__tmp_disable_sharding")})};
+    const std::vector<Selection> selections{
+        {}, {{3, 1, false}, 1, ""}, {{3, 2, false}, 0, ""}, {{2, 1, true}, 1, "n0"}};
+    for (int history = 0; history < 30; ++history) {
+        ScrapeConfig config = configs[below(3)];
+        Web web(config);
+        std::map<std::string, std::vector<LabelMap>> groups;
+        for (int step = 0; step < 40; ++step) {
+            const std::string source = text(6);
+            std::vector<LabelMap> targets;
+            for (unsigned i = below(4); i > 0; --i) {
+                // An address decides the node: equal targets of several objects are on one.
+                const std::string address = text(5);
+                targets.push_back(
+                    at("h" + address + ":1", {{"__meta_a", "h" + address + ":2"},
+                                              {"__meta_b", text(3)},
+                                              {"__meta_kubernetes_pod_node_name", "n" + address}}));
+            }
+            groups[source] = targets;
+            web.put(source, targets);
+            if (below(8) == 0) {
+                config = configs[below(3)];
+                web->reload(config, std::vector<ProviderId>{1});
+            }
+            if (below(3) == 0) web.text(static_cast<ListForm>(below(3)), selections[below(4)]);
+            if (below(20) == 0) web->forget_unused(bridge::Listing::TimePoint::max());
+        }
+        Web fresh(config);
+        for (const auto& [source, targets] : groups) fresh.put(source, targets);
+        for (const ListForm form : {ListForm::discovered, ListForm::relabelled, ListForm::urls}) {
+            for (const Selection& selection : selections) {
+                CHECK(web.text(form, selection) == fresh.text(form, selection));
+            }
+        }
+    }
 }
 
 TEST_CASE("JobTargets: counts what becomes of the targets") {
