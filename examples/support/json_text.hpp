@@ -9,9 +9,9 @@
 namespace support {
 
 /// Appends the text as a JSON string, with its quotes: the shortest escapes, and others only where
-/// a YAML reader would break the line or refuse the character, or where vmagent would put a variable
-/// of its environment in (`%{NAME}`). What is not UTF-8 becomes U+FFFD. So the same bytes do for
-/// JSON, for YAML and for files of targets.
+/// a YAML reader would break the line or refuse the character, or where vmagent would put a
+/// variable of its environment in (`%{NAME}`). What is not UTF-8 becomes U+FFFD. So the same bytes
+/// do for JSON, for YAML and for files of targets.
 void append_json(std::string& out, std::string_view text);
 
 /// The same text, written.
