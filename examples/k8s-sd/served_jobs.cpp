@@ -16,6 +16,15 @@ std::string in_words(const k8s_sd::ConfigFailure& failure) {
            "] cannot be used: " + failure.message;
 }
 
+/// Of a job that is not complete: what it waits for.
+std::string in_words(const k8s_sd::JobStatus& job) {
+    std::string text = "job " + job.name + " has not been discovered completely yet";
+    for (const k8s_sd::JobConfigStatus& config : job.configs) {
+        if (!config.status.message.empty()) text += "; " + config.status.message;
+    }
+    return text;
+}
+
 }  // namespace
 
 ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
@@ -90,32 +99,26 @@ std::vector<std::string_view> ServedJobs::names() const {
 }
 
 /// Any thread: only asks the manager.
-std::string ServedJobs::why_incomplete(const std::string& name) const {
-    std::string text = "job " + name + " has not been discovered completely yet";
+std::string ServedJobs::why_incomplete(std::string_view name) const {
     for (const k8s_sd::JobStatus& job : manager_.status()) {
-        if (job.name != name) continue;
-        for (const k8s_sd::JobConfigStatus& config : job.configs) {
-            if (!config.status.message.empty()) text += "; " + config.status.message;
-        }
+        if (job.name == name) return in_words(job);
     }
-    return text;
+    return "job " + std::string(name) + " is gone";
 }
 
-std::string ServedJobs::lines(const std::function<bool(const Entry&)>& which) const {
+std::string ServedJobs::incomplete(bool usable) const {
     std::string text;
-    for (const auto& [name, entry] : jobs_) {
-        if (!entry.job->complete() && which(entry)) text += why_incomplete(name) + "\n";
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || entry->second.usable != usable) continue;
+        if (!entry->second.job->complete()) text += in_words(status) + "\n";
     }
     return text;
 }
 
-std::string ServedJobs::not_ready() const {
-    return lines([](const Entry& entry) { return entry.usable; });
-}
+std::string ServedJobs::not_ready() const { return incomplete(true); }
 
-std::string ServedJobs::failed() const {
-    return lines([](const Entry& entry) { return !entry.usable; });
-}
+std::string ServedJobs::failed() const { return incomplete(false); }
 
 std::map<std::string, JobMetrics> ServedJobs::metrics() const {
     std::map<std::string, JobMetrics> result;

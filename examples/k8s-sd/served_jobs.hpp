@@ -6,7 +6,6 @@
 #include "served_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -49,8 +48,8 @@ class ServedJobs {
     void apply(const k8s_sd::ScrapeJob&, bool usable);
     void remove_all_but(const std::set<std::string_view>& names);
     void on_diff(k8s_sd::JobDiff);
-    std::string why_incomplete(const std::string& name) const;
-    std::string lines(const std::function<bool(const Entry&)>& which) const;
+    std::string why_incomplete(std::string_view name) const;
+    std::string incomplete(bool usable) const;
 
     boost::asio::any_io_executor workers_;
     const ServeOptions options_;

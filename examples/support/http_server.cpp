@@ -154,6 +154,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         response_.emplace();
         response_->result(reply.status);
         response_->version(11);
+        // Texts of strangers may be in it: no browser shall take it for a page.
+        response_->set("X-Content-Type-Options", "nosniff");
         for (const auto& [name, value] : reply.headers) response_->set(name, value);
         const std::size_t size = body_ ? body_->size() : 0;
         const bool has_body = reply.status != 304;

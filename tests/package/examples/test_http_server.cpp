@@ -123,7 +123,9 @@ TEST_CASE("HttpServer: HEAD gets the head of GET") {
     Running server;
     Client client(server);
     client.send("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n" + get("/y"));
-    CHECK(contains(client.head(), "Content-Length: 7\r\n"));
+    const std::string head = client.head();
+    CHECK(contains(head, "Content-Length: 7\r\n"));
+    CHECK(contains(head, "X-Content-Type-Options: nosniff\r\n"));
     CHECK(client.head().starts_with("HTTP/1.1 200 OK\r\n"));
     CHECK(client.body(7) == "GET /y?");
 }
