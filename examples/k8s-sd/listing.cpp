@@ -142,26 +142,41 @@ ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
         if (part != all.parts.end()) parts.push_back(&part->second);
     }
     if (view.body && view.changes == changes) return view.body;
-    std::string text = join(parts);
+    std::size_t bytes = 0;
+    for (const Part* part : parts) {
+        bytes += part->bytes + part->targets.size() * brackets_of_a_group;
+    }
+    make_room(view, bytes, now);
+    std::string text = join(parts, bytes);
     // What has changed back is no change: readers keep the compressed body, too.
     if (!view.body || *view.body->bytes() != text) {
+        body_bytes_ -= view.bytes();
         view.body = std::make_shared<const ListBody>(std::move(text));
+        body_bytes_ += view.bytes();
     }
     view.changes = std::move(changes);
     return view.body;
 }
 
-std::string Listing::join(const std::vector<const Part*>& parts) const {
-    std::size_t bytes = 0;
-    for (const Part* part : parts)
-        bytes += part->bytes + part->targets.size() * brackets_of_a_group;
+/// \param view   whose body is to be replaced
+/// \param bytes  of the new one, about \throws LimitReached
+void Listing::make_room(const View& view, std::size_t bytes, TimePoint now) {
+    const auto full = [&] { return body_bytes_ - view.bytes() + bytes > limits_.body_bytes; };
+    if (full()) forget_unused(now);
+    if (!full()) return;
+    throw LimitReached("the selections of the list that are in use are larger than " +
+                       std::to_string(limits_.body_bytes) + " bytes, which is the limit");
+}
+
+std::string Listing::join(const std::vector<const Part*>& parts, std::size_t bytes) const {
     Joiner joiner(bytes);
     if (parts.size() == 1) {
         for (const ListedTarget* target : parts[0]->targets) joiner.add(*target);
     } else {
         std::vector<const ListedTarget*> targets;
-        for (const Part* part : parts)
+        for (const Part* part : parts) {
             targets.insert(targets.end(), part->targets.begin(), part->targets.end());
+        }
         std::sort(targets.begin(), targets.end(), ByText());
         for (const ListedTarget* target : targets) joiner.add(*target);
     }
@@ -172,8 +187,11 @@ std::string Listing::join(const std::vector<const Part*>& parts) const {
 }
 
 bool Listing::forget_unused(TimePoint now) {
-    std::erase_if(
-        views_, [&](const auto& view) { return now - view.second.asked >= limits_.forget_after; });
+    std::erase_if(views_, [&](const auto& view) {
+        if (now - view.second.asked < limits_.forget_after) return false;
+        body_bytes_ -= view.second.bytes();
+        return true;
+    });
     std::erase_if(divisions_, [&](const auto& division) {
         return std::none_of(views_.begin(), views_.end(), [&](const auto& view) {
             return view.first.division == division.first;

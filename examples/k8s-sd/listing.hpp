@@ -20,8 +20,9 @@ namespace bridge {
 
 /// How much one list may cost.
 struct ListLimits {
-    std::size_t divisions = 8;   ///< ways to divide it that are in use at a time
-    std::size_t views = 10'000;  ///< selections that are in use at a time
+    std::size_t divisions = 8;                      ///< ways to divide it that are in use
+    std::size_t views = 10'000;                     ///< selections that are in use
+    std::size_t body_bytes = std::size_t{1} << 30;  ///< of these selections
     /// A selection that nobody has asked for in so long is no longer in use.
     std::chrono::steady_clock::duration forget_after = std::chrono::minutes(10);
 };
@@ -78,6 +79,8 @@ class Listing {
         std::vector<std::uint64_t> changes;  ///< of the parts, when the body was joined
         ListBodyPtr body;
         TimePoint asked{};
+
+        std::size_t bytes() const noexcept { return body ? body->bytes()->size() : 0; }
     };
 
     void add(const ListedTarget&);
@@ -85,7 +88,8 @@ class Listing {
     void add_to(Divided&, const ListedTarget&) const;
     void admit(const Selection&, TimePoint now);
     const Divided& divided(const Division&);
-    std::string join(const std::vector<const Part*>&) const;
+    void make_room(const View&, std::size_t bytes, TimePoint now);
+    std::string join(const std::vector<const Part*>&, std::size_t bytes) const;
 
     const ListLimits limits_;
     ListMetrics& metrics_;
@@ -93,6 +97,7 @@ class Listing {
     std::map<Division, Divided> divisions_;
     std::map<Selection, View> views_;
     std::uint64_t change_ = 0;
+    std::size_t body_bytes_ = 0;  ///< of all views
 };
 
 }  // namespace bridge

@@ -16,6 +16,8 @@ namespace bridge {
 namespace {
 
 constexpr unsigned most_shards = 4096;
+/// Each of them costs as much as the list.
+constexpr unsigned most_replicas = 4;
 
 std::string node_part(const std::string& node) { return "node " + node; }
 std::string shard_part(std::string_view number) { return "shard " + std::string(number); }
@@ -37,8 +39,8 @@ struct Parameter {
 };
 
 void read_number(std::optional<unsigned>& number, const std::string& text, unsigned least,
-                 const char* allowed) {
-    number = support::number(text, least, most_shards, allowed);
+                 unsigned greatest, const char* allowed) {
+    number = support::number(text, least, greatest, allowed);
 }
 
 void refuse_second_shard(const Given& given) {
@@ -47,7 +49,7 @@ void refuse_second_shard(const Given& given) {
 
 void read_shard(Given& given, const std::string& text) {
     refuse_second_shard(given);
-    read_number(given.shard, text, 0, "a number from 0 to 4095");
+    read_number(given.shard, text, 0, most_shards - 1, "a number from 0 to 4095");
 }
 
 void read_member(Given& given, const std::string& text) {
@@ -71,9 +73,13 @@ const std::vector<Parameter>& parameters() {
         {"shard", read_shard},
         {"member", read_member},
         {"shards",
-         [](Given& g, const auto& v) { read_number(g.shards, v, 1, "a number from 1 to 4096"); }},
+         [](Given& g, const auto& v) {
+             read_number(g.shards, v, 1, most_shards, "a number from 1 to 4096");
+         }},
         {"replicas",
-         [](Given& g, const auto& v) { read_number(g.replicas, v, 1, "a number from 1 to 4096"); }},
+         [](Given& g, const auto& v) {
+             read_number(g.replicas, v, 1, most_replicas, "a number from 1 to 4");
+         }},
         {"node",
          [](Given& g, const auto& v) {
              if (v.empty()) throw support::UsageError("must be the name of a node");

@@ -166,6 +166,25 @@ TEST_CASE("Listing: beyond a limit a new selection is refused, and those in use 
     CHECK_THROWS_AS(views.body(shard(0, 4), start + std::chrono::minutes(10)), LimitReached);
 }
 
+TEST_CASE("Listing: its selections are not larger than the limit, whatever is asked for") {
+    List list({.body_bytes = 1000});
+    list.put("a", {target(std::string(400, 'a'), "{}", "n")});
+    CHECK_NOTHROW(list.body(shard(0, 1), start));
+    CHECK_NOTHROW(list.body({}, start + std::chrono::minutes(5)));
+    const Selection node{{1, 1, true}, 0, "n"};
+    CHECK_THROWS_AS(list.body(node, start + std::chrono::minutes(9)), LimitReached);
+    // Those in use go on, also when they change.
+    list.put("a", {target(std::string(400, 'b'), "{}", "n")});
+    CHECK_NOTHROW(list.body({}, start + std::chrono::minutes(9)));
+    // The first one is not in use any more.
+    CHECK_NOTHROW(list.body(node, start + std::chrono::minutes(10)));
+    CHECK_THROWS_AS(list.body(shard(0, 1), start + std::chrono::minutes(10)), LimitReached);
+    list.put("a", {target("a", "{}", "n")});
+    CHECK_NOTHROW(list.body({}, start + std::chrono::minutes(10)));
+    CHECK_NOTHROW(list.body(node, start + std::chrono::minutes(10)));
+    CHECK_NOTHROW(list.body(shard(0, 1), start + std::chrono::minutes(10)));
+}
+
 TEST_CASE("Listing: a division that only unused selections have makes room for another one") {
     List list({.divisions = 1, .views = 3, .forget_after = std::chrono::minutes(10)});
     list.body(shard(0, 2), start);
