@@ -1,6 +1,7 @@
 #include "list_body.hpp"
 
 #define XXH_INLINE_ALL  // the header is the whole library
+#define ZLIB_CONST      // what is compressed is not changed
 #include <xxhash.h>
 #include <zlib.h>
 #include <algorithm>
@@ -43,7 +44,7 @@ std::string compressed(std::string_view bytes) {
     while (status != Z_STREAM_END) {
         if (stream.avail_in == 0) {
             const std::string_view piece = bytes.substr(given, most);
-            stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+            stream.next_in = reinterpret_cast<const Bytef*>(piece.data());
             stream.avail_in = static_cast<uInt>(piece.size());
             given += piece.size();
         }
