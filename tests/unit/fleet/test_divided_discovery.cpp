@@ -19,12 +19,12 @@ using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
-std::vector<std::string> agents(unsigned count) {
+std::vector<std::string> part_names(unsigned count) {
     std::vector<std::string> names;
     for (unsigned i = 0; i < count; ++i) names.push_back("agent-" + std::to_string(i));
     return names;
 }
-FleetViewPtr agent_view(unsigned count) { return std::make_shared<const FleetView>(agents(count)); }
+FleetViewPtr agent_view(unsigned count) { return std::make_shared<const FleetView>(part_names(count)); }
 
 DiscoveryConfig divided_pods(unsigned slots = 256) {
     return {.role = Role::pod, .division = {DivideBy::objects, slots}};
@@ -83,7 +83,7 @@ TEST_CASE("DividedDiscovery: the members have all objects together, and each has
         for (const unsigned slots : {1U, 64U, 256U, 4096U}) {
             std::vector<ObjectShare> shares;
             double sum = 0;
-            for (const std::string& name : agents(count)) {
+            for (const std::string& name : part_names(count)) {
                 PartMember member(name);
                 member.learn(view);
                 const auto part = member.discovery.part_of(divided_pods(slots));
@@ -161,7 +161,7 @@ TEST_CASE("DividedDiscovery: members that come back end their hand-over") {
 
 TEST_CASE("DividedDiscovery: each namespace has one member, whatever the other namespaces are") {
     std::vector<std::string> all;
-    for (const std::string& name : agents(4)) {
+    for (const std::string& name : part_names(4)) {
         PartMember member(name);
         member.learn(agent_view(4));
         const auto many = member.namespaces(40);
