@@ -172,11 +172,13 @@
 // fleet
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
 #include "k8s_sd/detail/fleet/group_share.ipp"
+#include "k8s_sd/detail/fleet/kept_view.ipp"
 #include "k8s_sd/detail/fleet/lease_keeper.ipp"
 #include "k8s_sd/detail/fleet/lease_members.ipp"
 #include "k8s_sd/detail/fleet/lease_sights.ipp"
 #include "k8s_sd/detail/fleet/lease_text.ipp"
 #include "k8s_sd/detail/fleet/membership.ipp"
+#include "k8s_sd/detail/fleet/packed_view.ipp"
 #include "k8s_sd/detail/fleet/service_members.ipp"
 #include "k8s_sd/detail/fleet/slice_members.ipp"
 #include "k8s_sd/detail/fleet/static_members.ipp"
