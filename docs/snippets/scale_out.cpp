@@ -39,6 +39,15 @@ void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
     static_cast<void>(status);
 }
 
+[[maybe_unused]] static k8s_sd::MembershipConfig keep_the_view(boost::asio::io_context& io,
+                                                               const std::string& pod_name) {
+    //[kept_view
+    return {.source = k8s_sd::service_members(io.get_executor(), "agents"),
+            .self = pod_name,
+            .snapshot_directory = "/var/lib/agent/sd"};  // that of WarmStart may be the same
+    //]
+}
+
 //[handover
 struct Scrapes {
     boost::asio::steady_timer timer;
@@ -73,9 +82,9 @@ struct Scraper final : k8s_sd::TargetHandler {
                                           const k8s_sd::TargetGroupDiff& diff,
                                           const k8s_sd::FleetShare& share) {
     //[groups
-    tell(mine.apply(diff));                                           // of the Discoverer
-    tell(mine.share(share, std::chrono::steady_clock::now()));        // of the Membership
-    tell(mine.finish_handovers(std::chrono::steady_clock::now()));    // at next_handover()
+    tell(mine.apply(diff));                                         // of the Discoverer
+    tell(mine.share(share, std::chrono::steady_clock::now()));      // of the Membership
+    tell(mine.finish_handovers(std::chrono::steady_clock::now()));  // at next_handover()
     //]
 }
 

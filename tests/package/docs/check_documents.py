@@ -36,6 +36,8 @@ WHERE_IS = {
         {"detail/groups/watch_set.ipp": "cluster_wide_from"},
     "When does a change of the members of a fleet count?":
         {"detail/fleet/view_machine.ipp": "TimePoint ViewMachine::due_of("},
+    "How does a view outlive a restart?":
+        {"detail/fleet/kept_view.hpp": "void keep(FleetViewPtr);"},
     "Which member owns a target?":
         {"detail/fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
     "What is a member, of an EndpointSlice?":
