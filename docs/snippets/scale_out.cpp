@@ -41,6 +41,15 @@ void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
     static_cast<void>(status);
 }
 
+[[maybe_unused]] static k8s_sd::MembershipConfig keep_the_view(boost::asio::io_context& io,
+                                                               const std::string& pod_name) {
+    //[kept_view
+    return {.source = k8s_sd::service_members(io.get_executor(), "agents"),
+            .self = pod_name,
+            .snapshot_directory = "/var/lib/agent/sd"};  // that of WarmStart may be the same
+    //]
+}
+
 //[handover
 struct Scrapes {
     boost::asio::steady_timer timer;

@@ -183,11 +183,14 @@ void adapt(k8s_sd::DiscoveryConfig& config, const FleetOptions& options) {
 
 k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& executor,
                                            const FleetOptions& options,
-                                           const k8s_sd::DiscoveryConfig& server) {
+                                           const k8s_sd::DiscoveryConfig& server,
+                                           const k8s_sd::WarmStart& warm) {
     k8s_sd::MembershipConfig config;
     config.self = options.self.empty() ? own_name() : options.self;
     config.replicas = options.replicas;
     config.rules = options.rules;
+    config.snapshot_directory = warm.directory;
+    config.snapshot_max_age = warm.max_age;
     if (options.members != 0) {
         try {
             config.source = k8s_sd::static_members(

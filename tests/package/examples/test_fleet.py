@@ -173,6 +173,24 @@ class Snapshots(unittest.TestCase):
             self.assertIn('"unconfirmed":true', result.stdout)
             self.assertIn('"source":"pod/shop/', result.stdout)
 
+    def test_a_member_has_its_share_while_the_server_is_away(self):
+        with tempfile.TemporaryDirectory() as parent:
+            folder = os.path.join(parent, "snapshots")
+            with running("scraper", "--sim", "--report-interval", "0") as cluster:
+                cluster.line_with("start")
+                port = listening_port(cluster.process.pid)
+                options = ("--api-server", f"http://127.0.0.1:{port}", "--fleet-leases", "agents",
+                           "--fleet-namespace", "shop", "--member", "agent-0",
+                           "--snapshot-dir", folder)
+                with running("discover", *options) as program:
+                    view = program.line_with("member agent-0 of 1: agent-0$").group(0)
+                    self.assertEqual(program.signal(signal.SIGTERM), 0)
+            result = subprocess.run(
+                command("discover", options + ("--timeout", 2)), env=environment(), text=True,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+            # Long lines are cut.
+            self.assertIn(view + "; the view is that of before", result.stdout)
+
 
 def listening_port(pid):
     """The API server's of `scraper --sim`: the first socket that listens."""

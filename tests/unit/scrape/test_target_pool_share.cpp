@@ -3,6 +3,7 @@
 #include "support/strict_scraper.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <list>
@@ -237,6 +238,58 @@ TEST_CASE("TargetPool: a target that new labels of the shard give to this member
     CHECK(a.pool.share_counts().moving == 0);
     a.pass(1h);
     CHECK(a.pool.active_count() == 1);
+}
+
+/// Only counts.
+struct CountingHandler final : TargetHandler {
+    void stop(TargetId, const ScrapeTargetPtr&, StopReason reason) noexcept override {
+        ++(reason == StopReason::moved ? moved : gone);
+    }
+    void keep(TargetId, const ScrapeTargetPtr&) noexcept override {}
+    void start(TargetId, const ScrapeTargetPtr&) noexcept override { ++started; }
+    std::size_t started = 0, moved = 0, gone = 0;
+};
+
+/// As of a file, which is one group. Work for each pair of targets would take minutes.
+TEST_CASE("TargetPool: a group of 100 000 targets is handed over, and changes meanwhile") {
+    constexpr std::size_t count = 100'000;
+    std::vector<LabelMap> targets;
+    for (std::size_t i = 0; i < count; ++i) {
+        targets.push_back({{"__address__", "h:" + std::to_string(i)}});
+    }
+    const auto before = make_group("file", targets);
+    std::reverse(targets.begin(), targets.end());
+    const auto after = make_group("file", targets);
+
+    TimePoint now{1h};
+    CountingHandler handler;
+    TargetPool pool(shared_job(), handler);
+    pool.share(FleetShare(one, "a"), now);
+    pool.apply(full_diff({before}));
+    CHECK(handler.started == count);
+    // Half of them move, and ten seconds later the rest.
+    pool.share(FleetShare(two, "a"), now);
+    const std::size_t first = pool.share_counts().moving;
+    CHECK(first > count / 3);
+    CHECK(first < count * 2 / 3);
+    now += 10s;
+    pool.share(FleetShare(view_of({"b"}), "a"), now);
+    CHECK(pool.share_counts().moving == count);
+
+    pool.apply(change({{after, before, false}}));
+    CHECK(pool.share_counts().moving == count);
+    CHECK(handler.moved == 0);
+    now += 20s;
+    pool.finish_handovers(now);
+    CHECK(handler.moved == first);
+    CHECK(pool.share_counts().moving == count - first);
+    now += 10s;
+    pool.finish_handovers(now);
+    CHECK(handler.moved == count);
+    CHECK(handler.gone == 0);
+    CHECK(handler.started == count);
+    CHECK(pool.active_count() == 0);
+    CHECK(pool.share_counts().others == count);
 }
 
 TEST_CASE("TargetPool: pools count together what they share") {

@@ -1,0 +1,85 @@
+#include "k8s_sd/detail/net/snapshot_files.hpp"
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+#include <chrono>
+#include <map>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// The directories that a context has open.
+class SnapshotDirectories final : public asio::execution_context::service {
+ public:
+    static asio::execution_context::id id;
+    explicit SnapshotDirectories(asio::execution_context& context)
+        : asio::execution_context::service(context) {}
+
+    std::shared_ptr<const SnapshotFiles> get(const std::string& path) {
+        const std::lock_guard lock(mutex_);
+        std::weak_ptr<const SnapshotFiles>& known = files_[path];
+        auto files = known.lock();
+        if (!files) known = files = std::make_shared<const SnapshotFiles>(path);
+        return files;
+    }
+
+ private:
+    void shutdown() override {}
+
+    std::mutex mutex_;
+    std::map<std::string, std::weak_ptr<const SnapshotFiles>> files_;
+};
+asio::execution_context::id SnapshotDirectories::id;
+
+}  // namespace
+
+std::shared_ptr<const SnapshotFiles> SnapshotFiles::of(const asio::any_io_executor& executor,
+                                                       const std::string& path) {
+    auto& context = asio::query(executor, asio::execution::context);
+    return asio::use_service<SnapshotDirectories>(context).get(path);
+}
+
+/// One that could not be opened is tried again: another program may have ended.
+std::shared_ptr<const SnapshotDirectory> SnapshotFiles::directory(std::string& problem) const {
+    const std::lock_guard lock(mutex_);
+    if (!directory_) directory_ = SnapshotDirectory::open(path_, problem);
+    if (!directory_) problem = "the directory " + problem;
+    return directory_;
+}
+
+ReadSnapshot SnapshotFiles::read(const std::string& name, const SnapshotKey& key, Duration max_age,
+                                 std::size_t max_bytes) const {
+    ReadSnapshot result;
+    const auto open = directory(result.problem);
+    if (!open) return result;
+    std::string bytes;
+    result.problem = open->read(name, max_bytes, bytes, result.is_missing);
+    if (result.problem.empty()) {
+        result = read_snapshot(bytes, key, max_age, std::chrono::system_clock::now());
+    }
+    if (!result.problem.empty()) result.problem.insert(0, "the file ");
+    return result;
+}
+
+void SnapshotFiles::remove_old(std::string_view suffix, Duration age) const {
+    std::string ignored;
+    if (const auto open = directory(ignored)) open->remove_old(suffix, age);
+}
+
+std::string SnapshotFiles::write(const std::string& name, const SnapshotKey& key,
+                                 std::size_t max_bytes,
+                                 const std::function<std::string()>& payload) const {
+    const std::lock_guard lock(writing_);
+    std::string problem;
+    const auto open = directory(problem);
+    if (!open) return problem;
+    const std::string bytes = snapshot_bytes(key, std::chrono::system_clock::now(), payload());
+    if (bytes.size() > max_bytes) {
+        return "it takes more than " + std::to_string(max_bytes) + " bytes";
+    }
+    return open->write(name, bytes);
+}
+
+}  // namespace k8s_sd::inline v0::detail
