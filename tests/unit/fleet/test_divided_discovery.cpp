@@ -24,7 +24,9 @@ std::vector<std::string> part_names(unsigned count) {
     for (unsigned i = 0; i < count; ++i) names.push_back("agent-" + std::to_string(i));
     return names;
 }
-FleetViewPtr agent_view(unsigned count) { return std::make_shared<const FleetView>(part_names(count)); }
+FleetViewPtr agent_view(unsigned count) {
+    return std::make_shared<const FleetView>(part_names(count));
+}
 
 DiscoveryConfig divided_pods(unsigned slots = 256) {
     return {.role = Role::pod, .division = {DivideBy::objects, slots}};
@@ -179,6 +181,25 @@ TEST_CASE("DividedDiscovery: each namespace has one member, whatever the other n
     CHECK(std::unique(all.begin(), all.end()) == all.end());
 }
 
+TEST_CASE("DividedDiscovery: a configuration that names no namespace has those of the cluster") {
+    std::vector<std::string> all;
+    for (const std::string& name : part_names(3)) {
+        PartMember member(name);
+        member.learn(agent_view(3));
+        CHECK(member.namespaces(0).empty());
+        member.discovery.set_namespaces(divided_namespaces(30).namespaces);
+        const auto mine = member.namespaces(0);
+        CHECK(mine == member.namespaces(30));
+        all.insert(all.end(), mine.begin(), mine.end());
+        DiscoveryConfig config = divided_namespaces(1);
+        config.namespaces.emplace_back();
+        CHECK(member.discovery.part_of(config)->namespaces == mine);
+        member.discovery.set_namespaces({});
+        CHECK(member.namespaces(0).empty());
+    }
+    CHECK(all.size() == 30);
+}
+
 TEST_CASE("DividedDiscovery: a part is not known before the members are, or that there are none") {
     PartMember member("agent-0");
     FleetStatus status;
@@ -216,16 +237,13 @@ TEST_CASE("Division: what cannot be divided is refused in words") {
     };
     CHECK(problem(divided_pods()) == "fine");
     CHECK(problem(divided_namespaces(2)) == "fine");
-    CHECK(problem(divided_namespaces(0)) == "division: name the namespaces to divide");
+    CHECK(problem(divided_namespaces(0)) == "fine");
     DiscoveryConfig config = divided_namespaces(2);
     config.role = Role::node;
     CHECK(problem(config) == "division: nodes have no namespace; divide them by objects");
     config = divided_pods();
     config.role = Role::ingress;
     CHECK_THAT(problem(config), ContainsSubstring("divide it by namespaces"));
-    config = divided_namespaces(2);
-    config.namespaces.emplace_back();
-    CHECK(problem(config) == "division: name the namespaces to divide");
     for (const unsigned slots : {0U, 3U, 8192U}) {
         CHECK(problem(divided_pods(slots)) ==
               "division.slots: must be a power of two, at most 4096");
@@ -239,7 +257,11 @@ TEST_CASE("Division: what a configuration can be divided by") {
     CHECK(usual_division({.role = Role::ingress, .namespaces = {"a", "b"}}).by ==
           DivideBy::namespaces);
     CHECK(usual_division({.role = Role::ingress, .namespaces = {"a"}}).by == DivideBy::nothing);
-    CHECK(usual_division({.role = Role::endpoints}).by == DivideBy::nothing);
+    CHECK(usual_division({.role = Role::endpoints}).by == DivideBy::namespaces);
+    CHECK(usual_division({.role = Role::endpoints, .namespaces = {"a", ""}}).by ==
+          DivideBy::namespaces);
+    CHECK(usual_division({.role = Role::endpoints, .own_namespace = true}).by == DivideBy::nothing);
+    CHECK(usual_division({.role = Role::pod, .own_namespace = true}).by == DivideBy::objects);
     CHECK(usual_division({.role = Role::pod, .namespaces = {"a", ""}}).by == DivideBy::objects);
 }
 
