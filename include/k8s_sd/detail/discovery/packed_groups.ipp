@@ -140,9 +140,9 @@ class GroupUnpacker {
         for (std::size_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::size_t shape = reader_.number();
             const std::string_view packed = reader_.text();
-            if (shape >= shapes_.size() || !fits(packed, shapes_[shape]->entries().size())) {
-                return reader_.fail();
-            }
+            const bool usable = !reader_.failed() && shape < shapes_.size() &&
+                                fits(packed, shapes_[shape]->entries().size());
+            if (!usable) return reader_.fail();
             spend(sizeof(LabelBlock) + sizeof(LabelBlockPtr) + packed.size());
             blocks_.push_back(LabelBlock::make(shapes_[shape], packed));
         }
