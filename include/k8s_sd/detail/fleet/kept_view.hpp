@@ -10,6 +10,7 @@
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
