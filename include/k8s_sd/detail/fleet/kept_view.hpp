@@ -10,21 +10,12 @@
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 
 namespace k8s_sd::inline v0::detail {
-
-/// A view of a file, or why there is none.
-struct LoadedView {
-    FleetViewPtr view{};
-    std::chrono::seconds age{};
-    std::string problem{};  ///< empty: none
-    bool is_missing = false;
-};
 
 /// The file that keeps the view of a fleet over restarts.
 struct ViewFile {
@@ -53,7 +44,9 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     std::string words() const;
 
  private:
-    void on_loaded(const LoadedView&);
+    void on_loaded(const FileBytes&);
+    void ignore(const std::string& problem);
+    std::string view_bytes() const;
     void write();
     void on_written(const std::string& problem);
     void set(std::string& words, std::string now);
