@@ -36,7 +36,7 @@ struct MembershipConfig {
     /// they are. Then the rules decide, as after an outage. The directory is one as that of
     /// WarmStart, and may be the same. Empty: no file.
     ///
-    /// A file of another fleet, member or number of replicas, and one that is damaged or too old,
+    /// Another fleet, member or number of replicas has another file. One that is damaged or too old
     /// is ignored, with one line in the log and in the status.
     std::string snapshot_directory{};
     /// A file is ignored if no program has gone by it for so long. A program that runs writes it

@@ -164,33 +164,33 @@ TEST_CASE("SnapshotDirectory: what nobody has written for long goes, and nothing
 
 TEST_CASE("SnapshotFiles: what is written is read by another program, and one of a context") {
     Directory d;
-    const auto write = [](const SnapshotFiles& files, const std::string& payload) {
-        return files.write("a", ours, 1000, [&] { return payload; });
+    const auto write = [](const SnapshotFiles& files, const std::string& bytes) {
+        return files.write("a", 1000, [&] { return bytes; });
     };
     {
         asio::io_context context;
         const auto files = SnapshotFiles::of(context.get_executor(), d.path);
         CHECK(files == SnapshotFiles::of(context.get_executor(), d.path));
-        CHECK(files->read("a", ours, 1h, 1000).is_missing);
+        CHECK(files->read("a", 1000).is_missing);
         CHECK(write(*files, "one").empty());
-        CHECK(files->read("a", ours, 1h, 1000).payload == "one");
-        CHECK(SnapshotFiles(d.path).read("a", ours, 1h, 1000).problem ==
+        CHECK(files->read("a", 1000).bytes == "one");
+        CHECK(SnapshotFiles(d.path).read("a", 1000).problem ==
               "the directory is in use by another program");
-        CHECK(write(*files, std::string(1000, 'x')) == "it takes more than 1000 bytes");
+        CHECK(write(*files, std::string(1001, 'x')) == "it takes more than 1000 bytes");
     }
     const SnapshotFiles next(d.path);
-    CHECK(next.read("a", ours, 1h, 1000).payload == "one");
-    CHECK(next.read("a", ours, 1h, 10).problem == "the file is too large");
+    CHECK(next.read("a", 1000).bytes == "one");
+    CHECK(next.read("a", 2).problem == "the file is too large");
 }
 
 TEST_CASE("SnapshotFiles: a directory that cannot be opened is tried again") {
     Directory d;
     auto other = d.open();
     const SnapshotFiles files(d.path);
-    CHECK(files.write("a", ours, 1000, [] { return "one"; }) ==
+    CHECK(files.write("a", 1000, [] { return "one"; }) ==
           "the directory is in use by another program");
     other.reset();
-    CHECK(files.write("a", ours, 1000, [] { return "one"; }).empty());
+    CHECK(files.write("a", 1000, [] { return "one"; }).empty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -43,26 +44,27 @@ bool is_kept(std::string_view label, const std::vector<std::string>& annotations
 
 LoadedGroups load_groups(const SnapshotFiles& files, const SnapshotIdentity& identity,
                          const WarmStart& options) {
-    ReadSnapshot read =
-        files.read(file_name(identity), group_key(identity), options.max_age, options.max_bytes);
+    FileBytes file = files.read(file_name(identity), options.max_bytes);
     // Configurations come and go; what nobody can use any more goes, too.
     files.remove_old(file_suffix, options.max_age);
-    LoadedGroups loaded{
-        .age = read.age, .problem = std::move(read.problem), .is_missing = read.is_missing};
-    if (!loaded.problem.empty()) return loaded;
-    if (auto groups = unpack_groups(read.payload)) {
-        loaded.groups = std::move(*groups);
-    } else {
-        loaded.problem = "the file is damaged";
+    if (!file.problem.empty()) {
+        return {.problem = std::move(file.problem), .is_missing = file.is_missing};
     }
-    return loaded;
+    const auto now = std::chrono::system_clock::now();
+    const ReadSnapshot read =
+        read_snapshot(std::exchange(file.bytes, {}), group_key(identity), options.max_age, now);
+    if (!read.problem.empty()) return {.problem = "the file " + read.problem};
+    auto groups = unpack_groups(read.payload);
+    if (!groups) return {.problem = "the file is damaged"};
+    return {.groups = std::move(*groups), .age = read.age};
 }
 
 std::string save_groups(const SnapshotFiles& files, const SnapshotIdentity& identity,
                         const std::vector<TargetGroupPtr>& groups, const WarmStart& options) {
-    return files.write(file_name(identity), group_key(identity), options.max_bytes, [&] {
-        return pack_groups(
-            groups, [&](std::string_view label) { return is_kept(label, options.annotations); });
+    const auto keep = [&](std::string_view label) { return is_kept(label, options.annotations); };
+    return files.write(file_name(identity), options.max_bytes, [&] {
+        return snapshot_bytes(group_key(identity), std::chrono::system_clock::now(),
+                              pack_groups(groups, keep));
     });
 }
 

@@ -17,14 +17,6 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A view of a file, or why there is none.
-struct LoadedView {
-    FleetViewPtr view{};
-    std::chrono::seconds age{};
-    std::string problem{};  ///< empty: none
-    bool is_missing = false;
-};
-
 /// The file that keeps the view of a fleet over restarts.
 struct ViewFile {
     std::string directory{};
@@ -52,7 +44,9 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     std::string words() const;
 
  private:
-    void on_loaded(const LoadedView&);
+    void on_loaded(const FileBytes&);
+    void ignore(const std::string& problem);
+    std::string view_bytes() const;
     void write();
     void on_written(const std::string& problem);
     void set(std::string& words, std::string now);

@@ -17,26 +17,18 @@ std::string view_file_name(const ViewFile& file) { return hex(file.identity, 16)
 SnapshotKey view_key(const ViewFile& file) { return {"view 1", file.identity}; }
 
 /// Memory may be short.
-LoadedView load_view(const SnapshotFiles& files, const ViewFile& file) {
+FileBytes read_view_file(const SnapshotFiles& files, const ViewFile& file) {
     try {
-        const ReadSnapshot read =
-            files.read(view_file_name(file), view_key(file), file.max_age, most_view_bytes);
-        LoadedView loaded{.age = read.age, .problem = read.problem, .is_missing = read.is_missing};
-        if (!loaded.problem.empty()) return loaded;
-        loaded.view = unpack_view(read.payload);
-        if (!loaded.view) loaded.problem = "the file is damaged";
-        return loaded;
+        return files.read(view_file_name(file), most_view_bytes);
     } catch (const std::exception& e) {
         return {.problem = std::string("the file takes more than there is: ") + e.what()};
     }
 }
 
-std::string save_view(const SnapshotFiles& files, const ViewFile& file, const FleetView& view) {
+std::string write_view_file(const SnapshotFiles& files, const ViewFile& file,
+                            const std::string& bytes) {
     try {
-        const std::string payload = pack_view(view);
-        if (!unpack_view(payload)) return "there are too many members, or one with a strange name";
-        return files.write(view_file_name(file), view_key(file), most_view_bytes,
-                           [&] { return payload; });
+        return files.write(view_file_name(file), most_view_bytes, [&] { return bytes; });
     } catch (const std::exception& e) {
         return std::string("it takes more than there is: ") + e.what();
     }
@@ -80,35 +72,42 @@ void KeptView::set(std::string& words, std::string now) {
 void KeptView::load(std::function<void(const FleetViewPtr&)> on_known) {
     on_known_ = std::move(on_known);
     timer_ = clock_->make_timer(strand_);
-    reading_ = LateAnswers::async_ask<LoadedView>(
+    reading_ = LateAnswers::async_ask<FileBytes>(
         strand_, nullptr,
-        [this](const std::function<void(LoadedView)>& land) {
+        [this](const std::function<void(FileBytes)>& land) {
             const auto call = [land, files = files_, file = file_] {
-                land(load_view(*files, file));
+                land(read_view_file(*files, file));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
-        [](const std::string& problem) { return LoadedView{.problem = problem}; },
-        [weak = weak_from_this()](const LoadedView& loaded) {
-            if (const auto self = weak.lock()) self->on_loaded(loaded);
+        [](const std::string& problem) { return FileBytes{.problem = problem}; },
+        [weak = weak_from_this()](const FileBytes& read) {
+            if (const auto self = weak.lock()) self->on_loaded(read);
         });
 }
 
-void KeptView::on_loaded(const LoadedView& loaded) {
+void KeptView::on_loaded(const FileBytes& file) {
     reading_.cancel();
-    const auto on_known = std::exchange(on_known_, nullptr);
-    if (loaded.is_missing) return;
-    if (!loaded.problem.empty()) {
-        ++metrics_->snapshots_ignored;
-        const std::string words = what_ + " is ignored: " + loaded.problem;
-        if (on_known) set(read_words_, words);
-        return log_.log(LogLevel::warning, words);
-    }
+    if (file.is_missing) return;
+    if (!file.problem.empty()) return ignore(file.problem);
+    const ReadSnapshot read =
+        read_snapshot(file.bytes, view_key(file_), file_.max_age, std::chrono::system_clock::now());
+    if (!read.problem.empty()) return ignore("the file " + read.problem);
+    const FleetViewPtr view = unpack_view(read.payload);
+    if (!view) return ignore("the file is damaged");
     // An empty one says as little as none.
-    if (!on_known || loaded.view->size() == 0) return;
+    const auto on_known = std::exchange(on_known_, nullptr);
+    if (!on_known || view->size() == 0) return;
     set(read_words_,
-        "the view is that of before the restart, " + std::to_string(loaded.age.count()) + " s old");
-    on_known(loaded.view);
+        "the view is that of before the restart, " + std::to_string(read.age.count()) + " s old");
+    on_known(view);
+}
+
+void KeptView::ignore(const std::string& problem) {
+    ++metrics_->snapshots_ignored;
+    const std::string words = what_ + " is ignored: " + problem;
+    if (std::exchange(on_known_, nullptr)) set(read_words_, words);
+    log_.log(LogLevel::warning, words);
 }
 
 void KeptView::on_seen() {
@@ -128,8 +127,8 @@ void KeptView::write() {
     written_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
         [this](const std::function<void(std::string)>& land) {
-            const auto call = [land, files = files_, file = file_, view = view_] {
-                land(save_view(*files, file, *view));
+            const auto call = [land, files = files_, file = file_, bytes = view_bytes()] {
+                land(write_view_file(*files, file, bytes));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being written");
         },
@@ -137,6 +136,16 @@ void KeptView::write() {
         [weak = weak_from_this()](const std::string& problem) {
             if (const auto self = weak.lock()) self->on_written(problem);
         });
+}
+
+/// Not in the thread that writes them, which may be there at the end of the process: OpenSSL then
+/// frees what a checksum needs.
+std::string KeptView::view_bytes() const {
+    const std::string payload = pack_view(*view_);
+    if (!unpack_view(payload)) {
+        throw std::runtime_error("there are too many members, or one with a strange name");
+    }
+    return snapshot_bytes(view_key(file_), std::chrono::system_clock::now(), payload);
 }
 
 void KeptView::on_written(const std::string& problem) {

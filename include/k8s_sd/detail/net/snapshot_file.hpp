@@ -29,10 +29,9 @@ struct SnapshotKey {
 std::string snapshot_bytes(const SnapshotKey&, std::chrono::system_clock::time_point created,
                            std::string_view payload);
 
-/// A file that was read, or why it is ignored.
+/// What a file says, or why it is ignored.
 struct ReadSnapshot {
-    std::string problem{};  ///< in words; empty: none
-    bool is_missing = false;
+    std::string problem{};  ///< in words, of the file: "is damaged"; empty: none
     std::string payload{};
     std::chrono::seconds age{};
 };

@@ -16,18 +16,24 @@ namespace k8s_sd::inline v0::detail {
 
 namespace asio = boost::asio;
 
+/// A file that was read, or why there is none.
+struct FileBytes {
+    std::string problem{};  ///< in words; empty: none
+    bool is_missing = false;
+    std::string bytes{};
+};
+
 /// The snapshots of one directory, which is opened when it is needed. Its functions block; they may
 /// be called on any thread, and after the end of every context.
 class SnapshotFiles {
  public:
     explicit SnapshotFiles(std::string path) : path_(std::move(path)) {}
 
-    ReadSnapshot read(const std::string& name, const SnapshotKey&, Duration max_age,
-                      std::size_t max_bytes) const;
-    /// \param payload  called when it is the turn of this file: one at a time takes memory
+    FileBytes read(const std::string& name, std::size_t max_bytes) const;
+    /// \param bytes  called when it is the turn of this file: one at a time takes memory
     /// \returns why it is not there; empty: it is
-    std::string write(const std::string& name, const SnapshotKey&, std::size_t max_bytes,
-                      const std::function<std::string()>& payload) const;
+    std::string write(const std::string& name, std::size_t max_bytes,
+                      const std::function<std::string()>& bytes) const;
 
     /// See SnapshotDirectory.
     void remove_old(std::string_view suffix, Duration age) const;

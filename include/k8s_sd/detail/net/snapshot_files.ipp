@@ -2,7 +2,6 @@
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/query.hpp>
-#include <chrono>
 #include <map>
 #include <utility>
 
@@ -49,16 +48,11 @@ std::shared_ptr<const SnapshotDirectory> SnapshotFiles::directory(std::string& p
     return directory_;
 }
 
-ReadSnapshot SnapshotFiles::read(const std::string& name, const SnapshotKey& key, Duration max_age,
-                                 std::size_t max_bytes) const {
-    ReadSnapshot result;
+FileBytes SnapshotFiles::read(const std::string& name, std::size_t max_bytes) const {
+    FileBytes result;
     const auto open = directory(result.problem);
     if (!open) return result;
-    std::string bytes;
-    result.problem = open->read(name, max_bytes, bytes, result.is_missing);
-    if (result.problem.empty()) {
-        result = read_snapshot(bytes, key, max_age, std::chrono::system_clock::now());
-    }
+    result.problem = open->read(name, max_bytes, result.bytes, result.is_missing);
     if (!result.problem.empty()) result.problem.insert(0, "the file ");
     return result;
 }
@@ -68,18 +62,17 @@ void SnapshotFiles::remove_old(std::string_view suffix, Duration age) const {
     if (const auto open = directory(ignored)) open->remove_old(suffix, age);
 }
 
-std::string SnapshotFiles::write(const std::string& name, const SnapshotKey& key,
-                                 std::size_t max_bytes,
-                                 const std::function<std::string()>& payload) const {
+std::string SnapshotFiles::write(const std::string& name, std::size_t max_bytes,
+                                 const std::function<std::string()>& bytes) const {
     const std::lock_guard lock(writing_);
     std::string problem;
     const auto open = directory(problem);
     if (!open) return problem;
-    const std::string bytes = snapshot_bytes(key, std::chrono::system_clock::now(), payload());
-    if (bytes.size() > max_bytes) {
+    const std::string content = bytes();
+    if (content.size() > max_bytes) {
         return "it takes more than " + std::to_string(max_bytes) + " bytes";
     }
-    return open->write(name, bytes);
+    return open->write(name, content);
 }
 
 }  // namespace k8s_sd::inline v0::detail
