@@ -12,6 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace snippets::scale_out {
@@ -99,7 +100,8 @@ struct Scraper final : k8s_sd::TargetHandler {
     //[part
     config.division = k8s_sd::usual_division(config);  // the same in all members
     parts.share(share, now);                           // of the Membership; the pools are told, too
-    manager.apply_config({{.name = "job", .configs = parts.parts_of({config})}});
+    manager.apply_config(
+        {{.name = "job", .configs = parts.parts_of({config}), .supersede_timeout = std::nullopt}});
     //]
     //[part_synced
     if (parts.knows_part(membership.status()) && manager.status().front().synced) {

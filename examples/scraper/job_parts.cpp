@@ -50,6 +50,12 @@ bool JobParts::known(const k8s_sd::FleetStatus& fleet) const {
     return !divided_ || (discovery_.knows_part(fleet) && (!namespace_watcher_ || has_namespaces_));
 }
 
+std::string JobParts::problem() const {
+    if (!namespace_watcher_) return {};
+    const std::string message = namespace_watcher_->status().message;
+    return message.empty() ? message : "the namespaces to divide are not known: " + message;
+}
+
 std::size_t JobParts::place_in_file(const k8s_sd::ConfigFailure& failure) const {
     const auto job = std::find_if(whole_.begin(), whole_.end(),
                                   [&](const auto& j) { return j.name == failure.job; });
@@ -68,7 +74,11 @@ void JobParts::stop() {
 
 void JobParts::update() {
     parts_ = whole_;
-    for (k8s_sd::Job& job : parts_) job.configs = discovery_.parts_of(job.configs);
+    for (k8s_sd::Job& job : parts_) {
+        job.configs = discovery_.parts_of(job.configs);
+        // While the server is away, targets of the part before are better than none.
+        if (divided_) job.supersede_timeout.reset();
+    }
 }
 
 void JobParts::finish_handovers_later() {

@@ -31,6 +31,8 @@ class JobParts {
     const std::vector<k8s_sd::Job>& jobs() const noexcept { return parts_; }
     /// Whether jobs() are what they are going to be, as far as anybody can know.
     bool known(const k8s_sd::FleetStatus&) const;
+    /// Why the namespaces of the cluster cannot be watched; empty: they can, or need not.
+    std::string problem() const;
     /// Configurations of which this member has no part are not among those that can fail.
     std::size_t place_in_file(const k8s_sd::ConfigFailure&) const;
     void stop();

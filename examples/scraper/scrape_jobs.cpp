@@ -117,6 +117,7 @@ void ScrapeJobs::report(std::function<void()> then) const {
 }
 
 void ScrapeJobs::report_configs() const {
+    if (const std::string problem = parts_.problem(); !problem.empty()) events_.print(problem);
     for (const k8s_sd::JobStatus& status : manager_.status()) {
         for (const k8s_sd::JobConfigStatus& config : status.configs) {
             if (config.status.message.empty()) continue;

@@ -33,6 +33,10 @@ K8S_SD_EXPORT Division usual_division(const DiscoveryConfig&);
 /// groups, see TargetGroup::share_key(). Objects that come in two configurations with an equal
 /// division have one owner, whatever the job.
 ///
+/// A job of a DiscoveryManager with such parts has no Job::supersede_timeout: a part that changes
+/// while the server is away cannot be listed, and the targets of the one before are better than
+/// none.
+///
 /// Not thread-safe, but tied to no thread.
 class K8S_SD_EXPORT DividedDiscovery {
  public:

@@ -4,6 +4,7 @@
 #include "k8s_sd/version.hpp"
 
 #include <boost/asio/post.hpp>
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -242,10 +243,13 @@ void WarmTargets::on_status() {
 
 // --- the next snapshot ---------------------------------------------------------------------------
 
+/// What has not changed is written again before the file is too old.
 void WarmTargets::write_later() {
     if (waits_ || writing_ || stopped_) return;
-    waits_ = true;
-    const Duration pause = options_.write_interval + jitter_.uniform(options_.write_interval / 2);
+    waits_ = changed_;
+    const Duration interval = changed_ ? options_.write_interval
+                                       : std::max(options_.write_interval, options_.max_age / 4);
+    const Duration pause = interval + jitter_.uniform(interval / 2);
     timer_->expires_at(clock_->now() + pause, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
@@ -299,7 +303,7 @@ void WarmTargets::on_written(const std::string& problem) {
         if (changed_ && problem.empty()) return write();
         return end();
     }
-    if (changed_) write_later();
+    write_later();
 }
 
 }  // namespace detail
