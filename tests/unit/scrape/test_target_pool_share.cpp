@@ -417,6 +417,25 @@ TEST_CASE("TargetPool: a target that moves goes on when another configuration br
     CHECK(a.scraper.complaints == "");
 }
 
+TEST_CASE("TargetPool: a snapshot does not make unconfirmed what another provider has") {
+    test::StrictScraper scraper;
+    TargetPool pool(shared_job(), scraper);
+    TargetGroupDiff snapshot = full_diff({pod_at("1:1"), pod_at("2:2")});
+    snapshot.unconfirmed = true;
+    pool.apply(provider_diff(1, full_diff({pod_at("1:1"), pod_at("3:3")})));
+    pool.apply(provider_diff(2, snapshot));
+    // The same object of another cluster is another target.
+    TargetGroupDiff elsewhere = full_diff({make_group("pod/3:3", {{{"__address__", "4:4"}}}, {})});
+    elsewhere.unconfirmed = true;
+    pool.apply(provider_diff(3, elsewhere));
+    std::map<std::string, bool> unconfirmed;
+    for (const ScrapeTargetPtr& target : pool.active()) {
+        unconfirmed[std::string(target->get("__address__"))] = pool.unconfirmed(*target);
+    }
+    CHECK(unconfirmed == std::map<std::string, bool>{
+                             {"1:1", false}, {"2:2", true}, {"3:3", false}, {"4:4", true}});
+}
+
 TEST_CASE("TargetPool: a target that others own is explained") {
     TargetBuilder builder(shared_job());
     const LabelMap target{{"__address__", "h:1"}};
