@@ -28,15 +28,20 @@ struct Agent {
     Agent(Simulation& s, MembershipConfig config)
         : membership(s.context.get_executor(), std::move(config),
                      [this](const FleetShare& share) { told.push_back(names_of(share.view())); }) {
-        membership.async_run([this](error_code ec) { ended = ec; });
+        membership.async_run([end = ended_](error_code ec) { *end = ec; });
     }
     std::string view() const { return names_of(membership.share().view()); }
     std::string hold() const { return std::string(to_string(membership.status().hold)); }
     std::vector<std::string> take() { return std::exchange(told, {}); }
+    std::optional<error_code> ended() const { return *ended_; }
 
     std::vector<std::string> told;
-    std::optional<error_code> ended;
     Membership membership;
+
+ private:
+    /// Comes to its end after the agent, which is destroyed before.
+    const std::shared_ptr<std::optional<error_code>> ended_ =
+        std::make_shared<std::optional<error_code>>();
 };
 
 using Views = std::vector<std::string>;

@@ -237,7 +237,7 @@ TEST_CASE("Membership: ends when it is cancelled, and tells nothing more") {
     agent.membership.cancel();
     agent.membership.cancel();
     s.advance(1min);
-    CHECK(agent.ended == asio::error::operation_aborted);
+    CHECK(agent.ended() == asio::error::operation_aborted);
     CHECK(agent.take().empty());
     CHECK(agent.view() == "agent-0");
     std::optional<error_code> again;
