@@ -36,6 +36,8 @@
 #include "k8s_sd/detail/net/server_traffic.ipp"
 #include "k8s_sd/detail/net/shared_credentials.ipp"
 #include "k8s_sd/detail/net/short_request.ipp"
+#include "k8s_sd/detail/net/snapshot_file.ipp"
+#include "k8s_sd/detail/net/snapshot_files.ipp"
 #include "k8s_sd/detail/net/socks5.ipp"
 #include "k8s_sd/detail/net/system_clock.ipp"
 #include "k8s_sd/detail/net/system_connector.ipp"

@@ -68,8 +68,10 @@ def bars(file, title, groups, unit):
     """
     series = list(dict.fromkeys(name for values in groups.values() for name in values))
     bar, left, top = 9, 170, 66
+    groups = {group: {name: value for name, value in values.items() if value is not None}
+              for group, values in groups.items()}
     height = top + sum(len(values) * bar + 12 for values in groups.values()) + 10
-    longest = max(value or 0 for values in groups.values() for value in values.values())
+    longest = max(value for values in groups.values() for value in values.values())
 
     def length(value):
         return math.log1p(value) / math.log1p(longest) * (WIDTH - left - 70)
@@ -84,9 +86,9 @@ def bars(file, title, groups, unit):
     for group, values in groups.items():
         out.append(text(left - 8, y + len(values) * bar / 2 + 4, group, "end"))
         for number, name in enumerate(series):
-            value = values.get(name)
-            if value is None:
+            if name not in values:
                 continue
+            value = values[name]
             out.append(f'<rect x="{left}" y="{y}" width="{max(length(value), 1):.1f}" '
                        f'height="{bar - 1}" fill="{COLOURS[number]}"/>')
             out.append(text(left + length(value) + 5, y + 8, f"{value:.0f} {unit}", "start",

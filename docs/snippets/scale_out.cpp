@@ -12,6 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace snippets::scale_out {
@@ -39,6 +40,15 @@ void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
                            : 503;
     //]
     static_cast<void>(status);
+}
+
+[[maybe_unused]] static k8s_sd::MembershipConfig keep_the_view(boost::asio::io_context& io,
+                                                               const std::string& pod_name) {
+    //[kept_view
+    return {.source = k8s_sd::service_members(io.get_executor(), "agents"),
+            .self = pod_name,
+            .snapshot_directory = "/var/lib/agent/sd"};  // that of WarmStart may be the same
+    //]
 }
 
 //[handover
@@ -90,7 +100,8 @@ struct Scraper final : k8s_sd::TargetHandler {
     //[part
     config.division = k8s_sd::usual_division(config);  // the same in all members
     parts.share(share, now);                           // of the Membership; the pools are told, too
-    manager.apply_config({{.name = "job", .configs = parts.parts_of({config})}});
+    manager.apply_config(
+        {{.name = "job", .configs = parts.parts_of({config}), .supersede_timeout = std::nullopt}});
     //]
     //[part_synced
     if (parts.knows_part(membership.status()) && manager.status().front().synced) {

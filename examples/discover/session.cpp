@@ -120,7 +120,7 @@ void Session::make_discoverers() {
 
 void Session::join_fleet() {
     member_ = std::make_unique<support::Member>(
-        io_.get_executor(), options_.fleet, options_.config,
+        io_.get_executor(), options_.fleet, options_.config, options_.warm_start,
         [this](const k8s_sd::FleetShare& share) { on_share(share); });
     for (unsigned job = 0; options_.fleet.is_fleet() && job < options_.jobs; ++job) {
         shared_jobs_.push_back({k8s_sd::GroupShare(std::to_string(job))});

@@ -80,7 +80,7 @@ class Program {
             support::usable_server(options_.server);
         }
         read_config();
-        member_.emplace(strand_, options_.fleet, options_.server,
+        member_.emplace(strand_, options_.fleet, options_.server, options_.warm_start,
                         [this](const k8s_sd::FleetShare& share) {
                             jobs_.share(share);
                             print(member_->in_words());

@@ -51,18 +51,16 @@ ScrapeJobs::ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
       workers_(std::move(workers)),
       sharding_(options.sharding),
       unconfirmed_(options.unconfirmed),
-      divided_(options.fleet.divide),
       share_(std::move(share)),
-      handover_timer_(strand_),
       events_(std::move(events)),
+      parts_(strand_, options.fleet.divide, [this] { discover(); }),
       manager_(strand_, [this](k8s_sd::JobDiff diff) { on_diff(std::move(diff)); }) {
     manager_.set_warm_start(options.warm_start);
     manager_.async_run(boost::asio::detached);
 }
 
 void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
-    whole_ = file.discovery_jobs();
-    discovery_.set_handover(handover_of(file));
+    parts_.set_jobs(file.discovery_jobs(), handover_of(file));
     discover();
     // A job that is gone stays until its last diff, which stops its targets. One that had no diff
     // yet gets none.
@@ -82,51 +80,19 @@ void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
     std::erase_if(jobs_, [](const auto& job) { return !job.second.wanted && !job.second.begun; });
 }
 
-std::vector<k8s_sd::Job> ScrapeJobs::parts() const {
-    std::vector<k8s_sd::Job> jobs = whole_;
-    for (k8s_sd::Job& job : jobs) job.configs = discovery_.parts_of(job.configs);
-    return jobs;
-}
-
 void ScrapeJobs::discover() {
-    parts_ = parts();
-    for (const k8s_sd::ConfigFailure& failure : manager_.apply_config(parts_)) {
+    for (const k8s_sd::ConfigFailure& failure : manager_.apply_config(parts_.jobs())) {
         const bool kubernetes = failure.origin == k8s_sd::TargetOrigin::kubernetes;
         const std::string key(kubernetes ? "kubernetes_sd_configs" : to_string(failure.origin));
-        const std::size_t number = kubernetes ? place_in_file(failure) : failure.config;
+        const std::size_t number = kubernetes ? parts_.place_in_file(failure) : failure.config;
         events_.print(failure.job + ": " + key + "[" + std::to_string(number) +
                       "] cannot be used: " + failure.message);
     }
 }
 
-/// Configurations of which this member has no part are not among those that can fail.
-std::size_t ScrapeJobs::place_in_file(const k8s_sd::ConfigFailure& failure) const {
-    const auto job = std::find_if(whole_.begin(), whole_.end(),
-                                  [&](const auto& j) { return j.name == failure.job; });
-    std::size_t parts = 0;
-    for (std::size_t place = 0; place < job->configs.size(); ++place) {
-        if (discovery_.part_of(job->configs[place]) && parts++ == failure.config) return place;
-    }
-    return failure.config;
-}
-
-void ScrapeJobs::finish_handovers_later() {
-    const auto next = discovery_.next_handover();
-    if (!divided_ || !next) return;
-    handover_timer_.expires_at(*next);
-    handover_timer_.async_wait([this](boost::system::error_code ec) {
-        if (ec || stopped_) return;
-        discovery_.finish_handovers(std::chrono::steady_clock::now());
-        if (parts() != parts_) discover();
-        finish_handovers_later();
-    });
-}
-
 void ScrapeJobs::share(const k8s_sd::FleetShare& share) {
     share_ = share;
-    discovery_.share(share, std::chrono::steady_clock::now());
-    if (parts() != parts_) discover();
-    finish_handovers_later();
+    parts_.share(share);
     for (const auto& [name, entry] : jobs_) entry.job->share(share);
 }
 
@@ -151,6 +117,7 @@ void ScrapeJobs::report(std::function<void()> then) const {
 }
 
 void ScrapeJobs::report_configs() const {
+    if (const std::string problem = parts_.problem(); !problem.empty()) events_.print(problem);
     for (const k8s_sd::JobStatus& status : manager_.status()) {
         for (const k8s_sd::JobConfigStatus& config : status.configs) {
             if (config.status.message.empty()) continue;
@@ -172,14 +139,13 @@ void ScrapeJobs::explain() const {
 }
 
 bool ScrapeJobs::complete(const k8s_sd::FleetStatus& fleet) const {
-    if (divided_ && !discovery_.knows_part(fleet)) return false;
+    if (!parts_.known(fleet)) return false;
     const auto jobs = manager_.status();
     return std::all_of(jobs.begin(), jobs.end(), [](const auto& job) { return job.synced; });
 }
 
 void ScrapeJobs::stop() {
-    stopped_ = true;
-    handover_timer_.cancel();
+    parts_.stop();
     manager_.cancel();
     for (const auto& [name, entry] : jobs_) entry.job->stop();
     jobs_.clear();

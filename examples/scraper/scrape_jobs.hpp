@@ -1,19 +1,17 @@
 #pragma once
 
+#include "job_parts.hpp"
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "options.hpp"
 #include "scrape_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace scraper {
 
@@ -48,11 +46,7 @@ class ScrapeJobs {
         bool begun = false;  ///< has had its first diff, and not yet its last one
     };
 
-    /// What this member discovers of all jobs.
-    std::vector<k8s_sd::Job> parts() const;
     void discover();
-    std::size_t place_in_file(const k8s_sd::ConfigFailure&) const;
-    void finish_handovers_later();
     void on_diff(k8s_sd::JobDiff);
     void report_configs() const;
 
@@ -60,16 +54,11 @@ class ScrapeJobs {
     boost::asio::any_io_executor workers_;
     const k8s_sd::Sharding sharding_;
     const Unconfirmed unconfirmed_;
-    const bool divided_;
     k8s_sd::FleetShare share_;
-    k8s_sd::DividedDiscovery discovery_;
-    boost::asio::steady_timer handover_timer_;
     JobEvents events_;
-    std::vector<k8s_sd::Job> whole_;  ///< before it is divided
-    std::vector<k8s_sd::Job> parts_;
+    JobParts parts_;
     std::map<std::string, Entry, std::less<>> jobs_;
     k8s_sd::DiscoveryManager manager_;
-    bool stopped_ = false;
 };
 
 }  // namespace scraper

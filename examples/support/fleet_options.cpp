@@ -97,22 +97,20 @@ Section fleet_rule_options(FleetOptions& o) {
 }
 
 Section fleet_division_options(FleetOptions& o) {
-    return {
-        "Discovering a part of the cluster, instead of all of it; the same in all members",
-        {{"--fleet-divide", "",
-          "list and watch only what this member owns: some of the namespaces where a configuration "
-          "names several, else some of the pods, nodes and services. What cannot be divided is "
-          "discovered whole",
-          flag(o.divide)},
-         {"--fleet-slots", "N",
-          "parts that are dealt out to the members, a power of two (default 256); more of them "
-          "make the shares of many members more equal",
-          [&o](Text v) {
-              constexpr const char* allowed = "a power of two, at most 4096";
-              o.slots = number(v, 1u, 4096u, allowed);
-              if (!std::has_single_bit(o.slots))
-                  throw UsageError(std::string("must be ") + allowed);
-          }}}};
+    return {"Discovering a part of the cluster, instead of all of it; the same in all members",
+            {{"--fleet-divide", "",
+              "list and watch only what this member owns: some of the pods, nodes or services, or "
+              "some of the namespaces where a configuration names several or its role joins kinds",
+              flag(o.divide)},
+             {"--fleet-slots", "N",
+              "parts that are dealt out to the members, a power of two (default 256); more of them "
+              "make the shares of many members more equal",
+              [&o](Text v) {
+                  constexpr const char* allowed = "a power of two, at most 4096";
+                  o.slots = number(v, 1u, 4096u, allowed);
+                  if (!std::has_single_bit(o.slots))
+                      throw UsageError(std::string("must be ") + allowed);
+              }}}};
 }
 
 Section agent_options(FleetOptions& o) {
@@ -183,11 +181,14 @@ void adapt(k8s_sd::DiscoveryConfig& config, const FleetOptions& options) {
 
 k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& executor,
                                            const FleetOptions& options,
-                                           const k8s_sd::DiscoveryConfig& server) {
+                                           const k8s_sd::DiscoveryConfig& server,
+                                           const k8s_sd::WarmStart& warm) {
     k8s_sd::MembershipConfig config;
     config.self = options.self.empty() ? own_name() : options.self;
     config.replicas = options.replicas;
     config.rules = options.rules;
+    config.snapshot_directory = warm.directory;
+    config.snapshot_max_age = warm.max_age;
     if (options.members != 0) {
         try {
             config.source = k8s_sd::static_members(

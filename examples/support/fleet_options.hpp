@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/warm_start.hpp"
 #include "support/command_line.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -43,8 +44,11 @@ void check(const FleetOptions&);
 /// turn is, and is divided, or restricted to a share or the node. \throws k8s_sd::ConfigError
 void adapt(k8s_sd::DiscoveryConfig&, const FleetOptions&);
 
-/// \param server  whose EndpointSlices are watched \throws k8s_sd::ConfigError, UsageError
+/// \param server  whose EndpointSlices are watched
+/// \param warm    the view is kept where the targets are
+/// \throws k8s_sd::ConfigError, UsageError
 k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor&, const FleetOptions&,
-                                           const k8s_sd::DiscoveryConfig& server);
+                                           const k8s_sd::DiscoveryConfig& server,
+                                           const k8s_sd::WarmStart& warm);
 
 }  // namespace support

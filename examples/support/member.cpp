@@ -13,10 +13,11 @@ namespace support {
 namespace asio = boost::asio;
 
 Member::Member(const asio::any_io_executor& executor, const FleetOptions& options,
-               const k8s_sd::DiscoveryConfig& server, OnShare on_share)
+               const k8s_sd::DiscoveryConfig& server, const k8s_sd::WarmStart& warm,
+               OnShare on_share)
     : executor_(executor), drain_(options.drain), drain_timer_(executor) {
     if (options.is_fleet()) {
-        membership_.emplace(executor, membership_config(executor, options, server),
+        membership_.emplace(executor, membership_config(executor, options, server, warm),
                             std::move(on_share));
     }
     if (options.listen.empty()) return;
@@ -72,6 +73,7 @@ std::string Member::in_words() const {
         if (!status.view->contains(membership_->share().self())) text += "; not one of them yet";
     }
     if (draining_) text += "; leaving";
+    if (!status.snapshot.empty()) text += "; " + status.snapshot;
     if (!status.message.empty()) text += "; " + status.message;
     return text;
 }

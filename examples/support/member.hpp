@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/warm_start.hpp"
 #include "support/fleet_options.hpp"
 #include "support/http_routes.hpp"
 #include "support/http_server.hpp"
@@ -23,7 +24,7 @@ class Member {
     /// \param on_share  called on the executor when the share changes; not without a fleet
     /// \throws UsageError, k8s_sd::ConfigError, std::system_error if it cannot listen
     Member(const boost::asio::any_io_executor&, const FleetOptions&,
-           const k8s_sd::DiscoveryConfig& server, OnShare on_share);
+           const k8s_sd::DiscoveryConfig& server, const k8s_sd::WarmStart& warm, OnShare on_share);
     ~Member() { stop(); }
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;

@@ -11,8 +11,8 @@ Section warm_options(k8s_sd::WarmStart& o) {
     return {
         "Targets over restarts",
         {{"--snapshot-dir", "DIRECTORY",
-          "keep the targets in files of this directory, for a start while the API server is "
-          "away; made with mode 0700 if it is missing",
+          "keep the targets, and the members of the fleet, in files of this directory, for a start "
+          "while the API server is away; made with mode 0700 if it is missing",
           text(o.directory)},
          {"--snapshot-after", "SECONDS",
           "use them when the API server has not answered for so long (default 5; 0: at once)",

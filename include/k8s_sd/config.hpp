@@ -71,7 +71,9 @@ struct WatchOptions {
     /// Between two lists where the server lets this client list, but not watch.
     Duration poll_interval = std::chrono::seconds(60);
     /// A watcher begins after a random part of this. Zero suits a single process; where many
-    /// start at once, as a DaemonSet does, 10 s spread them.
+    /// start at once, as a DaemonSet does, 10 s spread them. A watch that the server ends before
+    /// its time, or whose connection breaks, is opened again after a random part of it, too, of at
+    /// most 5 s.
     Duration start_jitter{0};
     /// Lets the first list come from the server's cache (resourceVersion=0): cheaper for servers
     /// before 1.31, but it may be older than what another replica of the server has shown.

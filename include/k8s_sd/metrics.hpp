@@ -99,7 +99,7 @@ struct Metrics {
     Counter target_list_requests{0};  ///< for a list of targets
     Counter target_list_failures{0};  ///< those of them that brought none
 
-    // Of snapshots, see WarmStart.
+    // Of snapshots, see WarmStart and, but for the first one, MembershipConfig::snapshot_directory.
     Counter snapshots_told{0};     ///< whose targets were told
     Counter snapshots_ignored{0};  ///< that could not be used
     Counter snapshots_written{0};  ///< files

@@ -25,7 +25,8 @@ struct WarmStart {
     /// The targets of the file are told when the API server has not answered for so long. Zero: at
     /// once.
     Duration patience = std::chrono::seconds(5);
-    /// A file that is older is ignored.
+    /// A file that is older is ignored. A program that runs writes it again before that, also where
+    /// nothing changes.
     Duration max_age = std::chrono::hours(1);
     /// Least time between two writes, if something has changed; each is later by up to a half.
     Duration write_interval = std::chrono::seconds(30);

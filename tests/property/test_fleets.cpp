@@ -4,6 +4,7 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/sim/builders.hpp"
 #include "property/random_cluster.hpp"
+#include "support/config_fixtures.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -84,16 +85,20 @@ struct FleetSetup {
 /// A process: discovers, all or its part, and scrapes its share.
 class Scraper {
  public:
-    Scraper(Simulation& sim, const std::string& name, const FleetSetup& setup, Duration delay)
+    /// \param directory  where it keeps view and targets over restarts; empty: nowhere
+    Scraper(Simulation& sim, const std::string& name, const FleetSetup& setup, Duration delay,
+            const std::string& directory)
         : clock_(*sim.clock),
           config_(pods(sim, setup.division)),
           pool_(job(), running_),
           membership_(sim.context.get_executor(),
                       {.source = std::make_shared<LateSource>(sim, source(sim), delay),
                        .self = name,
-                       .replicas = setup.replicas},
+                       .replicas = setup.replicas,
+                       .snapshot_directory = directory},
                       [this](const FleetShare& share) { learn(share); }),
           manager_(sim.context.get_executor(), [this](const JobDiff& diff) { pool_.apply(diff); }) {
+        manager_.set_warm_start({.directory = directory});
         learn(membership_.share());
         membership_.async_run(asio::detached);
         manager_.async_run(asio::detached);
@@ -137,7 +142,9 @@ class Scraper {
         discover();
     }
     void discover() {
-        const std::vector<Job> jobs{{.name = "job", .configs = discovery_.parts_of({config_})}};
+        const std::vector<Job> jobs{{.name = "job",
+                                     .configs = discovery_.parts_of({config_}),
+                                     .supersede_timeout = std::nullopt}};
         if (std::exchange(jobs_, jobs) != jobs) manager_.apply_config(jobs_);
     }
 
@@ -155,7 +162,9 @@ class Scraper {
 class FleetScenario {
  public:
     /// \param may_fail  members die, and the API server is away
-    FleetScenario(std::uint64_t seed, bool may_fail) : random_(seed), may_fail_(may_fail) {
+    /// \param keeps     members keep view and targets over restarts
+    FleetScenario(std::uint64_t seed, bool may_fail, bool keeps)
+        : random_(seed), may_fail_(may_fail), keeps_(keeps) {
         setup_.replicas = 1 + random_.below(2);
         setup_.division.by =
             random_.pick<DivideBy>({DivideBy::nothing, DivideBy::objects, DivideBy::namespaces});
@@ -197,6 +206,38 @@ class FleetScenario {
         }
     }
 
+    /// A member dies and is restarted while the API server is away. \returns for how long targets
+    /// have no owner then; 5 min: for longer
+    Duration gap_of_restart_in_outage() {
+        go_away();
+        pass(20s);
+        while (deaths_.empty()) die();
+        pass(60s);
+        restart();
+        for (Duration gap{}; gap < 5min; gap += 1s) {
+            const auto has_owner = [&](const auto& address) { return owners(address) > 0; };
+            if (std::all_of(targets_.begin(), targets_.end(), has_owner)) return gap;
+            pass(1s);
+        }
+        return 5min;
+    }
+
+    /// A member has joined, and before the others have handed over the API server is away for an
+    /// hour. \returns for how long a target has no owner
+    Duration gap_of_join_before_outage() {
+        join();
+        pass(20s);
+        go_away();
+        Duration gap{};
+        for (Duration away{}; away < 1h; away += 10s) {
+            const auto has_owner = [&](const auto& address) { return owners(address) > 0; };
+            if (!std::all_of(targets_.begin(), targets_.end(), has_owner)) gap += 10s;
+            pass(10s);
+        }
+        return gap;
+    }
+
+    unsigned replicas() const { return setup_.replicas; }
     /// By how much a target was alone for longer than it takes to find out.
     Duration excess() const { return excess_; }
 
@@ -234,7 +275,8 @@ class FleetScenario {
     }
     void begin(Pod& pod, const std::string& name) {
         const auto delay = std::chrono::milliseconds(random_.below(5000));
-        pod.scraper = std::make_unique<Scraper>(sim_, name, setup_, delay);
+        pod.scraper = std::make_unique<Scraper>(sim_, name, setup_, delay,
+                                                keeps_ ? kept_.path(name) : std::string());
         pod.ready = false;
         pod.dead_since.reset();
     }
@@ -386,6 +428,8 @@ class FleetScenario {
 
     Random random_;
     const bool may_fail_;
+    const bool keeps_;
+    const TemporaryDirectory kept_;
     FleetSetup setup_;
     Simulation sim_;
     std::map<std::string, Pod> pods_;
@@ -412,7 +456,7 @@ TEST_CASE("Fleet: members that join and leave in any order leave no target witho
     const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
     for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
         CAPTURE(seed);
-        FleetScenario fleet(seed, false);
+        FleetScenario fleet(seed, false, seed % 2 == 0);
         fleet.run();
         fleet.check();
         CHECK(fleet.excess() == 0s);
@@ -423,10 +467,30 @@ TEST_CASE("Fleet: members that die, see late, or cannot ask the API server leave
           "no longer than it takes to find out") {
     const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
     for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
+        for (const bool keeps : {false, true}) {
+            CAPTURE(seed, keeps);
+            FleetScenario fleet(seed, true, keeps);
+            fleet.run();
+            fleet.check();
+            CHECK(fleet.excess() == 0s);
+        }
+    }
+}
+
+TEST_CASE("Fleet: members that have another part, and cannot list it, go on with the one before") {
+    for (std::uint64_t seed = 1; seed < 8; ++seed) {
         CAPTURE(seed);
-        FleetScenario fleet(seed, true);
-        fleet.run();
-        fleet.check();
-        CHECK(fleet.excess() == 0s);
+        CHECK(FleetScenario(seed, true, false).gap_of_join_before_outage() == 0s);
+    }
+}
+
+TEST_CASE("Fleet: who restarts while the API server is away goes on with what it had, if it keeps "
+          "it") {
+    for (std::uint64_t seed = 1; seed < 6; ++seed) {
+        CAPTURE(seed);
+        // Its targets come when the API server has not answered for 5 s.
+        CHECK(FleetScenario(seed, true, true).gap_of_restart_in_outage() <= 6s);
+        FleetScenario forgetful(seed, true, false);
+        CHECK(forgetful.gap_of_restart_in_outage() == (forgetful.replicas() == 1 ? 5min : 0min));
     }
 }

@@ -10,12 +10,15 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
 
-/// What a configuration can be divided by: namespaces where it names two or more, else objects for
-/// roles pod, node and service, else nothing.
+/// What a configuration can be divided by: namespaces where it names several of them. Else objects
+/// for roles pod, node and service; for others namespaces where it names none (see
+/// DividedDiscovery::set_namespaces()), and nothing where it names one.
 K8S_SD_EXPORT Division usual_division(const DiscoveryConfig&);
 
 /// The parts of configurations that one member of a fleet discovers, where the fleet divides them
@@ -30,6 +33,10 @@ K8S_SD_EXPORT Division usual_division(const DiscoveryConfig&);
 /// groups, see TargetGroup::share_key(). Objects that come in two configurations with an equal
 /// division have one owner, whatever the job.
 ///
+/// A job of a DiscoveryManager with such parts has no Job::supersede_timeout: a part that changes
+/// while the server is away cannot be listed, and the targets of the one before are better than
+/// none.
+///
 /// Not thread-safe, but tied to no thread.
 class K8S_SD_EXPORT DividedDiscovery {
  public:
@@ -43,6 +50,10 @@ class K8S_SD_EXPORT DividedDiscovery {
     /// What this member owns from now on; a FleetShare without a fleet: everything. Ask part_of()
     /// again.
     void share(const FleetShare&, TimePoint now);
+    /// The namespaces of the cluster, as a Watcher<api::Namespace> tells them, for configurations
+    /// that are divided by namespaces and name none: before the first call nothing of these is
+    /// discovered. Of one cluster: each has a DividedDiscovery of its own. Ask part_of() again.
+    void set_namespaces(std::vector<std::string> names) { namespaces_ = std::move(names); }
     /// When finish_handovers() has something to do; nullopt: nothing is handed over.
     std::optional<TimePoint> next_handover() const noexcept;
     /// What was handed over by now is not discovered any more. Ask part_of() again.
@@ -73,6 +84,7 @@ class K8S_SD_EXPORT DividedDiscovery {
     Duration handover_ = std::chrono::seconds(35);
     FleetShare share_;
     std::vector<HandedOver> before_;
+    std::vector<std::string> namespaces_;
 };
 
 }  // namespace k8s_sd::inline v0

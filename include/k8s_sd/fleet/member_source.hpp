@@ -43,6 +43,9 @@ class K8S_SD_EXPORT MemberSource {
     /// What this member is about to do. Does nothing where others learn it by other means, as from
     /// the readiness of a pod.
     virtual void announce(MemberState) {}
+    /// Tells this fleet from others that have members of the same names; the same text in each run
+    /// of the program. What was kept of a fleet with another one is not used. No secrets in it.
+    virtual std::string identity() const { return {}; }
 };
 
 /// A fixed number of members that are always active: no request, no permission, and nothing that

@@ -11,6 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,6 +31,17 @@ struct MembershipConfig {
     std::string self{};
     unsigned replicas = 1;  ///< owners of each key
     FleetRules rules{};     ///< when what is seen counts
+    /// The view is kept in a file of this directory, so that a program that starts while the
+    /// members cannot be seen has its share: it goes by the view of before, ViewHold::away, until
+    /// they are. Then the rules decide, as after an outage. The directory is one as that of
+    /// WarmStart, and may be the same. Empty: no file.
+    ///
+    /// Another fleet, member or number of replicas has another file. One that is damaged or too old
+    /// is ignored, with one line in the log and in the status.
+    std::string snapshot_directory{};
+    /// A file is ignored if no program has gone by it for so long. A program that runs writes it
+    /// again at each quarter of this time.
+    Duration snapshot_max_age = std::chrono::hours(1);
 };
 
 /// How a fleet is doing, as one member sees it.
@@ -41,6 +53,9 @@ struct FleetStatus {
     std::vector<FleetMember> members{};  ///< as they were seen last, sorted by name
     std::uint64_t views = 0;             ///< that there have been
     bool ready = false;                  ///< see Membership::ready()
+    /// Of the file in MembershipConfig::snapshot_directory: how old the view is, or why the file is
+    /// ignored or not written. Empty: nothing to say.
+    std::string snapshot{};
 };
 
 /// Takes part in a fleet: finds out who its members are, and says what this one owns. All members
@@ -90,7 +105,7 @@ class K8S_SD_EXPORT Membership {
     /// member goes. A cancelled membership cannot be run again.
     void cancel() noexcept;
 
-    /// What this member owns now; nothing before the first view.
+    /// What this member owns now; nothing before the first view, which may be that of a file.
     FleetShare share() const;
     /// A copy of the present status.
     FleetStatus status() const;
@@ -101,7 +116,8 @@ class K8S_SD_EXPORT Membership {
     /// This member is about to end: others are to take its share. Where they see it by other means,
     /// as from a terminating pod, it does nothing.
     void leave();
-    /// Whether this member may be given a share: it is synced, and has seen who the members are.
+    /// Whether this member may be given a share: it is synced, and has seen who the members are; to
+    /// know who they were before a restart is not enough.
     /// Let the readiness probe of the program's pod answer so: others give up what it takes when
     /// they see it ready.
     bool ready() const;

@@ -280,7 +280,7 @@ TEST_CASE("WarmStart: files are written when something has changed, and not too 
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));
     WarmHost host(w);
-    w.advance(1h);
+    w.advance(14min);
     CHECK(w.metrics->snapshots_written == 1);
     for (int i = 0; i < 600; ++i) {
         w.server.apply(w.pod("b", "10.0.1." + std::to_string(i % 250)));
@@ -288,6 +288,27 @@ TEST_CASE("WarmStart: files are written when something has changed, and not too 
     }
     CHECK(w.metrics->snapshots_written <= 21);
     CHECK(w.metrics->snapshots_written >= 13);
+}
+
+TEST_CASE("WarmStart: where nothing changes the file does not become too old") {
+    Warm w;
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    WarmHost host(w);
+    w.advance(1min);
+    CHECK(w.metrics->snapshots_written == 1);
+    // A file may be an hour old.
+    for (std::uint64_t hour = 1; hour < 6; ++hour) {
+        const std::uint64_t before = w.metrics->snapshots_written;
+        w.advance(1h);
+        CHECK(w.metrics->snapshots_written >= before + 2);
+        CHECK(w.metrics->snapshots_written <= before + 4);
+    }
+    // A change does not wait for that.
+    const std::uint64_t before = w.metrics->snapshots_written;
+    w.advance(1min);
+    w.server.apply(w.pod("b", "10.0.0.2"));
+    w.advance(46s);
+    CHECK(w.metrics->snapshots_written > before);
 }
 
 TEST_CASE("WarmStart: annotations are not written, unless they are named") {

@@ -1,15 +1,14 @@
+#include "integration/fleet/fleet_fixture.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/builders.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <boost/asio/detached.hpp>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,82 +19,6 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
-
-namespace {
-
-std::string names_of(const FleetViewPtr& view) {
-    if (!view) return "none";
-    std::string text;
-    for (const std::string& name : view->members()) text += (text.empty() ? "" : " ") + name;
-    return text;
-}
-
-/// One program of a fleet.
-struct Agent {
-    Agent(Simulation& s, std::shared_ptr<MemberSource> source, std::string name,
-          FleetRules rules = {})
-        : membership(s.context.get_executor(),
-                     {.source = std::move(source), .self = std::move(name), .rules = rules},
-                     [this](const FleetShare& share) { told.push_back(names_of(share.view())); }) {
-        membership.async_run([this](error_code ec) { ended = ec; });
-    }
-    std::string view() const { return names_of(membership.share().view()); }
-    std::string hold() const { return std::string(to_string(membership.status().hold)); }
-    std::vector<std::string> take() { return std::exchange(told, {}); }
-
-    std::vector<std::string> told;
-    std::optional<error_code> ended;
-    Membership membership;
-};
-
-using Views = std::vector<std::string>;
-
-/// The pods of a headless Service "agents" of the namespace "monitoring", as its slices have them.
-struct Pods : Simulation {
-    enum State { ready, not_ready, terminating };
-
-    void put(const std::string& pod, State state) {
-        states[pod] = state;
-        write();
-    }
-    void remove(const std::string& pod) {
-        states.erase(pod);
-        write();
-    }
-    void write() {
-        auto slice = sim::endpoint_slice("monitoring", "agents-1", "agents");
-        for (const auto& [pod, state] : states) {
-            slice.endpoint("10.0.0.1")
-                .pod(pod)
-                .ready(state == ready || publish_not_ready)
-                .serving(state == ready)
-                .terminating(state == terminating);
-        }
-        server.apply(std::move(slice));
-        settle();
-    }
-    WatcherConfig where() {
-        WatcherConfig config;
-        config.api_server.url = server.url();
-        config.namespaces = {"monitoring"};
-        return config;
-    }
-    std::shared_ptr<MemberSource> source() {
-        return service_members(context.get_executor(), "agents", where());
-    }
-
-    /// Connections break, and there are no new ones.
-    void down() {
-        server.accept_connections(false);
-        server.disconnect_all();
-        settle();
-    }
-
-    std::map<std::string, State> states;
-    bool publish_not_ready = false;
-};
-
-}  // namespace
 
 TEST_CASE("Membership: static members are there at once") {
     Simulation s;
@@ -314,7 +237,7 @@ TEST_CASE("Membership: ends when it is cancelled, and tells nothing more") {
     agent.membership.cancel();
     agent.membership.cancel();
     s.advance(1min);
-    CHECK(agent.ended == asio::error::operation_aborted);
+    CHECK(agent.ended() == asio::error::operation_aborted);
     CHECK(agent.take().empty());
     CHECK(agent.view() == "agent-0");
     std::optional<error_code> again;

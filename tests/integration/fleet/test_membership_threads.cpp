@@ -1,5 +1,6 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/fleet/membership.hpp"
+#include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
@@ -49,6 +50,7 @@ class LoudSource final : public MemberSource {
 
 TEST_CASE("Membership: threads that look, say that they are ready, and cancel do not disturb it",
           "[threads]") {
+    const test::TemporaryDirectory parent;
     for (int round = 0; round < 20; ++round) {
         boost::asio::io_context context(4);
         Environment environment;
@@ -61,13 +63,15 @@ TEST_CASE("Membership: threads that look, say that they are ready, and cancel do
         FleetRules rules;
         rules.debounce = Duration{};
         std::optional<Membership> membership;
-        membership.emplace(
-            context.get_executor(),
-            MembershipConfig{.source = std::make_shared<LoudSource>(), .self = "a", .rules = rules},
-            [&](const FleetShare& share) {
-                ++told;
-                static_cast<void>(share.owns(1));
-            });
+        membership.emplace(context.get_executor(),
+                           MembershipConfig{.source = std::make_shared<LoudSource>(),
+                                            .self = "a",
+                                            .rules = rules,
+                                            .snapshot_directory = parent.path("views")},
+                           [&](const FleetShare& share) {
+                               ++told;
+                               static_cast<void>(share.owns(1));
+                           });
         membership->async_run(boost::asio::detached);
         {
             std::vector<std::jthread> hosts;

@@ -1,6 +1,7 @@
 """Programs share the targets of a cluster, and keep them over restarts."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from harness import PATIENCE, command, environment, file_with, run, running
+from harness import PATIENCE, command, environment, file_with, run, running, simulated_cluster
 
 CONFIG = """
 scrape_configs:
@@ -25,6 +26,13 @@ def get(url):
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
+
+
+def wait_until_ready(url):
+    for _ in range(100):
+        if get(url + "/readyz")[0] == 200:
+            return
+        time.sleep(0.1)
 
 
 class Fleet(unittest.TestCase):
@@ -63,6 +71,30 @@ class Fleet(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("only roles pod, node and service have shares", refused.stderr)
 
+    def test_each_namespace_has_one_member_where_roles_join_kinds(self):
+        # Nobody listens there; what would be scraped is told by labels.
+        rules = """
+  relabel_configs:
+  - {target_label: __address__, replacement: "127.0.0.1:1"}
+  - {source_labels: [__meta_kubernetes_namespace], target_label: namespace}
+  - {source_labels: [__address__, __meta_kubernetes_endpointslice_name], target_label: slice}
+"""
+        with simulated_cluster() as server, file_with(
+                CONFIG.replace("ROLE", "endpointslice") + rules, "config.yml") as config:
+            owners = []
+            for member in range(3):
+                with running("scraper", "--api-server", server, "--config", config,
+                             "--fleet-members", 3, "--member", f"a-{member}", "--fleet-divide",
+                             "--listen", "127.0.0.1:0") as program:
+                    url = program.line_with(r"^listens at (http://127\.0\.0\.1:\d+)$").group(1)
+                    wait_until_ready(url)
+                    program.process.send_signal(signal.SIGTERM)
+                    output, errors = program.process.communicate(timeout=PATIENCE)
+                    self.assertEqual(program.process.returncode, 0, errors)
+                    owners.append(set(re.findall(r'namespace="([^"]+)"', output)))
+        self.assertEqual(sorted(ns for mine in owners for ns in mine),
+                         ["kube-system", "monitoring", "payments", "shop"], owners)
+
     def test_a_division_needs_a_fleet(self):
         for options, message in (
                 (("--fleet-divide",), "needs a fleet"),
@@ -80,10 +112,7 @@ class Fleet(unittest.TestCase):
             url = program.line_with(r"^listens at (http://127\.0\.0\.1:\d+)$").group(1)
             program.line_with(r"^member agent-1 of 2: agent-0, agent-1$")
             self.assertEqual(get(url + "/livez"), (200, "ok\n"))
-            for _ in range(100):
-                if get(url + "/readyz")[0] == 200:
-                    break
-                time.sleep(0.1)
+            wait_until_ready(url)
             self.assertEqual(get(url + "/readyz"), (200, "ok\n"))
             self.assertEqual(get(url + "/fleet")[1], "member agent-1 of 2: agent-0, agent-1\n")
             metrics = get(url + "/metrics")[1]
@@ -172,6 +201,24 @@ class Snapshots(unittest.TestCase):
                 timeout=PATIENCE)
             self.assertIn('"unconfirmed":true', result.stdout)
             self.assertIn('"source":"pod/shop/', result.stdout)
+
+    def test_a_member_has_its_share_while_the_server_is_away(self):
+        with tempfile.TemporaryDirectory() as parent:
+            folder = os.path.join(parent, "snapshots")
+            with running("scraper", "--sim", "--report-interval", "0") as cluster:
+                cluster.line_with("start")
+                port = listening_port(cluster.process.pid)
+                options = ("--api-server", f"http://127.0.0.1:{port}", "--fleet-leases", "agents",
+                           "--fleet-namespace", "shop", "--member", "agent-0",
+                           "--snapshot-dir", folder)
+                with running("discover", *options) as program:
+                    view = program.line_with("member agent-0 of 1: agent-0$").group(0)
+                    self.assertEqual(program.signal(signal.SIGTERM), 0)
+            result = subprocess.run(
+                command("discover", options + ("--timeout", 2)), env=environment(), text=True,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+            # Long lines are cut.
+            self.assertIn(view + "; the view is that of before", result.stdout)
 
 
 def listening_port(pid):

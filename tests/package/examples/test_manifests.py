@@ -130,10 +130,15 @@ class Manifests(unittest.TestCase):
             self.assertEqual(account["metadata"]["namespace"], namespace)
             volumes = {volume["name"]: volume for volume in pod["volumes"]}
             for mount in container["volumeMounts"]:
-                config = self.one("ConfigMap", volumes[mount["name"]]["configMap"]["name"])
-                path = pathlib.PurePath(self.arguments(container)["--config"])
+                volume = volumes[mount["name"]]
+                config = "configMap" in volume
+                path = pathlib.PurePath(
+                    self.arguments(container)["--config" if config else "--snapshot-dir"])
                 self.assertEqual(str(path.parent), mount["mountPath"])
-                self.assertIn(path.name, config["data"])
+                self.assertEqual(config, bool(mount.get("readOnly")))
+                if config:
+                    data = self.one("ConfigMap", volume["configMap"]["name"])["data"]
+                    self.assertIn(path.name, data)
         for item in self.of_kind("RoleBinding", "ClusterRoleBinding"):
             reference = item["roleRef"]
             role = self.one(reference["kind"], reference["name"])

@@ -19,12 +19,14 @@ using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
-std::vector<std::string> agents(unsigned count) {
+std::vector<std::string> part_names(unsigned count) {
     std::vector<std::string> names;
     for (unsigned i = 0; i < count; ++i) names.push_back("agent-" + std::to_string(i));
     return names;
 }
-FleetViewPtr agent_view(unsigned count) { return std::make_shared<const FleetView>(agents(count)); }
+FleetViewPtr agent_view(unsigned count) {
+    return std::make_shared<const FleetView>(part_names(count));
+}
 
 DiscoveryConfig divided_pods(unsigned slots = 256) {
     return {.role = Role::pod, .division = {DivideBy::objects, slots}};
@@ -83,7 +85,7 @@ TEST_CASE("DividedDiscovery: the members have all objects together, and each has
         for (const unsigned slots : {1U, 64U, 256U, 4096U}) {
             std::vector<ObjectShare> shares;
             double sum = 0;
-            for (const std::string& name : agents(count)) {
+            for (const std::string& name : part_names(count)) {
                 PartMember member(name);
                 member.learn(view);
                 const auto part = member.discovery.part_of(divided_pods(slots));
@@ -161,7 +163,7 @@ TEST_CASE("DividedDiscovery: members that come back end their hand-over") {
 
 TEST_CASE("DividedDiscovery: each namespace has one member, whatever the other namespaces are") {
     std::vector<std::string> all;
-    for (const std::string& name : agents(4)) {
+    for (const std::string& name : part_names(4)) {
         PartMember member(name);
         member.learn(agent_view(4));
         const auto many = member.namespaces(40);
@@ -177,6 +179,25 @@ TEST_CASE("DividedDiscovery: each namespace has one member, whatever the other n
     std::sort(all.begin(), all.end());
     CHECK(all.size() == 40);
     CHECK(std::unique(all.begin(), all.end()) == all.end());
+}
+
+TEST_CASE("DividedDiscovery: a configuration that names no namespace has those of the cluster") {
+    std::vector<std::string> all;
+    for (const std::string& name : part_names(3)) {
+        PartMember member(name);
+        member.learn(agent_view(3));
+        CHECK(member.namespaces(0).empty());
+        member.discovery.set_namespaces(divided_namespaces(30).namespaces);
+        const auto mine = member.namespaces(0);
+        CHECK(mine == member.namespaces(30));
+        all.insert(all.end(), mine.begin(), mine.end());
+        DiscoveryConfig config = divided_namespaces(1);
+        config.namespaces.emplace_back();
+        CHECK(member.discovery.part_of(config)->namespaces == mine);
+        member.discovery.set_namespaces({});
+        CHECK(member.namespaces(0).empty());
+    }
+    CHECK(all.size() == 30);
 }
 
 TEST_CASE("DividedDiscovery: a part is not known before the members are, or that there are none") {
@@ -216,16 +237,13 @@ TEST_CASE("Division: what cannot be divided is refused in words") {
     };
     CHECK(problem(divided_pods()) == "fine");
     CHECK(problem(divided_namespaces(2)) == "fine");
-    CHECK(problem(divided_namespaces(0)) == "division: name the namespaces to divide");
+    CHECK(problem(divided_namespaces(0)) == "fine");
     DiscoveryConfig config = divided_namespaces(2);
     config.role = Role::node;
     CHECK(problem(config) == "division: nodes have no namespace; divide them by objects");
     config = divided_pods();
     config.role = Role::ingress;
     CHECK_THAT(problem(config), ContainsSubstring("divide it by namespaces"));
-    config = divided_namespaces(2);
-    config.namespaces.emplace_back();
-    CHECK(problem(config) == "division: name the namespaces to divide");
     for (const unsigned slots : {0U, 3U, 8192U}) {
         CHECK(problem(divided_pods(slots)) ==
               "division.slots: must be a power of two, at most 4096");
@@ -239,7 +257,11 @@ TEST_CASE("Division: what a configuration can be divided by") {
     CHECK(usual_division({.role = Role::ingress, .namespaces = {"a", "b"}}).by ==
           DivideBy::namespaces);
     CHECK(usual_division({.role = Role::ingress, .namespaces = {"a"}}).by == DivideBy::nothing);
-    CHECK(usual_division({.role = Role::endpoints}).by == DivideBy::nothing);
+    CHECK(usual_division({.role = Role::endpoints}).by == DivideBy::namespaces);
+    CHECK(usual_division({.role = Role::endpoints, .namespaces = {"a", ""}}).by ==
+          DivideBy::namespaces);
+    CHECK(usual_division({.role = Role::endpoints, .own_namespace = true}).by == DivideBy::nothing);
+    CHECK(usual_division({.role = Role::pod, .own_namespace = true}).by == DivideBy::objects);
     CHECK(usual_division({.role = Role::pod, .namespaces = {"a", ""}}).by == DivideBy::objects);
 }
 

@@ -16,7 +16,9 @@ using namespace std::chrono_literals;
 /// leaves.
 struct Fleet {
     explicit Fleet(FleetRules r = {}, std::string self = "a", FleetViewPtr known = nullptr)
-        : rules(r), machine(r, std::move(self), now, std::move(known)) {}
+        : rules(r), machine(r, std::move(self), now) {
+        if (known) machine.remember(std::move(known), now);
+    }
 
     void see(const std::string& text) {
         std::vector<FleetMember> members;
@@ -315,17 +317,119 @@ TEST_CASE("ViewMachine: a member that nobody has ever seen is an alarm, and hold
     CHECK(fleet.hold() == "none");
 }
 
+FleetViewPtr view_of(std::vector<std::string> names) {
+    return std::make_shared<const FleetView>(std::move(names));
+}
+
 TEST_CASE("ViewMachine: the view of before a restart serves until the members are seen") {
-    const auto known = std::make_shared<const FleetView>(std::vector<std::string>{"a", "b"});
-    Fleet fleet({}, "a", known);
+    Fleet fleet({}, "a", view_of({"a", "b"}));
     CHECK(fleet.view() == "a b");
     CHECK(fleet.hold() == "away");
+    CHECK_FALSE(fleet.machine.in_sight());
+    CHECK_FALSE(fleet.machine.next());
     fleet.pass(1h);
     CHECK(fleet.view() == "a b");
     fleet.see("(a) b c");
     CHECK(fleet.view() == "a b");
     fleet.pass(17s);
     CHECK(fleet.view() == "b c");
+}
+
+TEST_CASE("ViewMachine: a view of before a restart that is right stays the same") {
+    const auto known = view_of({"a", "b", "c"});
+    Fleet fleet({}, "a", known);
+    fleet.see("a b c");
+    CHECK(fleet.machine.view() == known);
+    CHECK(fleet.hold() == "none");
+    CHECK_FALSE(fleet.machine.next());
+}
+
+TEST_CASE("ViewMachine: a program that restarts keeps its share until it is ready again") {
+    const auto known = view_of({"a", "b", "c"});
+    Fleet fleet({}, "a", known);
+    fleet.see("(a) b c");
+    CHECK(fleet.hold() == "hold_down");
+    fleet.pass(14s);
+    fleet.see("a b c");
+    fleet.pass(1h);
+    CHECK(fleet.machine.view() == known);
+}
+
+TEST_CASE("ViewMachine: who is of the view of before and is not seen then, has vanished then") {
+    Fleet fleet({}, "a", view_of({"a", "b", "c"}));
+    fleet.pass(1h);
+    fleet.see("a b");
+    CHECK(fleet.hold() == "hold_down");
+    fleet.pass(16999ms);
+    CHECK(fleet.view() == "a b c");
+    fleet.pass(1ms);
+    CHECK(fleet.view() == "a b");
+
+    Fleet polite({}, "a", view_of({"a", "b", "c"}));
+    polite.see("a b -c");
+    polite.pass(2s);
+    CHECK(polite.view() == "a b");
+}
+
+TEST_CASE("ViewMachine: what is unlikely after the view of before is not believed at once") {
+    const auto held = [](const std::string& seen) {
+        Fleet fleet({}, "a", view_of({"a", "b", "c", "d", "e"}));
+        fleet.see(seen);
+        fleet.pass(15s);
+        const std::string hold = fleet.hold();
+        fleet.pass(59s);
+        CHECK(fleet.view() == "a b c d e");
+        fleet.pass(1s);
+        CHECK(fleet.view() != "a b c d e");
+        return hold;
+    };
+    CHECK(held("a b") == "shrunken");
+    CHECK(held("") == "empty");
+    CHECK(held("b c d e") == "self_missing");
+}
+
+TEST_CASE("ViewMachine: who was no member before a restart becomes one as always") {
+    Fleet fleet({}, "a", view_of({"b", "c"}));
+    fleet.see("(a) b c");
+    CHECK(fleet.hold() == "none");
+    fleet.see("a b c");
+    fleet.pass(1999ms);
+    CHECK(fleet.view() == "b c");
+    fleet.pass(1ms);
+    CHECK(fleet.view() == "a b c");
+
+    Fleet stranger({}, "a", view_of({"b", "c"}));
+    stranger.see("b c");
+    stranger.pass(60s);
+    CHECK(stranger.hold() == "self_missing");
+    CHECK(stranger.view() == "b c");
+}
+
+TEST_CASE("ViewMachine: a fleet that had a view before a restart does not wait for its size") {
+    Fleet fleet({.wait_for_size = 3}, "a", view_of({"a", "b", "c"}));
+    fleet.see("a b");
+    CHECK(fleet.view() == "a b c");
+    fleet.pass(17s);
+    CHECK(fleet.view() == "a b");
+}
+
+TEST_CASE("ViewMachine: a view of before that comes late says nothing") {
+    Fleet seen;
+    seen.see("a b");
+    seen.machine.remember(view_of({"a", "b", "c"}), seen.now);
+    CHECK(seen.view() == "a b");
+    seen.lose_sight();
+    seen.machine.remember(view_of({"a", "b", "c"}), seen.now);
+    CHECK(seen.view() == "a b");
+
+    Fleet nobody;
+    nobody.see("(a) (b)");
+    nobody.machine.remember(view_of({"a", "b"}), nobody.now);
+    CHECK(nobody.view() == "none");
+    nobody.lose_sight();
+    nobody.machine.remember(view_of({"a", "b"}), nobody.now);
+    CHECK(nobody.view() == "a b");
+    CHECK(nobody.hold() == "away");
 }
 
 }  // namespace

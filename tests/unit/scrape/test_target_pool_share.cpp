@@ -3,6 +3,7 @@
 #include "support/strict_scraper.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <list>
@@ -239,6 +240,58 @@ TEST_CASE("TargetPool: a target that new labels of the shard give to this member
     CHECK(a.pool.active_count() == 1);
 }
 
+/// Only counts.
+struct CountingHandler final : TargetHandler {
+    void stop(TargetId, const ScrapeTargetPtr&, StopReason reason) noexcept override {
+        ++(reason == StopReason::moved ? moved : gone);
+    }
+    void keep(TargetId, const ScrapeTargetPtr&) noexcept override {}
+    void start(TargetId, const ScrapeTargetPtr&) noexcept override { ++started; }
+    std::size_t started = 0, moved = 0, gone = 0;
+};
+
+/// As of a file, which is one group. Work for each pair of targets would take minutes.
+TEST_CASE("TargetPool: a group of 100 000 targets is handed over, and changes meanwhile") {
+    constexpr std::size_t count = 100'000;
+    std::vector<LabelMap> targets;
+    for (std::size_t i = 0; i < count; ++i) {
+        targets.push_back({{"__address__", "h:" + std::to_string(i)}});
+    }
+    const auto before = make_group("file", targets);
+    std::reverse(targets.begin(), targets.end());
+    const auto after = make_group("file", targets);
+
+    TimePoint now{1h};
+    CountingHandler handler;
+    TargetPool pool(shared_job(), handler);
+    pool.share(FleetShare(one, "a"), now);
+    pool.apply(full_diff({before}));
+    CHECK(handler.started == count);
+    // Half of them move, and ten seconds later the rest.
+    pool.share(FleetShare(two, "a"), now);
+    const std::size_t first = pool.share_counts().moving;
+    CHECK(first > count / 3);
+    CHECK(first < count * 2 / 3);
+    now += 10s;
+    pool.share(FleetShare(view_of({"b"}), "a"), now);
+    CHECK(pool.share_counts().moving == count);
+
+    pool.apply(change({{after, before, false}}));
+    CHECK(pool.share_counts().moving == count);
+    CHECK(handler.moved == 0);
+    now += 20s;
+    pool.finish_handovers(now);
+    CHECK(handler.moved == first);
+    CHECK(pool.share_counts().moving == count - first);
+    now += 10s;
+    pool.finish_handovers(now);
+    CHECK(handler.moved == count);
+    CHECK(handler.gone == 0);
+    CHECK(handler.started == count);
+    CHECK(pool.active_count() == 0);
+    CHECK(pool.share_counts().others == count);
+}
+
 TEST_CASE("TargetPool: pools count together what they share") {
     const auto metrics = std::make_shared<Metrics>();
     const std::string address = moving_address(one, two, "a", "b");
@@ -362,6 +415,25 @@ TEST_CASE("TargetPool: a target that moves goes on when another configuration br
     a.pass(30s);
     CHECK(a.scraper.take() == ">h:1");
     CHECK(a.scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: a snapshot does not make unconfirmed what another provider has") {
+    test::StrictScraper scraper;
+    TargetPool pool(shared_job(), scraper);
+    TargetGroupDiff snapshot = full_diff({pod_at("1:1"), pod_at("2:2")});
+    snapshot.unconfirmed = true;
+    pool.apply(provider_diff(1, full_diff({pod_at("1:1"), pod_at("3:3")})));
+    pool.apply(provider_diff(2, snapshot));
+    // The same object of another cluster is another target.
+    TargetGroupDiff elsewhere = full_diff({make_group("pod/3:3", {{{"__address__", "4:4"}}}, {})});
+    elsewhere.unconfirmed = true;
+    pool.apply(provider_diff(3, elsewhere));
+    std::map<std::string, bool> unconfirmed;
+    for (const ScrapeTargetPtr& target : pool.active()) {
+        unconfirmed[std::string(target->get("__address__"))] = pool.unconfirmed(*target);
+    }
+    CHECK(unconfirmed == std::map<std::string, bool>{
+                             {"1:1", false}, {"2:2", true}, {"3:3", false}, {"4:4", true}});
 }
 
 TEST_CASE("TargetPool: a target that others own is explained") {

@@ -158,6 +158,39 @@ TEST_CASE("WatchMachine: after a clean end it waits at most 100 ms, spread by th
     CHECK(delays.size() > 90);
 }
 
+TEST_CASE("WatchMachine: those who start apart come back apart when their server is lost") {
+    WatchOptions many = options();
+    many.start_jitter = 30s;
+    std::set<Duration> ended;
+    std::set<Duration> broken;
+    Duration longest{};
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        for (const bool clean : {true, false}) {
+            Subject s(many, seed);
+            s.slept();
+            s.listed("5");
+            s.machine.on_watching(s.now);
+            s.now += 1min;
+            s.next(Machine::WatchEnded{clean, false});
+            CHECK(s.waiting() == Waiting::reopening);
+            CHECK(s.delay() <= (clean ? 5100ms : 7s));
+            (clean ? ended : broken).insert(s.delay() / 1s * 1s);
+            longest = std::max(longest, s.delay());
+        }
+        // Whose time is over has come at a time of its own.
+        Subject s(many, seed);
+        s.slept();
+        s.listed("5");
+        s.machine.on_watching(s.now);
+        s.now += 5min;
+        s.next(Machine::WatchEnded{true, true});
+        CHECK(s.delay() <= 100ms);
+    }
+    CHECK(ended.size() >= 5);
+    CHECK(broken.size() >= 5);
+    CHECK(longest > 5s);
+}
+
 TEST_CASE("WatchMachine: watches that bring something and end at once are reopened ever more "
           "slowly") {
     Subject s = watching("5", 0s);

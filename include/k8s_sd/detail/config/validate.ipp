@@ -189,7 +189,6 @@ void check_share(const DiscoveryConfig& config) {
                           "or give each replica namespaces of its own");
 }
 
-/// Namespaces that nobody names have nobody who watches them.
 void check_division(const DiscoveryConfig& config) {
     const Division& division = config.division;
     const auto refuse = [](const std::string& problem) { throw ConfigError("division", problem); };
@@ -202,11 +201,7 @@ void check_division(const DiscoveryConfig& config) {
     }
     if (division.by == DivideBy::namespaces) {
         if (config.role == Role::node) refuse("nodes have no namespace; divide them by objects");
-        const auto& names = config.namespaces;
-        if (names.empty() || std::find(names.begin(), names.end(), "") != names.end()) {
-            refuse("name the namespaces to divide");
-        }
-        if (config.own_namespace) refuse("own_namespace differs from member to member; name it");
+        if (config.own_namespace) refuse("own_namespace is one namespace, which cannot be divided");
     }
     if (!std::has_single_bit(division.slots) || division.slots > 4096) {
         throw ConfigError("division.slots", "must be a power of two, at most 4096");

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/base/packed_reader.hpp"
 #include "k8s_sd/detail/discovery/packed_groups.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -106,55 +106,6 @@ class GroupPacker {
     std::string shape_bytes_, block_bytes_, group_bytes_;
 };
 
-/// Reads bytes of which nothing is known. After a mistake it has failed for good, and everything
-/// that it gives is empty.
-class PackedReader {
- public:
-    explicit PackedReader(std::string_view bytes) : left_(bytes) {}
-
-    bool failed() const noexcept { return failed_; }
-    bool at_end() const noexcept { return left_.empty() && !failed_; }
-    std::size_t number() {
-        std::size_t number = 0;
-        for (unsigned shift = 0; shift < 63; shift += 7) {
-            if (left_.empty()) break;
-            const auto byte = static_cast<unsigned char>(left_.front());
-            left_.remove_prefix(1);
-            number |= static_cast<std::size_t>(byte & 0x7FU) << shift;
-            if (byte < 0x80U) return number;
-        }
-        fail();
-        return 0;
-    }
-    /// Of what takes at least a byte each: there cannot be more.
-    std::size_t count() {
-        const std::size_t count = number();
-        if (count <= left_.size()) return count;
-        fail();
-        return 0;
-    }
-    std::string_view text() {
-        const std::size_t size = count();
-        const std::string_view text = left_.substr(0, size);
-        left_.remove_prefix(size);
-        return text;
-    }
-    std::string_view utf8() {
-        const std::string_view value = text();
-        if (is_utf8(value)) return value;
-        fail();
-        return {};
-    }
-    void fail() noexcept {
-        failed_ = true;
-        left_ = {};
-    }
-
- private:
-    std::string_view left_;
-    bool failed_ = false;
-};
-
 class GroupUnpacker {
  public:
     explicit GroupUnpacker(std::string_view bytes)
@@ -189,9 +140,9 @@ class GroupUnpacker {
         for (std::size_t i = 0; i < count && !reader_.failed(); ++i) {
             const std::size_t shape = reader_.number();
             const std::string_view packed = reader_.text();
-            if (shape >= shapes_.size() || !fits(packed, shapes_[shape]->entries().size())) {
-                return reader_.fail();
-            }
+            const bool usable = !reader_.failed() && shape < shapes_.size() &&
+                                fits(packed, shapes_[shape]->entries().size());
+            if (!usable) return reader_.fail();
             spend(sizeof(LabelBlock) + sizeof(LabelBlockPtr) + packed.size());
             blocks_.push_back(LabelBlock::make(shapes_[shape], packed));
         }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/backoff.hpp"
-#include "k8s_sd/detail/discovery/snapshot_store.hpp"
+#include "k8s_sd/detail/discovery/group_snapshot.hpp"
 #include "k8s_sd/detail/net/late_answers.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -58,7 +58,7 @@ class WarmTargets final : public GroupWatcher::Observer,
     const WarmStart options_;
     const SnapshotIdentity identity_;
     const std::string what_;  ///< for messages
-    const std::shared_ptr<const SnapshotStore> store_;
+    const std::shared_ptr<const SnapshotFiles> files_;
     const std::weak_ptr<GroupWatcher::Observer> observer_;
 
     Backoff jitter_;

@@ -4,6 +4,7 @@
 #include "k8s_sd/version.hpp"
 
 #include <boost/asio/post.hpp>
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -37,10 +38,10 @@ WarmStart checked(WarmStart options) {
 constexpr Duration last_write_patience = std::chrono::seconds(2);
 
 /// Memory may be short.
-LoadedGroups load_safely(const SnapshotStore& store, const SnapshotIdentity& identity,
+LoadedGroups load_safely(const SnapshotFiles& files, const SnapshotIdentity& identity,
                          const WarmStart& options) {
     try {
-        return store.load(identity, options);
+        return load_groups(files, identity, options);
     } catch (const std::exception& e) {
         return {.problem = std::string("the file takes more than there is: ") + e.what()};
     }
@@ -94,7 +95,7 @@ WarmTargets::WarmTargets(const GroupWatcher& watcher, const ResolvedConfig& conf
       options_(checked(std::move(options))),
       identity_(identity_of(config, role, options_)),
       what_("the snapshot of role " + std::string(to_string(role)) + " in " + options_.directory),
-      store_(SnapshotStore::of(strand_, options_.directory)),
+      files_(SnapshotFiles::of(strand_, options_.directory)),
       observer_(std::move(observer)),
       jitter_(Duration(1), Duration(1),
               watcher.environment().seed + identity_.config[0] * 256U + identity_.config[1]) {}
@@ -151,8 +152,8 @@ void WarmTargets::load() {
     ticket_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,
         [this](const std::function<void(Answer)>& land) {
-            const auto call = [land, store = store_, identity = identity_, options = options_] {
-                land(std::make_shared<LoadedGroups>(load_safely(*store, identity, options)));
+            const auto call = [land, files = files_, identity = identity_, options = options_] {
+                land(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
@@ -242,10 +243,13 @@ void WarmTargets::on_status() {
 
 // --- the next snapshot ---------------------------------------------------------------------------
 
+/// What has not changed is written again before the file is too old.
 void WarmTargets::write_later() {
     if (waits_ || writing_ || stopped_) return;
-    waits_ = true;
-    const Duration pause = options_.write_interval + jitter_.uniform(options_.write_interval / 2);
+    waits_ = changed_;
+    const Duration interval = changed_ ? options_.write_interval
+                                       : std::max(options_.write_interval, options_.max_age / 4);
+    const Duration pause = interval + jitter_.uniform(interval / 2);
     timer_->expires_at(clock_->now() + pause, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
@@ -260,9 +264,9 @@ void WarmTargets::write() {
     const auto groups = std::make_shared<std::vector<TargetGroupPtr>>();
     groups->reserve(groups_.group_count());
     groups_.for_each_group([&](const TargetGroupPtr& group) { groups->push_back(group); });
-    const auto save = [store = store_, identity = identity_, options = options_, groups] {
+    const auto save = [files = files_, identity = identity_, options = options_, groups] {
         try {
-            return store->save(identity, *groups, options);
+            return save_groups(*files, identity, *groups, options);
         } catch (const std::exception& e) {
             return std::string("it takes more than there is: ") + e.what();
         }
@@ -299,7 +303,7 @@ void WarmTargets::on_written(const std::string& problem) {
         if (changed_ && problem.empty()) return write();
         return end();
     }
-    if (changed_) write_later();
+    write_later();
 }
 
 }  // namespace detail

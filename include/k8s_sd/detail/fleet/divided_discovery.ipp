@@ -44,16 +44,20 @@ void bridge_gaps(std::vector<HashRange>& ranges, std::size_t most) {
     ranges = std::move(bridged);
 }
 
+bool names_all(const DiscoveryConfig& config) {
+    const auto& names = config.namespaces;
+    return names.empty() || std::find(names.begin(), names.end(), "") != names.end();
+}
+
 }  // namespace
 
 Division usual_division(const DiscoveryConfig& config) {
-    const auto& names = config.namespaces;
-    const bool named = names.size() > 1 && !config.own_namespace &&
-                       std::find(names.begin(), names.end(), "") == names.end();
-    if (named && config.role != Role::node) return {DivideBy::namespaces};
+    const std::size_t named = names_all(config) ? 0 : config.namespaces.size();
     const bool joins =
         config.role != Role::pod && config.role != Role::node && config.role != Role::service;
-    return {joins ? DivideBy::nothing : DivideBy::objects};
+    if (config.role == Role::node || (!joins && named < 2)) return {DivideBy::objects};
+    const bool is_one = named == 1 || config.own_namespace;
+    return {is_one ? DivideBy::nothing : DivideBy::namespaces};
 }
 
 DividedDiscovery::DividedDiscovery() : share_(nullptr, {}) {}
@@ -95,6 +99,7 @@ std::optional<DiscoveryConfig> DividedDiscovery::part_of(DiscoveryConfig config)
             return config;
         }
         case DivideBy::namespaces:
+            if (names_all(config)) config.namespaces = namespaces_;
             std::erase_if(config.namespaces, [&](const std::string& ns) {
                 return !discovers(detail::namespace_key(ns));
             });

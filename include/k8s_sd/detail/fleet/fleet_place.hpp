@@ -1,7 +1,12 @@
 #pragma once
 
+#include "k8s_sd/detail/hosts/watched_objects.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/watcher_config.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -13,6 +18,22 @@ inline void settle_in_one_namespace(WatcherConfig& where) {
     throw ConfigError(
         "namespaces",
         "a fleet is in one namespace: name it, or none for that of the program's pod");
+}
+
+/// See MemberSource::identity().
+/// \param source  what kind it is
+/// \param fleet   the name that it has there
+inline std::string fleet_identity(std::string_view source, std::string_view fleet,
+                                  const WatchScope& scope) {
+    std::string text;
+    const ApiServerConfig& server = scope.api_server;
+    for (const std::string_view part :
+         {source, fleet, std::string_view(server.url), std::string_view(server.tls.ca),
+          std::string_view(server.tls.ca_file)}) {
+        pack_value(text, part);
+    }
+    for (const std::string& ns : scope.namespaces) pack_value(text, ns);
+    return text;
 }
 
 }  // namespace k8s_sd::inline v0::detail

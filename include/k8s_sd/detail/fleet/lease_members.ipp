@@ -70,6 +70,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     void announce(MemberState state) override {
         asio::post(strand_, [self = shared_from_this(), state] { self->keeper_->announce(state); });
     }
+    std::string identity() const override { return identity_; }
 
  private:
     LeaseMembers(asio::any_io_executor strand, const LeaseMembersConfig& config,
@@ -78,7 +79,8 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
                        detail::resolve_scope(config.where, environment.in_cluster)) {}
     LeaseMembers(const asio::any_io_executor& strand, const LeaseMembersConfig& config,
                  const Environment& environment, const WatchScope& scope)
-        : strand_(strand),
+        : identity_(detail::fleet_identity("leases", config.fleet, scope)),
+          strand_(strand),
           clock_(environment.clock),
           timer_(clock_->make_timer(strand)),
           sights_(config.self),
@@ -142,6 +144,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         });
     }
 
+    const std::string identity_;
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
     // Of the strand.

@@ -2,7 +2,9 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/operation.hpp"
 #include "k8s_sd/detail/fleet/hold_words.hpp"
+#include "k8s_sd/detail/fleet/kept_view.hpp"
 #include "k8s_sd/detail/fleet/view_machine.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -31,7 +33,18 @@ MembershipConfig checked(MembershipConfig config) {
                                 rules.alarm_hold, rules.wait_timeout}) {
         if (wait < Duration::zero()) throw ConfigError("rules", "a time must not be negative");
     }
+    if (config.snapshot_max_age < Duration::zero()) {
+        throw ConfigError("snapshot_max_age", "must not be negative");
+    }
     return config;
+}
+
+/// Of the fleet, and of the place in it.
+detail::Digest view_identity(const MembershipConfig& config) {
+    std::string text;
+    detail::pack_value(text, config.source->identity());
+    detail::pack_value(text, config.self);
+    return detail::digest_of(text += std::to_string(config.replicas));
 }
 
 }  // namespace
@@ -80,7 +93,7 @@ class Membership::Impl final : public detail::Delivery::Source,
             const std::lock_guard lock(mutex_);
             operation = std::move(operation_);
         }
-        asio::post(strand_, [self] { self->timer_.reset(); });
+        asio::post(strand_, [self] { self->end(); });
         if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
     }
 
@@ -92,6 +105,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         const std::lock_guard lock(mutex_);
         FleetStatus status = status_;
         status.ready = is_ready();
+        if (kept_) status.snapshot = kept_->words();
         return status;
     }
     bool ready() const {
@@ -121,10 +135,22 @@ class Membership::Impl final : public detail::Delivery::Source,
           config_(std::move(config)),
           callback_(std::move(callback)),
           delivery_(executor, strand_, clock_, 1),
+          kept_(kept_view(environment)),
           machine_(config_.rules, config_.self, clock_->now()),
           share_(nullptr, config_.self, config_.replicas) {
         status_.since = clock_->now();
         status_.message = detail::hold_in_words(ViewHold::unknown, {});
+    }
+
+    /// Null: it is not kept.
+    std::shared_ptr<detail::KeptView> kept_view(
+        const detail::ContextEnvironment& environment) const {
+        if (config_.snapshot_directory.empty()) return nullptr;
+        return std::make_shared<detail::KeptView>(
+            strand_, environment,
+            detail::ViewFile{.directory = config_.snapshot_directory,
+                             .max_age = config_.snapshot_max_age,
+                             .identity = view_identity(config_)});
     }
 
     /// Who has said goodbye does not come back. Sources only post, in the order of the calls.
@@ -140,6 +166,11 @@ class Membership::Impl final : public detail::Delivery::Source,
     void start() {
         if (delivery_.cancelled()) return;
         timer_ = clock_->make_timer(strand_);
+        if (kept_) {
+            kept_->load([weak = weak_from_this()](const FleetViewPtr& known) {
+                if (const auto self = weak.lock()) self->remember(known);
+            });
+        }
         // The source must not become the owner of what owns it: only a weak reference leaves here.
         config_.source->start(
             [weak = weak_from_this(), strand = strand_](const FleetSighting& sighting) {
@@ -147,6 +178,16 @@ class Membership::Impl final : public detail::Delivery::Source,
                     if (const auto self = weak.lock()) self->on_sighting(sighting);
                 });
             });
+    }
+
+    void end() {
+        timer_.reset();
+        if (kept_) kept_->stop();
+    }
+
+    void remember(const FleetViewPtr& known) {
+        machine_.remember(known, clock_->now());
+        follow();
     }
 
     void on_sighting(const FleetSighting& sighting) {
@@ -162,14 +203,16 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     /// The machine has come to another state.
     void follow() {
-        bool holds_anew = false;
+        bool is_new = false;
         {
             const std::lock_guard lock(mutex_);
-            holds_anew = status_.hold != machine_.hold();
+            is_new = machine_.view() != status_.view;
             update_status();
         }
         // Without the mutex: a log is the host's.
-        if (holds_anew) log_hold(machine_.hold());
+        log_hold(machine_.hold());
+        if (kept_ && machine_.in_sight()) kept_->on_seen();
+        if (kept_ && is_new) kept_->keep(machine_.view());
         announce_readiness();
         if (const auto next = machine_.next()) {
             timer_->expires_at(*next, [weak = weak_from_this()] {
@@ -208,6 +251,9 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     /// The same is not said again within a minute, however often it comes and goes.
     void log_hold(ViewHold hold) {
+        // With a view of a file nobody has been looked for yet.
+        if (hold == ViewHold::away && !seen_ && message_.empty()) return;
+        if (std::exchange(logged_hold_, hold) == hold) return;
         if (!is_alarm(hold) && hold != ViewHold::away) return;
         const TimePoint now = clock_->now();
         const auto last = logged_.find(hold);
@@ -250,10 +296,13 @@ class Membership::Impl final : public detail::Delivery::Source,
     const Callback callback_;
     detail::Delivery delivery_;
 
+    const std::shared_ptr<detail::KeptView> kept_;
+
     // Of the strand.
     detail::ViewMachine machine_;
-    std::unique_ptr<Timer> timer_;  // null: not begun, or ended
-    std::string message_;           // why the members cannot be seen
+    std::unique_ptr<Timer> timer_;              // null: not begun, or ended
+    std::string message_;                       // why the members cannot be seen
+    ViewHold logged_hold_ = ViewHold::unknown;  // the last one that the log was asked for
     std::map<ViewHold, TimePoint> logged_;
 
     // Guarded by the mutex.

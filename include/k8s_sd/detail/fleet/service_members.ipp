@@ -2,6 +2,8 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/fleet/slice_members.hpp"
+#include "k8s_sd/detail/hosts/watched_objects.hpp"
+#include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 #include "k8s_sd/watcher.hpp"
@@ -29,8 +31,12 @@ class ServiceMembers final : public MemberSource,
  public:
     using Slice = api::EndpointSlice;
 
-    ServiceMembers(asio::any_io_executor executor, const WatcherConfig& config)
-        : watcher_(asio::make_strand(std::move(executor)), config,
+    ServiceMembers(const asio::any_io_executor& executor, std::string_view service,
+                   WatcherConfig where)
+        : service_(service),
+          config_(slices_of(service, std::move(where))),
+          in_cluster_(detail::ContextEnvironment::of(executor).in_cluster()),
+          watcher_(asio::make_strand(executor), config_,
                    [this](const ObjectDiff<Slice>& diff) { on_diff(diff); }) {}
 
     void start(Callback tell) override {
@@ -40,6 +46,10 @@ class ServiceMembers final : public MemberSource,
         watcher_.async_run([self = shared_from_this()](error_code) {});
     }
     void stop() noexcept override { watcher_.cancel(); }
+    std::string identity() const override {
+        return detail::fleet_identity("service", service_,
+                                      detail::resolve_scope(config_, in_cluster_));
+    }
 
  private:
     void on_diff(const ObjectDiff<Slice>& diff) {
@@ -68,6 +78,9 @@ class ServiceMembers final : public MemberSource,
         tell_(sighting);
     }
 
+    const std::string service_;
+    const WatcherConfig config_;
+    const InClusterFiles in_cluster_;
     Watcher<Slice> watcher_;
     Callback tell_;
     // Of the strand.
@@ -81,8 +94,7 @@ class ServiceMembers final : public MemberSource,
 std::shared_ptr<MemberSource> service_members(asio::any_io_executor executor,
                                               std::string_view service, WatcherConfig where) {
     detail::check_host_executor(executor, "service_members");
-    return std::make_shared<ServiceMembers>(std::move(executor),
-                                            slices_of(service, std::move(where)));
+    return std::make_shared<ServiceMembers>(executor, service, std::move(where));
 }
 
 }  // namespace k8s_sd::inline v0

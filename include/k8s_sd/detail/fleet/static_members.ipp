@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/base/trailing_number.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 
@@ -23,6 +24,13 @@ class StaticMembers final : public MemberSource {
         asio::post(executor_, [tell = std::move(tell), sighting = sighting_] { tell(sighting); });
     }
     void stop() noexcept override {}
+    std::string identity() const override {
+        std::string text;
+        for (const FleetMember& member : sighting_.members) {
+            detail::pack_value(text, member.name);
+        }
+        return text;
+    }
 
  private:
     const asio::any_io_executor executor_;

@@ -16,8 +16,11 @@ namespace k8s_sd::inline v0::detail {
 /// says what time it is, and calls advance() at next().
 class ViewMachine {
  public:
-    /// \param known  the view before a restart; null: none
-    ViewMachine(const FleetRules&, std::string self, TimePoint now, FleetViewPtr known = nullptr);
+    ViewMachine(const FleetRules&, std::string self, TimePoint now);
+
+    /// The view of before a restart. It serves until the members are seen, and is followed then as
+    /// any other; it says nothing once there is a view, or the members are in sight.
+    void remember(FleetViewPtr known, TimePoint now);
 
     /// These are the members. Of several of one name the best counts: a pod that takes the place of
     /// another one.

@@ -19,9 +19,12 @@ bool is_better(MemberState a, MemberState b) noexcept {
 
 }  // namespace
 
-ViewMachine::ViewMachine(const FleetRules& rules, std::string self, TimePoint now,
-                         FleetViewPtr known)
-    : rules_(rules), self_(std::move(self)), begun_(now), view_(std::move(known)) {
+ViewMachine::ViewMachine(const FleetRules& rules, std::string self, TimePoint now)
+    : rules_(rules), self_(std::move(self)), begun_(now) {}
+
+void ViewMachine::remember(FleetViewPtr known, TimePoint now) {
+    if (view_ || in_sight_) return;
+    view_ = std::move(known);
     update(now);
 }
 

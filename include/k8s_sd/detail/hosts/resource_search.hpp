@@ -2,6 +2,7 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/clock.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/net/short_request.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/resource_name.hpp"
@@ -11,7 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <random>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,6 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
     void fail(error_code, std::string problem);
     void fail_to_find();
     void ask_later(Duration pause);
-    Duration draw_pause();
     void set_waiting(Waiting, std::optional<Duration> pause = {});
 
     const std::shared_ptr<ApiClient> client_;
@@ -58,11 +58,10 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
     const std::unique_ptr<Timer> timer_;
     Handler found_;  ///< empty: it does not run
     std::function<void()> failed_;
-    std::minstd_rand random_;
+    std::optional<Backoff> backoff_;  ///< none: it has not begun
     std::vector<std::string> versions_;
     std::size_t version_ = 0;  ///< of them that is being asked for
     bool is_unwatched_ = false;
-    Duration pause_{};
 
     mutable std::mutex mutex_;
     WatchStatus status_;

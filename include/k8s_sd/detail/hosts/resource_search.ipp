@@ -36,8 +36,7 @@ ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName n
     : client_(std::move(client)),
       name_(std::move(name)),
       get_(std::make_shared<ShortRequest>(client_->impl())),
-      timer_(client_->impl().environment.clock->make_timer(client_->impl().executor)),
-      random_(static_cast<std::minstd_rand::result_type>(client_->impl().next_seed())) {
+      timer_(client_->impl().environment.clock->make_timer(client_->impl().executor)) {
     status_.kind = other_kind(
         {name_.kind, name_.group, name_.version, name_.plural, name_.namespaced.value_or(true)});
 }
@@ -45,8 +44,10 @@ ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName n
 void ResourceSearch::start(Handler found, std::function<void()> failed, Duration wait) {
     found_ = std::move(found);
     failed_ = std::move(failed);
-    pause_ = std::clamp(wait, first_pause, longest_pause);
-    wait == Duration() ? ask() : ask_later(draw_pause());
+    // A pause is drawn from once to twice its length: those who wait for the same come apart.
+    const Duration first = std::clamp(wait, first_pause, longest_pause);
+    backoff_.emplace(first / 2, longest_pause / 2, client_->impl().next_seed());
+    wait == Duration() ? ask() : ask_later(backoff_->next());
 }
 
 void ResourceSearch::cancel() noexcept {
@@ -173,7 +174,7 @@ void ResourceSearch::fail(error_code ec, std::string problem) {
     ApiClientImpl& api = client_->impl();
     problem = api.redact(std::move(problem));
     const TimePoint now = api.environment.clock->now();
-    const Duration pause = draw_pause();
+    const Duration pause = backoff_->next();
     bool is_new = false;
     {
         const std::lock_guard lock(mutex_);
@@ -193,13 +194,6 @@ void ResourceSearch::ask_later(Duration pause) {
     timer_->expires_at(client_->impl().environment.clock->now() + pause, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->ask();
     });
-}
-
-/// Those who wait for the same do not ask at the same time.
-Duration ResourceSearch::draw_pause() {
-    const Duration most = std::exchange(pause_, std::min(2 * pause_, longest_pause));
-    return most / 2 +
-           Duration(std::uniform_int_distribution<Duration::rep>(0, (most / 2).count())(random_));
 }
 
 void ResourceSearch::set_waiting(Waiting waiting, std::optional<Duration> pause) {

@@ -100,12 +100,10 @@ class BuiltGroup {
         std::vector<Moving> moving;
     };
     class Earlier;
+    class MovingTargets;
 
     BuiltGroup(TargetGroupPtr, Outcomes);
     Outcomes outcomes() const;
-    void go_on_moving(TargetBuilder&, const TargetGroupPtr&, std::uint32_t index, BuiltTarget&,
-                      Outcomes&) const;
-    std::optional<TimePoint> moving_until(const ScrapeTarget&) const;
 
     TargetGroupPtr group_;
     ScrapeTargetPtr only_;                ///< the rules drop all others; it is not moving

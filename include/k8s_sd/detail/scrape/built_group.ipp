@@ -50,6 +50,57 @@ class BuiltGroup::Earlier {
     std::size_t target_ = 0, dropped_ = 0, failed_ = 0, others_ = 0;
 };
 
+/// The targets of another version of a group that are being handed over, wherever they stand there.
+class BuiltGroup::MovingTargets {
+ public:
+    /// \param built  null: none
+    explicit MovingTargets(const BuiltGroup* built) {
+        if (!built) return;
+        auto target = built->targets().begin();
+        for (const Moving& place : built->moving()) {
+            while ((*target)->index() != place.index) ++target;
+            entries_.push_back({target->get(), place.until});
+        }
+        // Of several that are the same the first one counts.
+        std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+            return a.target->hash() < b.target->hash();
+        });
+    }
+
+    /// A target that moves, and is the same in a new version of its group, goes on.
+    void go_on(TargetBuilder& builder, const TargetGroupPtr& group, std::uint32_t index,
+               BuiltTarget& built, Outcomes& outcomes) const {
+        if (entries_.empty()) return;
+        const bool is_others = std::holds_alternative<OthersTarget>(built);
+        BuiltTarget mine = is_others ? builder.build(group, index) : built;
+        const auto* target = std::get_if<ScrapeTargetPtr>(&mine);
+        const auto until = target ? until_of(**target) : std::nullopt;
+        if (!until) return;
+        outcomes.moving.push_back({index, *until});
+        built = std::move(mine);
+    }
+
+ private:
+    struct Entry {
+        const ScrapeTarget* target;
+        TimePoint until;
+    };
+
+    /// When a target has moved away; nullopt: it does not move.
+    std::optional<TimePoint> until_of(const ScrapeTarget& target) const {
+        const auto has_less = [](const Entry& entry, std::uint64_t hash) {
+            return entry.target->hash() < hash;
+        };
+        auto it = std::lower_bound(entries_.begin(), entries_.end(), target.hash(), has_less);
+        for (; it != entries_.end() && it->target->hash() == target.hash(); ++it) {
+            if (it->target->same_as(target)) return it->until;
+        }
+        return std::nullopt;
+    }
+
+    std::vector<Entry> entries_;  ///< by the hash
+};
+
 namespace {
 
 /// The new owner begins at once, and has scraped it by then.
@@ -91,40 +142,17 @@ bool BuiltGroup::Outcomes::is_small(std::size_t all) const noexcept {
 BuiltGroup::BuiltGroup(TargetBuilder& builder, const TargetGroupPtr& group, const FleetShare& share,
                        const BuiltGroup* earlier, const BuiltGroup* moving) {
     Earlier known(earlier, *group);
+    const MovingTargets moves(moving);
     Outcomes outcomes;
     for (std::uint32_t i = 0; i < group->size(); ++i) {
         std::optional<BuiltTarget> as_before = known.at(i, group);
         BuiltTarget built = as_before ? *std::move(as_before) : builder.build(group, i, share);
         // What is built anew for this member is its own.
         const bool may_move = as_before || std::holds_alternative<OthersTarget>(built);
-        if (may_move && moving && !moving->moving().empty()) {
-            moving->go_on_moving(builder, group, i, built, outcomes);
-        }
+        if (may_move) moves.go_on(builder, group, i, built, outcomes);
         outcomes.add(i, std::move(built));
     }
     *this = BuiltGroup(group, std::move(outcomes));
-}
-
-/// A target that moves, and is the same in a new version of its group, goes on.
-void BuiltGroup::go_on_moving(TargetBuilder& builder, const TargetGroupPtr& group,
-                              std::uint32_t index, BuiltTarget& built, Outcomes& outcomes) const {
-    const bool is_others = std::holds_alternative<OthersTarget>(built);
-    BuiltTarget mine = is_others ? builder.build(group, index) : built;
-    const auto* target = std::get_if<ScrapeTargetPtr>(&mine);
-    const auto until = target ? moving_until(**target) : std::nullopt;
-    if (!until) return;
-    outcomes.moving.push_back({index, *until});
-    built = std::move(mine);
-}
-
-/// When a target has moved away; nullopt: it does not move.
-std::optional<TimePoint> BuiltGroup::moving_until(const ScrapeTarget& target) const {
-    auto known = targets().begin();
-    for (const Moving& place : moving()) {
-        while ((*known)->index() != place.index) ++known;
-        if ((*known)->same_as(target)) return place.until;
-    }
-    return std::nullopt;
 }
 
 BuiltGroup::BuiltGroup(TargetGroupPtr group, Outcomes outcomes) : group_(std::move(group)) {
@@ -189,15 +217,20 @@ std::optional<BuiltGroup::Reshared> BuiltGroup::without_moved(const TargetBuilde
     const auto has_moved = [&](const Moving& target) { return target.until <= now; };
     if (std::none_of(moving().begin(), moving().end(), has_moved)) return std::nullopt;
     Outcomes next = outcomes();
+    std::vector<ScrapeTargetPtr> kept;
     std::vector<ScrapeTargetPtr> gone;
-    for (const Moving& target : moving()) {
-        if (!has_moved(target)) continue;
-        const auto it = std::find_if(next.targets.begin(), next.targets.end(),
-                                     [&](const auto& t) { return t->index() == target.index; });
-        next.others.push_back({target.index, builder.share_key(**it)});
-        gone.push_back(std::move(*it));
-        next.targets.erase(it);
+    auto place = moving().begin();
+    for (ScrapeTargetPtr& target : next.targets) {
+        const bool moves = place != moving().end() && place->index == target->index();
+        if (moves && has_moved(*place++)) {
+            next.others.push_back(
+                {static_cast<std::uint32_t>(target->index()), builder.share_key(*target)});
+            gone.push_back(std::move(target));
+        } else {
+            kept.push_back(std::move(target));
+        }
     }
+    next.targets = std::move(kept);
     std::erase_if(next.moving, has_moved);
     next.sort();
     return Reshared{BuiltGroup(group_, std::move(next)), std::move(gone)};

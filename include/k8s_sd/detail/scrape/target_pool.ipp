@@ -118,10 +118,17 @@ class TargetPool::Impl {
     std::vector<ScrapeTargetPtr> active() const {
         return {targets_.active().begin(), targets_.active().end()};
     }
+    /// What a snapshot says is confirmed by another provider that has the same: a configuration that
+    /// takes the place of another one may begin with a snapshot.
     bool unconfirmed(const ScrapeTarget& target) const {
-        return std::any_of(providers_.begin(), providers_.end(), [&](const auto& provider) {
-            return provider.second.unconfirmed && find(provider.second, target.source());
-        });
+        bool is_in_snapshot = false;
+        for (const auto& [id, provider] : providers_) {
+            const BuiltGroup* built = find(provider, target.source());
+            if (!built) continue;
+            is_in_snapshot = is_in_snapshot || provider.unconfirmed;
+            if (!provider.unconfirmed && has(*built, target)) return false;
+        }
+        return is_in_snapshot;
     }
     std::size_t active_count() const noexcept { return targets_.active().size(); }
     std::size_t dropped_count() const noexcept { return dropped_count_; }
@@ -250,6 +257,11 @@ class TargetPool::Impl {
             if (built && !built->moving().empty()) return built;
         }
         return nullptr;
+    }
+    static bool has(const BuiltGroup& built, const ScrapeTarget& target) {
+        const auto targets = built.targets();
+        return std::any_of(targets.begin(), targets.end(),
+                           [&](const ScrapeTargetPtr& other) { return other->same_as(target); });
     }
     void put(Provider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
         BuiltGroup built(*provider.builder, group, share_, nullptr, before);

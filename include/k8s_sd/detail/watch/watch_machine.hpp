@@ -156,6 +156,7 @@ class WatchMachine {
     static constexpr int max_failures = 5;
     static constexpr int max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
+    static constexpr Duration most_spread = std::chrono::seconds(5);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     // Each pause is up to twice as long: five minutes at most.
     static constexpr Duration absent_min = std::chrono::seconds(5);
@@ -293,14 +294,20 @@ class WatchMachine {
         if (is_barren()) return relist(ListReason::silence);
         if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
             return relist_later(ListReason::short_watches);
-        // Spreads the clients of a server that shuts down.
-        if (stream.lived()) return Sleep{backoff_.uniform(reopen_jitter), Waiting::reopening};
+        if (stream.lived()) return Sleep{pause_before_reopening(end), Waiting::reopening};
         return Sleep{stream.brought ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
     }
+    /// Spreads the clients of a server that shuts down.
+    Duration pause_before_reopening(const WatchEnded& end) {
+        const Duration pause = backoff_.uniform(reopen_jitter);
+        return end.in_time ? pause : pause + spread();
+    }
+    /// Clients that begin apart, because they are many, come back apart.
+    Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, most_spread)); }
     Step on_broken(const StreamRecord::Stream& stream) {
         owe_probe();
         if (is_barren()) doubt_ = ListReason::silence;
-        if (!stream.is_short()) return Sleep{reopen_pace_.next(), Waiting::reopening};
+        if (!stream.is_short()) return Sleep{reopen_pace_.next() + spread(), Waiting::reopening};
         count_failure(true);
         if (fails_too_often()) doubt_ = ListReason::failing_watch;
         return later();

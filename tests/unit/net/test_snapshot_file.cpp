@@ -1,17 +1,17 @@
-#include "k8s_sd/detail/discovery/packed_groups.hpp"
-#include "k8s_sd/detail/discovery/snapshot_file.hpp"
+#include "k8s_sd/detail/net/snapshot_file.hpp"
+#include "k8s_sd/detail/net/snapshot_files.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <random>
+#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace k8s_sd::detail {
 namespace {
@@ -19,90 +19,19 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-bool keep_all(std::string_view) { return true; }
-
-std::vector<TargetGroupPtr> some_groups() {
-    return {test::make_group("a", {{{"__address__", "h:1"}, {"x", "1"}}, {{"__address__", "h:2"}}},
-                             {{"__meta_kubernetes_namespace", "shop"}, {"empty", ""}}),
-            test::make_group("b", {{{"__address__", std::string(300, 'h')}}}, {},
-                             0xF123'4567'89AB'CDEFU)};
-}
-
-TEST_CASE("pack_groups: groups come back equal") {
-    const auto groups = some_groups();
-    const auto back = unpack_groups(pack_groups(groups, keep_all));
-    REQUIRE(back);
-    REQUIRE(back->size() == groups.size());
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        CHECK((*back)[i]->source() == groups[i]->source());
-        CHECK((*back)[i]->share_key() == groups[i]->share_key());
-        CHECK(*(*back)[i] == *groups[i]);
-        CHECK((*back)[i]->merged(0) == groups[i]->merged(0));
-    }
-    CHECK(unpack_groups(pack_groups({}, keep_all))->empty());
-}
-
-TEST_CASE("pack_groups: labels that are not kept are left out, with their values") {
-    const auto bytes =
-        pack_groups(some_groups(), [](std::string_view name) { return name != "x"; });
-    const auto back = unpack_groups(bytes);
-    REQUIRE(back);
-    CHECK((*back)[0]->merged(0) ==
-          LabelMap{{"__address__", "h:1"}, {"__meta_kubernetes_namespace", "shop"}});
-}
-
-TEST_CASE("pack_groups: what groups share is there once") {
-    const auto group = test::make_group("a", {{{"__address__", std::string(1000, 'h')}}});
-    const auto one = pack_groups(std::vector{group}, keep_all).size();
-    const auto many = pack_groups(std::vector<TargetGroupPtr>(100, group), keep_all).size();
-    CHECK(many < one + 100 * 20);
-}
-
-TEST_CASE(
-    "unpack_groups: of bytes that are cut off or changed it takes nothing, or groups that can "
-    "be used") {
-    const std::string bytes = pack_groups(some_groups(), keep_all);
-    for (std::size_t size = 0; size < bytes.size(); ++size) {
-        CHECK_FALSE(unpack_groups(bytes.substr(0, size)));
-    }
-    CHECK_FALSE(unpack_groups(bytes + '\0'));
-    std::mt19937 random(1);
-    for (int i = 0; i < 20'000; ++i) {
-        std::string changed = bytes;
-        for (unsigned n = random() % 4 + 1; n > 0; --n) {
-            changed[random() % changed.size()] = static_cast<char>(random());
-        }
-        const auto groups = unpack_groups(changed);
-        if (!groups) continue;
-        for (const auto& group : *groups) {
-            for (std::size_t t = 0; t < group->size(); ++t) {
-                CHECK(group->merged(t).size() <= 10);
-            }
-        }
-    }
-}
-
-TEST_CASE("unpack_groups: bytes that say little do not become much memory") {
-    // A million shapes without entries, a byte each.
-    std::string shapes{"\xc0\x84\x3d", 3};
-    shapes += std::string(1'000'000, '\0');
-    shapes += std::string(2, '\0');
-    CHECK_FALSE(unpack_groups(shapes));
-}
-
-const Digest ours = digest_of("ours");
+const SnapshotKey ours{"test 1", digest_of("ours")};
 const auto noon = std::chrono::system_clock::time_point(1'800'000'000s);
 
 TEST_CASE("read_snapshot: gives back what was written") {
-    const std::string bytes = snapshot_bytes({ours, noon}, "payload");
+    const std::string bytes = snapshot_bytes(ours, noon, "payload");
     const ReadSnapshot read = read_snapshot(bytes, ours, 1h, noon + 10min);
     CHECK(read.problem.empty());
     CHECK(read.payload == "payload");
-    CHECK(read.created == noon);
+    CHECK(read.age == 10min);
 }
 
 TEST_CASE("read_snapshot: whatever is not as it was written is refused whole") {
-    const std::string bytes = snapshot_bytes({ours, noon}, "payload");
+    const std::string bytes = snapshot_bytes(ours, noon, "payload");
     const auto problem = [&](std::string text, Duration age = 1h) {
         const ReadSnapshot read = read_snapshot(std::move(text), ours, 1h, noon + age);
         CHECK((read.problem.empty() || read.payload.empty()));
@@ -119,8 +48,10 @@ TEST_CASE("read_snapshot: whatever is not as it was written is refused whole") {
     CHECK(problem(bytes, 1h + 1s) == "is too old");
     CHECK(problem(bytes, -6min) == "is from the future");
     CHECK(problem(bytes, -1min).empty());
-    CHECK(problem(snapshot_bytes({digest_of("theirs"), noon}, "payload")) ==
+    CHECK(problem(snapshot_bytes({ours.kind, digest_of("theirs")}, noon, "payload")) ==
           "is of another cluster or configuration");
+    CHECK(problem(snapshot_bytes({"test 2", ours.identity}, noon, "payload")) ==
+          "is no snapshot of this version of the library");
 }
 
 struct Directory {
@@ -212,6 +143,54 @@ TEST_CASE("SnapshotDirectory: what a program left half written goes, the file be
     CHECK_FALSE(fs::exists(d.path + "/.new-a"));
     CHECK(d.read(*directory, "a").empty());
     CHECK(d.bytes == "whole");
+}
+
+TEST_CASE("SnapshotDirectory: what nobody has written for long goes, and nothing else") {
+    Directory d;
+    const auto directory = d.open();
+    REQUIRE(directory);
+    for (const char* name : {"old.targets", "new.targets", "old.view"}) {
+        CHECK(directory->write(name, "x").empty());
+    }
+    const auto yesterday = fs::file_time_type::clock::now() - 25h;
+    for (const char* name : {"/old.targets", "/old.view"}) {
+        fs::last_write_time(d.path + name, yesterday);
+    }
+    directory->remove_old(".targets", 24h);
+    CHECK_FALSE(fs::exists(d.path + "/old.targets"));
+    CHECK(fs::exists(d.path + "/new.targets"));
+    CHECK(fs::exists(d.path + "/old.view"));
+}
+
+TEST_CASE("SnapshotFiles: what is written is read by another program, and one of a context") {
+    Directory d;
+    const auto write = [](const SnapshotFiles& files, const std::string& bytes) {
+        return files.write("a", 1000, [&] { return bytes; });
+    };
+    {
+        asio::io_context context;
+        const auto files = SnapshotFiles::of(context.get_executor(), d.path);
+        CHECK(files == SnapshotFiles::of(context.get_executor(), d.path));
+        CHECK(files->read("a", 1000).is_missing);
+        CHECK(write(*files, "one").empty());
+        CHECK(files->read("a", 1000).bytes == "one");
+        CHECK(SnapshotFiles(d.path).read("a", 1000).problem ==
+              "the directory is in use by another program");
+        CHECK(write(*files, std::string(1001, 'x')) == "it takes more than 1000 bytes");
+    }
+    const SnapshotFiles next(d.path);
+    CHECK(next.read("a", 1000).bytes == "one");
+    CHECK(next.read("a", 2).problem == "the file is too large");
+}
+
+TEST_CASE("SnapshotFiles: a directory that cannot be opened is tried again") {
+    Directory d;
+    auto other = d.open();
+    const SnapshotFiles files(d.path);
+    CHECK(files.write("a", 1000, [] { return "one"; }) ==
+          "the directory is in use by another program");
+    other.reset();
+    CHECK(files.write("a", 1000, [] { return "one"; }).empty());
 }
 
 }  // namespace

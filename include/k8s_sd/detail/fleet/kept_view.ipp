@@ -1,0 +1,170 @@
+#include "k8s_sd/detail/fleet/kept_view.hpp"
+#include "k8s_sd/detail/fleet/packed_view.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t most_view_bytes = std::size_t{4} << 20;
+
+std::string view_file_name(const ViewFile& file) { return hex(file.identity, 16) + ".view"; }
+SnapshotKey view_key(const ViewFile& file) { return {"view 1", file.identity}; }
+
+/// Memory may be short.
+FileBytes read_view_file(const SnapshotFiles& files, const ViewFile& file) {
+    try {
+        return files.read(view_file_name(file), most_view_bytes);
+    } catch (const std::exception& e) {
+        return {.problem = std::string("the file takes more than there is: ") + e.what()};
+    }
+}
+
+std::string write_view_file(const SnapshotFiles& files, const ViewFile& file,
+                            const std::string& bytes) {
+    try {
+        return files.write(view_file_name(file), most_view_bytes, [&] { return bytes; });
+    } catch (const std::exception& e) {
+        return std::string("it takes more than there is: ") + e.what();
+    }
+}
+
+/// Between two writes of the same.
+Duration rewrite_interval(Duration max_age) {
+    return std::max<Duration>(max_age / 4, std::chrono::seconds(1));
+}
+
+}  // namespace
+
+KeptView::KeptView(asio::any_io_executor strand, const ContextEnvironment& environment,
+                   ViewFile file)
+    : strand_(std::move(strand)),
+      clock_(environment.clock()),
+      metrics_(environment.metrics()),
+      calls_(environment.file_calls()),
+      log_(environment.logger()),
+      file_(std::move(file)),
+      what_("the fleet view in " + file_.directory),
+      files_(SnapshotFiles::of(strand_, file_.directory)) {}
+
+void KeptView::stop() noexcept {
+    on_known_ = nullptr;
+    reading_.cancel();
+    written_.cancel();
+    timer_.reset();
+}
+
+std::string KeptView::words() const {
+    const std::lock_guard lock(mutex_);
+    return write_words_.empty() ? read_words_ : write_words_;
+}
+
+void KeptView::set(std::string& words, std::string now) {
+    const std::lock_guard lock(mutex_);
+    words = std::move(now);
+}
+
+void KeptView::load(std::function<void(const FleetViewPtr&)> on_known) {
+    on_known_ = std::move(on_known);
+    timer_ = clock_->make_timer(strand_);
+    reading_ = LateAnswers::async_ask<FileBytes>(
+        strand_, nullptr,
+        [this](const std::function<void(FileBytes)>& land) {
+            const auto call = [land, files = files_, file = file_] {
+                land(read_view_file(*files, file));
+            };
+            if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
+        },
+        [](const std::string& problem) { return FileBytes{.problem = problem}; },
+        [weak = weak_from_this()](const FileBytes& read) {
+            if (const auto self = weak.lock()) self->on_loaded(read);
+        });
+}
+
+void KeptView::on_loaded(const FileBytes& file) {
+    reading_.cancel();
+    if (file.is_missing) return;
+    if (!file.problem.empty()) return ignore(file.problem);
+    const ReadSnapshot read =
+        read_snapshot(file.bytes, view_key(file_), file_.max_age, std::chrono::system_clock::now());
+    if (!read.problem.empty()) return ignore("the file " + read.problem);
+    const FleetViewPtr view = unpack_view(read.payload);
+    if (!view) return ignore("the file is damaged");
+    // An empty one says as little as none.
+    const auto on_known = std::exchange(on_known_, nullptr);
+    if (!on_known || view->size() == 0) return;
+    set(read_words_,
+        "the view is that of before the restart, " + std::to_string(read.age.count()) + " s old");
+    on_known(view);
+}
+
+void KeptView::ignore(const std::string& problem) {
+    ++metrics_->snapshots_ignored;
+    const std::string words = what_ + " is ignored: " + problem;
+    if (std::exchange(on_known_, nullptr)) set(read_words_, words);
+    log_.log(LogLevel::warning, words);
+}
+
+void KeptView::on_seen() {
+    on_known_ = nullptr;
+    set(read_words_, {});
+}
+
+void KeptView::keep(FleetViewPtr view) {
+    view_ = std::move(view);
+    write();
+}
+
+void KeptView::write() {
+    changed_ = writing_;
+    if (!timer_ || std::exchange(writing_, true)) return;
+    timer_->cancel();
+    written_ = LateAnswers::async_ask<std::string>(
+        strand_, nullptr,
+        [this](const std::function<void(std::string)>& land) {
+            const auto call = [land, files = files_, file = file_, bytes = view_bytes()] {
+                land(write_view_file(*files, file, bytes));
+            };
+            if (!calls_->run(call)) throw std::runtime_error("too many files are being written");
+        },
+        [](const std::string& problem) { return problem; },
+        [weak = weak_from_this()](const std::string& problem) {
+            if (const auto self = weak.lock()) self->on_written(problem);
+        });
+}
+
+/// Not in the thread that writes them, which may be there at the end of the process: OpenSSL then
+/// frees what a checksum needs.
+std::string KeptView::view_bytes() const {
+    const std::string payload = pack_view(*view_);
+    if (!unpack_view(payload)) {
+        throw std::runtime_error("there are too many members, or one with a strange name");
+    }
+    return snapshot_bytes(view_key(file_), std::chrono::system_clock::now(), payload);
+}
+
+void KeptView::on_written(const std::string& problem) {
+    written_.cancel();
+    writing_ = false;
+    ++(problem.empty() ? metrics_->snapshots_written : metrics_->snapshot_failures);
+    if (std::exchange(write_problem_, problem) != problem) {
+        const std::string words =
+            problem.empty() ? std::string() : what_ + " is not written: " + problem;
+        set(write_words_, words);
+        if (!words.empty()) log_.log(LogLevel::warning, words);
+    }
+    if (changed_) return write();
+    const Duration pause = rewrite_interval(file_.max_age);
+    const Duration retry = std::min<Duration>(pause, std::chrono::minutes(1));
+    timer_->expires_at(clock_->now() + (problem.empty() ? pause : retry),
+                       [weak = weak_from_this()] {
+                           if (const auto self = weak.lock()) self->write();
+                       });
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,35 @@
+#include "k8s_sd/detail/base/packed_reader.hpp"
+#include "k8s_sd/detail/fleet/packed_view.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+// The bytes: each name behind its length, in the order of the view.
+
+std::string pack_view(const FleetView& view) {
+    std::string bytes;
+    for (const std::string& name : view.members()) pack_value(bytes, name);
+    return bytes;
+}
+
+FleetViewPtr unpack_view(std::string_view bytes) {
+    constexpr std::size_t most_members = 100'000;
+    constexpr std::size_t longest_name = 1024;
+    std::vector<std::string> names;
+    PackedReader reader(bytes);
+    while (!reader.at_end()) {
+        const std::string_view name = reader.utf8();
+        const bool in_order = names.empty() || names.back() < name;
+        if (name.empty() || name.size() > longest_name || !in_order) return nullptr;
+        if (names.size() == most_members) return nullptr;
+        names.emplace_back(name);
+    }
+    return std::make_shared<const FleetView>(std::move(names));
+}
+
+}  // namespace k8s_sd::inline v0::detail
