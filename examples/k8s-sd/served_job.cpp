@@ -81,6 +81,10 @@ void ServedJob::get(ListRequest request, OnList on_list) {
     });
 }
 
+void ServedJob::visit(std::function<void(JobTargets&)> look) {
+    post([look = std::move(look)](ServedJob& job) { look(job.targets_); });
+}
+
 void ServedJob::answer(const ListRequest& request, const OnList& on_list) {
     try {
         on_list({targets_.body(request.form, request.selection, Clock::now()), {}});

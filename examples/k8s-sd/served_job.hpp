@@ -53,6 +53,9 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     void apply(k8s_sd::JobDiff);
     /// Answers, now or when the targets are complete, or refuses.
     void get(ListRequest, OnList);
+    /// Runs a function that looks at the targets, complete or not, on the job's strand; not if the
+    /// job ends before.
+    void visit(std::function<void(JobTargets&)>);
     /// Refuses who waits, and ends everything.
     void stop();
 

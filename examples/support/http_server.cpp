@@ -7,9 +7,11 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -36,7 +38,11 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     Connection(asio::ip::tcp::socket socket, std::shared_ptr<HttpServer> server)
         : stream_(std::move(socket)),
           server_(std::move(server)),
-          end_of_life_(server_->end_of_life()) {}
+          end_of_life_(server_->end_of_life()) {
+        error_code ignored;
+        client_.address = stream_.socket().remote_endpoint(ignored).address().to_string();
+        client_.connection = ++server_->admitted_;
+    }
     ~Connection() { server_->connections_.erase(place_); }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -49,7 +55,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     /// After the answer, if one is under way.
     void stop() {
         last_ = true;
-        if (!answering_) stream_.close();
+        if (!answering_ || source_) end_stream();
     }
 
  private:
@@ -139,8 +145,12 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         const std::size_t end_of_path = std::min(target.find('?'), target.size());
         const std::string_view method(request.method_string().data(),
                                       request.method_string().size());
-        const Request asked{method == "HEAD" ? "GET" : method, target.substr(0, end_of_path),
-                            target.substr(std::min(end_of_path + 1, target.size())), request};
+        const Request asked{method == "HEAD" ? "GET" : method,
+                            target.substr(0, end_of_path),
+                            target.substr(std::min(end_of_path + 1, target.size())),
+                            request.body(),
+                            client_,
+                            request};
         if (!target.starts_with('/')) {
             return write(text_reply(400, "the target of a request must begin with /\n"));
         }
@@ -151,6 +161,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     void write(Reply reply) {
         const bool head = parser_->get().method() == http::verb::head;
         body_ = std::move(reply.body);
+        source_ = head ? nullptr : std::move(reply.stream);
         response_.emplace();
         response_->result(reply.status);
         response_->version(11);
@@ -159,34 +170,98 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         for (const auto& [name, value] : reply.headers) response_->set(name, value);
         const std::size_t size = body_ ? body_->size() : 0;
         const bool has_body = reply.status != 304;
-        if (has_body) {
+        // Old clients know no chunks: the end of the connection is the end of the body.
+        chunked_ = source_ && parser_->get().version() >= 11;
+        if (source_) {
+            response_->chunked(chunked_);
+        } else if (has_body) {
             response_->content_length(size);
             if (size != 0) response_->body() = {body_->data(), size};
         }
-        keep_ = !last_ && parser_->is_done() && parser_->get().keep_alive() &&
+        keep_ = !last_ && !source_ && parser_->is_done() && parser_->get().keep_alive() &&
                 std::chrono::steady_clock::now() < end_of_life_;
         response_->keep_alive(keep_);
         serializer_.emplace(*response_);
+        head_only_ = head || !has_body || source_;
+        serializer_->split(head_only_);
+        write_some();
+    }
+
+    /// As long as the client takes something, it has time.
+    void write_some() {
         stream_.expires_after(server_->limits_.answer);
-        const auto done = [self = shared_from_this()](error_code ec, std::size_t) {
-            self->on_written(ec);
-        };
-        if (head || !has_body) {
-            http::async_write_header(stream_, *serializer_, done);
-        } else {
-            http::async_write(stream_, *serializer_, done);
-        }
+        http::async_write_some(stream_, *serializer_,
+                               [self = shared_from_this()](error_code ec, std::size_t) {
+                                   if (!ec && !self->is_written()) return self->write_some();
+                                   self->on_written(ec);
+                               });
+    }
+
+    bool is_written() {
+        return head_only_ ? serializer_->is_header_done() : serializer_->is_done();
     }
 
     void on_written(error_code ec) {
-        answering_ = false;
         serializer_.reset();
         response_.reset();
         body_.reset();
-        if (ec) return;
+        if (ec) return end_stream();
+        if (source_) {
+            last_ = true;
+            watch_client();
+            return next_piece();
+        }
+        answering_ = false;
         if (keep_ && !last_) return next();
         error_code ignored;
         stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    }
+
+    /// Who reads a stream says nothing more: its next word is that it is gone.
+    void watch_client() {
+        stream_.expires_never();
+        buffer_ = {};
+        constexpr std::size_t small = 512;
+        stream_.async_read_some(buffer_.prepare(small),
+                                [self = shared_from_this()](error_code ec, std::size_t) {
+                                    if (!self->source_) return;
+                                    ec ? self->end_stream() : self->watch_client();
+                                });
+    }
+
+    void next_piece() {
+        source_->next(
+            [executor = stream_.get_executor(), weak = weak_from_this()](HttpServer::Text piece) {
+                asio::post(executor, [weak, piece = std::move(piece)]() mutable {
+                    const auto self = weak.lock();
+                    if (self && self->source_) self->write_piece(std::move(piece));
+                });
+            });
+    }
+
+    void write_piece(HttpServer::Text piece) {
+        if (piece && piece->empty()) return next_piece();
+        const bool end = !piece;
+        body_ = std::move(piece);
+        stream_.expires_after(server_->limits_.answer);
+        const auto done = [self = shared_from_this(), end](error_code ec, std::size_t) {
+            if (!self->source_) return;
+            ec || end ? self->end_stream() : self->next_piece();
+        };
+        if (end && !chunked_) {
+            end_stream();
+        } else if (end) {
+            asio::async_write(stream_, http::make_chunk_last(), done);
+        } else if (chunked_) {
+            asio::async_write(stream_, http::make_chunk(asio::buffer(*body_)), done);
+        } else {
+            asio::async_write(stream_, asio::buffer(*body_), done);
+        }
+    }
+
+    void end_stream() {
+        source_.reset();
+        stream_.close();
     }
 
     boost::beast::tcp_stream stream_;
@@ -195,10 +270,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     Place place_{};
     boost::beast::flat_buffer buffer_;
     std::optional<http::request_parser<http::string_body>> parser_;
+    Client client_;
     Text body_;
+    std::shared_ptr<Stream> source_;  // of the answer that is being written
     std::optional<Response> response_;
     std::optional<http::serializer<false, http::span_body<const char>>> serializer_;
     bool answering_ = false;
+    bool head_only_ = false;
+    bool chunked_ = false;
     bool keep_ = true;
     bool last_ = false;  // no request follows
 };

@@ -7,6 +7,7 @@
 #include <boost/beast/http/fields.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -23,7 +24,7 @@ struct HttpLimits {
     std::size_t head_bytes = std::size_t{16} << 10;               ///< of a request
     std::size_t body_bytes = std::size_t{64} << 10;               ///< of a request
     std::chrono::nanoseconds request = std::chrono::seconds(10);  ///< from its first byte on
-    std::chrono::nanoseconds answer = std::chrono::seconds(60);   ///< to write it
+    std::chrono::nanoseconds answer = std::chrono::seconds(60);   ///< to take a piece of it
     std::chrono::nanoseconds idle = std::chrono::minutes(5);      ///< between two requests
     /// After so long, more or less, a connection ends with the next answer: clients of several
     /// servers behind one address spread over all of them again.
@@ -36,11 +37,20 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
  public:
     using Text = std::shared_ptr<const std::string>;
 
+    /// Who asks.
+    struct Client {
+        std::string address;           ///< without the port
+        std::uint64_t connection = 0;  ///< its number: another one for each
+        bool verified = false;         ///< its certificate was
+    };
+
     /// Valid while the handler runs.
     struct Request {
         std::string_view method;  ///< of HEAD: GET; the answer's body is left out
         std::string_view path;    ///< as it was sent, percent-encoded
         std::string_view query;   ///< the same; empty without '?'
+        std::string_view body;
+        const Client& client;
         const boost::beast::http::fields& headers;
 
         /// Empty if there is none.
@@ -54,10 +64,25 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
         }
     };
 
+    /// A body whose end is not known: its pieces are made as the client takes them.
+    class Stream {
+     public:
+        /// \param piece  null: the body has ended
+        using OnPiece = std::function<void(Text piece)>;
+
+        virtual ~Stream() = default;
+        /// The client has taken what there was. Called on the server's executor, and not again
+        /// before it has called back, which it does once, now or later, in any thread. A stream
+        /// whose client is gone is destroyed; to call back then does nothing.
+        virtual void next(OnPiece) = 0;
+    };
+
     struct Reply {
         unsigned status = 200;
         Text body{};  ///< may be shared by any number of replies; null: empty
         std::vector<std::pair<boost::beast::http::field, std::string>> headers{};
+        std::shared_ptr<Stream>
+            stream{};  ///< in place of the body; the last answer of a connection
     };
 
     /// To be called once, now or later, in any thread. A handler that forgets it closes the
@@ -70,7 +95,8 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
                const HttpLimits& = {});
 
     void start() { accept(); }
-    /// Not in the handler. Who is being answered gets the answer, then connections are closed.
+    /// Not in the handler. Who is being answered gets the answer, then connections are closed;
+    /// streams end at once.
     void stop();
     boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
 
@@ -86,6 +112,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     Handler handler_;
     const HttpLimits limits_;
     std::list<std::weak_ptr<Connection>> connections_;
+    std::uint64_t admitted_ = 0;
     std::minstd_rand random_{std::random_device()()};
 };
 

@@ -259,7 +259,9 @@ TEST_CASE("HttpRoutes: paths are matched as they were sent and decoded once") {
                             std::string_view query = {}) {
         HttpServer::Reply result;
         const boost::beast::http::fields headers;
-        routes({method, path, query, headers}, [&](HttpServer::Reply reply) { result = reply; });
+        const HttpServer::Client client;
+        routes({method, path, query, {}, client, headers},
+               [&](HttpServer::Reply reply) { result = reply; });
         return result;
     };
     CHECK(*answer("GET", "/sd/serviceMonitor%2Fns%2Fx%2F0").body == "serviceMonitor/ns/x/0");

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "bridge_metrics.hpp"
+#include "list_body.hpp"
+#include "served_jobs.hpp"
+#include "support/http_routes.hpp"
+#include "support/http_server.hpp"
+
+#include <string>
+
+namespace bridge {
+
+/// What a reader of lists can do with an answer.
+struct Reader {
+    std::string if_none_match;    ///< the header
+    std::string accept_encoding;  ///< the header
+};
+
+/// A list as this reader gets it: 200, compressed if it likes, or 304.
+support::HttpServer::Reply list_reply(const ListBody&, const Reader&);
+
+/// The lists of the jobs: /sd/{job} and /sd/{job}/targets. For the parameters see routes().
+void add_list_routes(support::HttpRoutes&, const ServedJobs& jobs, BridgeMetrics& metrics);
+
+}  // namespace bridge
