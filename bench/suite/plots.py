@@ -21,7 +21,7 @@ def label(exponent):
 
 
 def log_log(file, title, x_name, y_name, series):
-    """\param series  name → [(x, y)]"""
+    r"""\param series  name → [(x, y)]"""
     series = {name: [(x, max(y, 0.001)) for x, y in points] for name, points in series.items()}
     points = [point for line in series.values() for point in line]
     x_low, x_high = decades([x for x, _ in points])
@@ -62,7 +62,7 @@ def log_log(file, title, x_name, y_name, series):
 
 
 def bars(file, title, groups, unit):
-    """Bars to the right, which grow with the logarithm of 1 + value.
+    r"""Bars to the right, which grow with the logarithm of 1 + value.
 
     \param groups  name → {series → value}; one that is None is left out
     """

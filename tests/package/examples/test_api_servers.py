@@ -32,7 +32,7 @@ def received_bytes(server, *options):
     with running("discover", *server.options, *options, "--listen", "127.0.0.1:0",
                  "--output", "text") as program:
         url = program.error_line().rpartition(" ")[2]
-        program.line_with("targets of")
+        program.line_with(r"\d+ targets of \d+ objects now")
         return int(re.search(r'(?m)^k8s_sd_received_bytes_total\{.*"pods".*\} (\d+)$',
                              page(url + "/metrics")).group(1))
 
