@@ -1,13 +1,13 @@
 #include "list_body.hpp"
 
-#define XXH_INLINE_ALL  // the header is the whole library
-#define ZLIB_CONST      // what is compressed is not changed
-#include <xxhash.h>
+#define ZLIB_CONST  // what is compressed is not changed
+#include <openssl/evp.h>
 #include <zlib.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -15,12 +15,18 @@ namespace bridge {
 
 namespace {
 
+/// Labels are texts of strangers, who must not find two lists with one tag.
 std::string hash_of(std::string_view bytes) {
     constexpr char digits[] = "0123456789abcdef";
-    const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+    constexpr std::size_t enough = 16;
+    std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+    if (EVP_Digest(bytes.data(), bytes.size(), hash.data(), nullptr, EVP_sha256(), nullptr) != 1) {
+        throw std::runtime_error("SHA-256 is not to be had");
+    }
     std::string text;
-    for (const std::uint64_t half : {hash.high64, hash.low64}) {
-        for (int shift = 60; shift >= 0; shift -= 4) text += digits[half >> shift & 0xFU];
+    for (const unsigned char byte : std::span(hash).first(enough)) {
+        text += digits[byte >> 4U];
+        text += digits[byte & 0xFU];
     }
     return text;
 }

@@ -25,8 +25,8 @@ std::string uncompressed(const std::string& gzip, std::size_t size) {
 TEST_CASE("ListBody: equal bytes have equal tags, in every process") {
     CHECK(bridge::ListBody("[]\n").tag() == bridge::ListBody("[]\n").tag());
     CHECK(bridge::ListBody("[]\n").tag() != bridge::ListBody("[]").tag());
-    CHECK(bridge::ListBody("").tag() == "\"99aa06d3014798d86001c324468d497f\"");
-    CHECK(bridge::ListBody("").gzip_tag() == "\"99aa06d3014798d86001c324468d497f-gzip\"");
+    CHECK(bridge::ListBody("").tag() == "\"e3b0c44298fc1c149afbf4c8996fb924\"");
+    CHECK(bridge::ListBody("").gzip_tag() == "\"e3b0c44298fc1c149afbf4c8996fb924-gzip\"");
 }
 
 TEST_CASE("ListBody: is compressed once, and always to the same bytes") {
