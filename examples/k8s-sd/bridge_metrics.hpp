@@ -32,6 +32,7 @@ struct JobMetrics {
     TargetCounts targets;
     std::size_t held = 0;  ///< requests that wait for its first complete list
     bool complete = false;
+    bool unconfirmed = false;  ///< has targets of before a restart
 };
 
 /// In Prometheus' text format.

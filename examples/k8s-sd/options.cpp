@@ -3,6 +3,7 @@
 #include "support/discovery_options.hpp"
 #include "support/option_values.hpp"
 #include "support/server_options.hpp"
+#include "support/warm_options.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -99,7 +100,8 @@ support::CommandLine command_line(Options& o) {
                      "others.\n\n"
                      "Try it without a cluster:  k8s-sd --sim\n",
             .sections = {config_options(o), single, server_options(o),
-                         support::credential_options(o.server), serve_options(o)},
+                         support::credential_options(o.server), serve_options(o),
+                         support::warm_options(o.serve.warm_start)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n",
             .prepare = prepare};

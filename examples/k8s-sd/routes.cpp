@@ -12,8 +12,9 @@ using support::text_reply;
 
 HttpServer::Reply readiness(const ServedJobs& jobs) {
     const std::string waits = jobs.not_ready();
-    if (!waits.empty()) return text_reply(503, waits + jobs.failed());
-    return text_reply(200, "ok\n" + jobs.failed());
+    const std::string notes = jobs.failed() + jobs.unconfirmed();
+    if (!waits.empty()) return text_reply(503, waits + notes);
+    return text_reply(200, "ok\n" + notes);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "job_targets.hpp"
+#include "k8s_sd/warm_start.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -22,6 +23,7 @@ struct ServeOptions {
     /// How long a request waits for the first complete list, at most.
     std::chrono::nanoseconds hold = std::chrono::seconds(20);
     std::size_t held_requests = 10'000;  ///< of one job
+    k8s_sd::WarmStart warm_start{};      ///< targets over restarts; none by default
 };
 
 /// What a reader asks of a job.

@@ -1,6 +1,7 @@
 #include "served_jobs.hpp"
 
 #include <boost/asio/detached.hpp>
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,13 +17,23 @@ std::string in_words(const k8s_sd::ConfigFailure& failure) {
            "] cannot be used: " + failure.message;
 }
 
-/// Of a job that is not complete: what it waits for.
-std::string in_words(const k8s_sd::JobStatus& job) {
-    std::string text = "job " + job.name + " has not been discovered completely yet";
+/// What is wrong with its configurations.
+std::string messages(const k8s_sd::JobStatus& job) {
+    std::string text;
     for (const k8s_sd::JobConfigStatus& config : job.configs) {
         if (!config.status.message.empty()) text += "; " + config.status.message;
     }
     return text;
+}
+
+/// Of a job that is not complete: what it waits for.
+std::string in_words(const k8s_sd::JobStatus& job) {
+    return "job " + job.name + " has not been discovered completely yet" + messages(job);
+}
+
+bool has_unconfirmed(const k8s_sd::JobStatus& job) {
+    return std::any_of(job.configs.begin(), job.configs.end(),
+                       [](const auto& config) { return config.status.unconfirmed; });
 }
 
 }  // namespace
@@ -33,6 +44,7 @@ ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
       options_(options),
       metrics_(metrics),
       manager_(std::move(strand), [this](k8s_sd::JobDiff diff) { on_diff(std::move(diff)); }) {
+    manager_.set_warm_start(options.warm_start);
     manager_.async_run(boost::asio::detached);
 }
 
@@ -120,10 +132,24 @@ std::string ServedJobs::not_ready() const { return incomplete(true); }
 
 std::string ServedJobs::failed() const { return incomplete(false); }
 
+std::string ServedJobs::unconfirmed() const {
+    std::string text;
+    for (const k8s_sd::JobStatus& job : manager_.status()) {
+        if (has_unconfirmed(job)) {
+            text += "job " + job.name + " has targets of before a restart" + messages(job) + "\n";
+        }
+    }
+    return text;
+}
+
 std::map<std::string, JobMetrics> ServedJobs::metrics() const {
     std::map<std::string, JobMetrics> result;
     for (const auto& [name, entry] : jobs_) {
         result[name] = {entry.job->counts(), entry.job->held(), entry.job->complete()};
+    }
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto job = result.find(status.name);
+        if (job != result.end()) job->second.unconfirmed = has_unconfirmed(status);
     }
     return result;
 }

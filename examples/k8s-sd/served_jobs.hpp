@@ -35,6 +35,8 @@ class ServedJobs {
     std::string not_ready() const;
     /// In words, a line each: the jobs that cannot be served before the configuration is mended.
     std::string failed() const;
+    /// In words, a line each: the jobs with targets of before a restart, see WarmStart.
+    std::string unconfirmed() const;
     std::map<std::string, JobMetrics> metrics() const;
     /// Ends everything, so that the executors have nothing left to do.
     void stop();

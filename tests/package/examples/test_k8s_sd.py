@@ -7,11 +7,12 @@ import http.client
 import json
 import os
 import signal
+import tempfile
 import time
 import unittest
 import urllib.parse
 
-from harness import PATIENCE, file_with, run, running
+from harness import PATIENCE, file_with, run, running, simulated_cluster
 
 JOBS = """
 scrape_configs:
@@ -318,6 +319,32 @@ class Reload(unittest.TestCase):
         with serving("--sim") as server:
             self.assertEqual(server.text("/-/reload", method="POST"),
                              (400, "there is no file to read again\n"))
+
+
+class Restarts(unittest.TestCase):
+    def test_lists_outlive_a_restart_while_the_api_server_is_away(self):
+        with tempfile.TemporaryDirectory() as parent:
+            options = ("--role", "node", "--snapshot-dir", os.path.join(parent, "snapshots"))
+            with simulated_cluster() as url:
+                options += ("--api-server", url)
+                with serving(*options) as server:
+                    before = server.targets("/sd/node/targets")
+                    self.assertTrue(before)
+                    self.assertEqual(server.metric('job_unconfirmed{job="node"}'), 0)
+                    # What there is is written when it ends.
+                    self.assertEqual(server.program.signal(signal.SIGTERM), 0)
+            with serving(*options, "--snapshot-after", 0) as server:
+                self.assertEqual(server.targets("/sd/node/targets"), before)
+                status, text = server.text("/readyz")
+                self.assertEqual(status, 200)
+                self.assertIn("job node has targets of before a restart; ", text)
+                self.assertEqual(server.metric('job_unconfirmed{job="node"}'), 1)
+
+    def test_without_a_snapshot_there_is_no_list_while_the_api_server_is_away(self):
+        with serving("--role", "node", "--api-server", "http://127.0.0.1:1", "--hold", "0.1") \
+                as server:
+            self.assertEqual(server.ask("/sd/node")[0], 503)
+            self.assertEqual(server.ask("/readyz")[0], 503)
 
 
 class CommandLine(unittest.TestCase):
