@@ -10,11 +10,19 @@
 #include <string>
 #include <vector>
 
-using namespace k8s_sd;
 using bridge::JobTargets;
 using bridge::ListForm;
 using bridge::ListMetrics;
 using bridge::Selection;
+using k8s_sd::JobDiff;
+using k8s_sd::LabelMap;
+using k8s_sd::ProviderDiff;
+using k8s_sd::ProviderId;
+using k8s_sd::RelabelAction;
+using k8s_sd::RelabelRule;
+using k8s_sd::ScrapeConfig;
+using k8s_sd::TargetGroupMaker;
+using k8s_sd::TargetGroupPtr;
 
 namespace {
 
