@@ -43,8 +43,7 @@ struct Scraper final : k8s_sd::TargetHandler {
     std::map<std::string, std::shared_ptr<ScrapeJob>> jobs;  // of the manager's strand
     k8s_sd::DiscoveryManager manager(manager_strand, [&](k8s_sd::JobDiff diff) {
         const std::shared_ptr<ScrapeJob> job = jobs.at(diff.job);
-        boost::asio::post(job->strand,
-                          [job, diff = std::move(diff)] { job->pool.apply(diff); });
+        boost::asio::post(job->strand, [job, diff = std::move(diff)] { job->pool.apply(diff); });
     });
     //]
 }

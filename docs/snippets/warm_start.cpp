@@ -12,14 +12,13 @@ void apply(const k8s_sd::TargetGroupDiff& diff);
 [[maybe_unused]] static void start_warm(boost::asio::io_context& io,
                                         const k8s_sd::DiscoveryConfig& config) {
     //[warm
-    k8s_sd::Discoverer discoverer(
-        io.get_executor(), config,
-        [&](const k8s_sd::TargetGroupDiff& diff) {
-            if (diff.unconfirmed) withhold_credentials(true);
-            if (diff.confirms) withhold_credentials(false);
-            apply(diff);
-        },
-        {.directory = "/var/lib/agent/sd"});
+    const auto on_diff = [](const k8s_sd::TargetGroupDiff& diff) {
+        if (diff.unconfirmed) withhold_credentials(true);
+        if (diff.confirms) withhold_credentials(false);
+        apply(diff);
+    };
+    k8s_sd::Discoverer discoverer(io.get_executor(), config, on_diff,
+                                  {.directory = "/var/lib/agent/sd"});
     //]
 }
 

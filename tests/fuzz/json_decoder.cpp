@@ -34,9 +34,7 @@ class Sink final : public detail::EventSink {
             require(detail::is_utf8(key) && detail::is_utf8(value));
         (void)maker_.make(object)->labels();
     }
-    void on_bookmark(std::string_view version, bool) override {
-        require(version.size() <= 1024);
-    }
+    void on_bookmark(std::string_view version, bool) override { require(version.size() <= 1024); }
     void on_error_event(const detail::ServerStatus& status) override { check(status); }
     void on_bad_object(std::string_view, std::string_view, std::string_view version, error_code,
                        std::string_view problem) override {

@@ -120,7 +120,9 @@ TEST_CASE("Sharing: what a configuration says besides role and interval may take
         requests = 0;
     }
     SECTION("attached metadata of other objects") { config.attach_metadata.node = true; }
-    SECTION("whether selectors are shared") { config.watch.share_selectors = SelectorSharing::never; }
+    SECTION("whether selectors are shared") {
+        config.watch.share_selectors = SelectorSharing::never;
+    }
     SECTION("credentials") { config.api_server.auth.bearer_token = "t"; }
     SECTION("how it watches") { config.watch.page_size = 17; }
     const auto second = s.host(config);

@@ -1,6 +1,6 @@
+#include "k8s_sd/api/pod.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/api/pod.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

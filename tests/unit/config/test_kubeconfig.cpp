@@ -155,7 +155,8 @@ TEST_CASE("kubeconfig: a context is chosen by name, else the current one") {
     CHECK(problem_of(clusters, "x") == "kc: there is no context \"x\"; the kubeconfig has ca, cb");
     CHECK(problem_of(clusters) ==
           "kc: current-context is not set; name a context, the kubeconfig has ca, cb");
-    CHECK(problem_of("") == "kc: current-context is not set; name a context, the kubeconfig has none");
+    CHECK(problem_of("") ==
+          "kc: current-context is not set; name a context, the kubeconfig has none");
 }
 
 TEST_CASE("kubeconfig: references to nothing are errors with the names there are") {

@@ -2,9 +2,9 @@
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "support/groups.hpp"
 
-#include <boost/json.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <boost/json.hpp>
 #include <chrono>
 #include <cstddef>
 #include <fstream>

@@ -179,7 +179,8 @@ TEST_CASE("Store: a snapshot stays as it was, whatever is written") {
     CHECK(index.find(snapshot, "new") == nullptr);
     std::size_t seen = 0;
     snapshot.for_each([&](const StoredPtr& object) { seen += object == before ? 1U : 100U; });
-    index.for_each(snapshot, "old", [&](const StoredPtr& object) { seen += object == before ? 1U : 0U; });
+    index.for_each(snapshot, "old",
+                   [&](const StoredPtr& object) { seen += object == before ? 1U : 0U; });
     CHECK(seen == 2);
 
     CHECK(store.find("shop", "web")->version == 2);

@@ -168,8 +168,8 @@ std::uint64_t CompiledRule::hash(std::string_view text) const {
 void CompiledRule::hashmod(MutableLabels& labels) const {
     const std::uint64_t number = hash(source(labels)) % rule_->modulus;
     // vmagent's numbers have a sign, which a modulus above 2^63 shows.
-    labels.set(rule_->target_label, labels.copy(md5_ ? std::to_string(number)
-                                                     : std::to_string(std::int64_t(number))));
+    labels.set(rule_->target_label,
+               labels.copy(md5_ ? std::to_string(number) : std::to_string(std::int64_t(number))));
 }
 
 void CompiledRule::change_case(MutableLabels& labels) const {
