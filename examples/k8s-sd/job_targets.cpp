@@ -13,6 +13,13 @@ k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
     return config;
 }
 
+/// Lists of what was discovered. The others are of what the pool makes of it.
+constexpr std::array forms_of_groups{ListForm::discovered, ListForm::collector};
+
+bool is_of_groups(ListForm form) {
+    return std::find(forms_of_groups.begin(), forms_of_groups.end(), form) != forms_of_groups.end();
+}
+
 /// Two providers can have groups of the same source.
 std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
     return std::to_string(provider) + ' ' + std::string(source);
@@ -32,7 +39,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
     if (config != pool_.config()) {
         builder_ = k8s_sd::TargetBuilder(config);
         // What a list says of a target depends on the configuration even where the target stays.
-        for (auto& listing : listings_) listing.reset();
+        for (auto& made : listings_) made.reset();
     }
     pool_.reload(std::move(config), {}, providers);
 }
@@ -57,13 +64,15 @@ void JobTargets::apply(const k8s_sd::JobDiff& diff) {
 void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
     groups_[provider.provider].apply(provider.diff);
     if (provider.last) groups_.erase(provider.provider);
-    auto& discovered = listing(ListForm::discovered);
-    if (!discovered) return;
-    for (const k8s_sd::GroupChange& change : provider.diff.updated) {
-        list_group(*discovered, provider.provider, change.group);
-    }
-    for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
-        discovered->replace(key_of(provider.provider, group->source()), {});
+    for (const ListForm form : forms_of_groups) {
+        auto& to = listing(form);
+        if (!to) continue;
+        for (const k8s_sd::GroupChange& change : provider.diff.updated) {
+            list_group(*to, form, provider.provider, change.group->source(), change.group);
+        }
+        for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
+            list_group(*to, form, provider.provider, group->source(), nullptr);
+        }
     }
 }
 
@@ -75,10 +84,11 @@ ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing:
 
 Listing JobTargets::made_listing(ListForm form) {
     Listing made(limits_, metrics_);
-    if (form == ListForm::discovered) {
+    if (form == ListForm::collector) unique_ = {};
+    if (is_of_groups(form)) {
         for (const auto& [provider, groups] : groups_) {
             groups.for_each_group([&, id = provider](const k8s_sd::TargetGroupPtr& group) {
-                list_group(made, id, group);
+                list_group(made, form, id, group->source(), group);
             });
         }
     } else {
@@ -87,10 +97,13 @@ Listing JobTargets::made_listing(ListForm form) {
     return made;
 }
 
-void JobTargets::list_group(Listing& to, k8s_sd::ProviderId provider,
-                            const k8s_sd::TargetGroupPtr& group) {
-    metrics_.serialised.fetch_add(group->size(), std::memory_order_relaxed);
-    to.replace(key_of(provider, group->source()), discovered_targets(group, builder_));
+/// \param group  null: it is gone
+void JobTargets::list_group(Listing& to, ListForm form, k8s_sd::ProviderId provider,
+                            std::string_view source, const k8s_sd::TargetGroupPtr& group) {
+    if (group) metrics_.serialised.fetch_add(group->size(), std::memory_order_relaxed);
+    const std::string key = key_of(provider, source);
+    if (form == ListForm::collector) return unique_.replace(to, key, group, builder_);
+    to.replace(key, group ? discovered_targets(group, builder_) : std::vector<ListedTarget>());
 }
 
 void JobTargets::list_target(Listing& to, ListForm form, k8s_sd::TargetId id,
@@ -126,9 +139,10 @@ void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr&,
 }
 
 void JobTargets::forget_unused(Listing::TimePoint now) {
-    for (auto& listing : listings_) {
-        if (listing && !listing->forget_unused(now)) listing.reset();
+    for (auto& made : listings_) {
+        if (made && !made->forget_unused(now)) made.reset();
     }
+    if (!listing(ListForm::collector)) unique_ = {};
 }
 
 TargetCounts JobTargets::counts() const {

@@ -6,6 +6,7 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "listing.hpp"
+#include "unique_targets.hpp"
 
 #include <array>
 #include <cstddef>
@@ -57,7 +58,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     }
     Listing made_listing(ListForm);
     void apply(const k8s_sd::ProviderDiff&);
-    void list_group(Listing&, k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
+    void list_group(Listing&, ListForm, k8s_sd::ProviderId, std::string_view source,
+                    const k8s_sd::TargetGroupPtr&);
     void list_target(Listing&, ListForm, k8s_sd::TargetId, const k8s_sd::ScrapeTarget&);
     void list_target(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&);
     void update_complete();
@@ -68,6 +70,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups> groups_;  ///< of all that have told theirs
     std::map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
     std::array<std::optional<Listing>, list_form_count> listings_;
+    UniqueTargets unique_;  ///< of the list of collectors, if it is made
     std::optional<std::vector<k8s_sd::ProviderId>> expected_;
     bool complete_ = false;
     k8s_sd::TargetPool pool_;

@@ -19,25 +19,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-HttpServer::Reply later_reply(const std::string& reason) {
-    HttpServer::Reply reply = text_reply(503, reason + "\n");
-    reply.headers.emplace_back(field::retry_after, "5");
-    return reply;
-}
-
-/// How long the reader waits for an answer: its interval, as Prometheus and vmagent tell it, less
-/// what the answer may take.
-std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {
-    constexpr double usual = 60;
-    constexpr double longest = 86'400;
-    const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
-    double interval = usual;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
-    if (error != std::errc{} || !(interval >= 0 && interval <= longest)) interval = usual;
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(0.8 * interval));
-}
-
 /// The lists of the jobs.
 class ListRoutes {
  public:
@@ -94,6 +75,23 @@ class ListRoutes {
 };
 
 }  // namespace
+
+HttpServer::Reply later_reply(const std::string& reason) {
+    HttpServer::Reply reply = text_reply(503, reason + "\n");
+    reply.headers.emplace_back(field::retry_after, "5");
+    return reply;
+}
+
+std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {
+    constexpr double usual = 60;
+    constexpr double longest = 86'400;
+    const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
+    double interval = usual;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
+    if (error != std::errc{} || !(interval >= 0 && interval <= longest)) interval = usual;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(0.8 * interval));
+}
 
 HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {
     const bool gzip = support::accepts_coding(reader.accept_encoding, "gzip");

@@ -6,6 +6,7 @@
 #include "support/http_routes.hpp"
 #include "support/http_server.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace bridge {
@@ -15,6 +16,13 @@ struct Reader {
     std::string if_none_match;    ///< the header
     std::string accept_encoding;  ///< the header
 };
+
+/// 503: the reader keeps what it has, and tries again soon.
+support::HttpServer::Reply later_reply(const std::string& reason);
+
+/// How long the reader waits for an answer: its interval, as Prometheus and vmagent tell it, less
+/// what the answer may take.
+std::chrono::nanoseconds patience_of(const support::HttpServer::Request&);
 
 /// A list as this reader gets it: 200, compressed if it likes, or 304.
 support::HttpServer::Reply list_reply(const ListBody&, const Reader&);

@@ -1,5 +1,6 @@
 #include "listed_target.hpp"
 
+#include "consistent_hashing.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 #include "support/json_text.hpp"
 
@@ -138,6 +139,17 @@ std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group
         targets.push_back(std::move(target));
     }
     return targets;
+}
+
+ListedTarget collector_target(const TargetGroup& group, std::size_t index) {
+    const std::vector<Label> labels = labels_of(group, index);
+    TextWriter writer;
+    for (const auto& [name, value] : labels) writer.add(name, value);
+    const std::string_view address = value_of(labels, address_label);
+    ListedTarget target = std::move(writer).finish(address);
+    target.share_key = ConsistentHashing::key_of(address);
+    target.node = node_of(labels);
+    return target;
 }
 
 ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& config, ListForm form) {

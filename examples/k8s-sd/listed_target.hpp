@@ -37,12 +37,14 @@ enum class ListForm : std::uint8_t {
     discovered,  ///< all labels, as a discovery of its own would show them: the reader has rules
     relabelled,  ///< what the reader needs to scrape: it needs no rules
     urls,        ///< URLs, and the labels of the series only: for readers that relabel nothing
+    collector,   ///< all labels of what the rules keep, with the address: for OpenTelemetry
 };
-inline constexpr std::size_t list_form_count = 3;  ///< number of values of ListForm
+inline constexpr std::size_t list_form_count = 4;  ///< number of values of ListForm
 
 /// The name of the enumerator.
 constexpr std::string_view to_string(ListForm form) noexcept {
-    constexpr std::string_view names[list_form_count] = {"discovered", "relabelled", "urls"};
+    constexpr std::string_view names[list_form_count] = {"discovered", "relabelled", "urls",
+                                                         "collector"};
     return names[static_cast<std::size_t>(form)];
 }
 
@@ -51,8 +53,11 @@ constexpr std::string_view to_string(ListForm form) noexcept {
 std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr&,
                                              k8s_sd::TargetBuilder& builder);
 
+/// A target as collectors get it. Its share key is that of ConsistentHashing.
+ListedTarget collector_target(const k8s_sd::TargetGroup&, std::size_t index);
+
 /// A target after relabelling.
-/// \param form  not `discovered`
+/// \param form  `relabelled` or `urls`
 ListedTarget scraped_target(const k8s_sd::ScrapeTarget&, const k8s_sd::ScrapeConfig&,
                             ListForm form);
 

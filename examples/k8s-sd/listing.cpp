@@ -102,6 +102,7 @@ void Listing::remove(const ListedTarget& target) {
 /// \throws LimitReached if there is no room for the selection
 void Listing::admit(const Selection& selection, TimePoint now) {
     if (views_.contains(selection)) return;
+    if (selection.division.collectors) forget_other_collectors(selection.division);
     const auto full = [&] { return views_.size() >= limits_.views; };
     const auto divided_enough = [&] {
         return !divisions_.contains(selection.division) && divisions_.size() >= limits_.divisions;
@@ -186,9 +187,10 @@ std::string Listing::join(const std::vector<const Part*>& parts, std::size_t byt
     return text;
 }
 
-bool Listing::forget_unused(TimePoint now) {
+template <class Predicate>
+void Listing::forget_views(Predicate is_forgotten) {
     std::erase_if(views_, [&](const auto& view) {
-        if (now - view.second.asked < limits_.forget_after) return false;
+        if (!is_forgotten(view.first, view.second)) return false;
         body_bytes_ -= view.second.bytes();
         return true;
     });
@@ -196,6 +198,19 @@ bool Listing::forget_unused(TimePoint now) {
         return std::none_of(views_.begin(), views_.end(), [&](const auto& view) {
             return view.first.division == division.first;
         });
+    });
+}
+
+/// There is one allocation at a time: nobody asks for an earlier one again.
+void Listing::forget_other_collectors(const Division& division) {
+    forget_views([&](const Selection& selection, const View&) {
+        return selection.division.collectors && selection.division != division;
+    });
+}
+
+bool Listing::forget_unused(TimePoint now) {
+    forget_views([&](const Selection&, const View& view) {
+        return now - view.asked >= limits_.forget_after;
     });
     return !views_.empty();
 }

@@ -87,6 +87,9 @@ class Listing {
     void remove(const ListedTarget&);
     void add_to(Divided&, const ListedTarget&) const;
     void admit(const Selection&, TimePoint now);
+    void forget_other_collectors(const Division&);
+    template <class Predicate>
+    void forget_views(Predicate);
     const Divided& divided(const Division&);
     void make_room(const View&, std::size_t bytes, TimePoint now);
     std::string join(const std::vector<const Part*>&, std::size_t bytes) const;

@@ -68,6 +68,39 @@ support::Section serve_options(Options& o) {
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
 }
 
+support::Section allocator_options(AllocatorOptions& o) {
+    const support::Choices<Allocation> allocations{
+        {"consistent-hashing", Allocation::consistent_hashing}, {"per-node", Allocation::per_node}};
+    return {
+        "Allocate targets to OpenTelemetry collectors",
+        {{"--collectors", "N", "there are so many, with numbers from 0",
+          [&](Text v) { o.collectors = support::number(v, 1U, 10'000U, "1 to 10000"); }},
+         {"--collector-prefix", "TEXT",
+          "what their names begin with, before the number (default " + o.prefix + ")",
+          support::text(o.prefix)},
+         {"--collector-selector", "LABELS",
+          "they are the pods with these labels, e.g. app=otel-collector",
+          support::text(o.selector)},
+         {"--collector-namespace", "NAME", "of these pods (default: that of this pod)",
+          support::text(o.ns)},
+         {"--collector-grace", "SECONDS",
+          "how long a pod that is not ready keeps its targets (default 30)",
+          [&](Text v) { o.grace = support::seconds(v); }},
+         {"--allocation", "STRATEGY",
+          support::either(support::names_of(allocations), "consistent-hashing"),
+          support::choice(o.allocation.allocation, allocations)},
+         {"--allocation-fallback", "",
+          "with per-node: allocate targets without a collector on their node by consistent hashing",
+          support::flag(o.allocation.fallback)},
+         {"--handover", "SECONDS",
+          "when collectors come or go, who had a target keeps it for so long (default: not)",
+          [&](Text v) { o.handover = support::seconds(v); }},
+         {"--allow-insecure-auth-secrets", "",
+          "show the secrets of /scrape_configs to everybody, not only to those with a verified "
+          "certificate",
+          support::flag(o.show_secrets)}}};
+}
+
 support::Section server_options(Options& o) {
     support::Section section = support::server_options(
         o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
@@ -101,7 +134,7 @@ support::CommandLine command_line(Options& o) {
                      "Try it without a cluster:  k8s-sd --sim\n",
             .sections = {config_options(o), single, server_options(o),
                          support::credential_options(o.server), serve_options(o),
-                         support::warm_options(o.serve.warm_start)},
+                         support::warm_options(o.serve.warm_start), allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n",
             .prepare = prepare};
@@ -114,6 +147,13 @@ void check(const Options& o) {
     if (o.single_job && !o.config_file.empty()) {
         throw UsageError("--config: the file says which jobs there are; give no options of a "
                          "single job");
+    }
+    if (o.allocator.collectors > 0 && !o.allocator.selector.empty()) {
+        throw UsageError("--collectors: the pods of --collector-selector say how many there are");
+    }
+    if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
+        throw UsageError("--allocation: per-node needs --collector-selector, as only pods tell "
+                         "their nodes");
     }
     if (o.sim || o.single_job || !o.config_file.empty()) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "allocator.hpp"
 #include "k8s_sd/config.hpp"
 #include "served_job.hpp"
 #include "support/command_line.hpp"
@@ -24,6 +25,7 @@ struct Options {
     std::string listen = "127.0.0.1:8080";
     support::HttpLimits http;
     ServeOptions serve;
+    AllocatorOptions allocator;
     unsigned threads = 1;
 };
 

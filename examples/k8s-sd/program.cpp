@@ -56,8 +56,9 @@ Program::Program(asio::io_context& io, Options options)
       strand_(asio::make_strand(io)),
       signals_(strand_, SIGINT, SIGTERM, SIGHUP),
       jobs_(strand_, executor_, options_.serve, metrics_),
+      allocator_(strand_, options_.allocator),
       server_(std::make_shared<HttpServer>(strand_, support::listen_address(options_.listen),
-                                           routes(jobs_, metrics_, route_events()),
+                                           routes(jobs_, allocator_, metrics_, route_events()),
                                            options_.http)) {
     find_cluster();
     // What is wrong from the start is not to be waited for.
@@ -71,7 +72,8 @@ void Program::find_cluster() {
     if (options_.sim) {
         cluster_.emplace(executor_);
         options_.server.api_server.url = cluster_->server().url;
-    } else if (options_.single_job || support::names_server(options_.server)) {
+    } else if (options_.single_job || !options_.allocator.selector.empty() ||
+               support::names_server(options_.server)) {
         support::usable_server(options_.server);
     }
 }
@@ -80,6 +82,7 @@ void Program::start() {
     out_ << "listens at " << support::url_of(*server_);
     out_.end_line();
     wait_for_signals();
+    allocator_.start(options_.server);
     follow_config();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
 }
@@ -144,6 +147,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file) {
         }
     }
     for (const std::string& problem : jobs_.apply(file)) complain(problem);
+    for (const std::string& problem : allocator_.apply(file)) complain(problem);
     // Nobody is told that there is no such job before it is known which there are.
     if (!std::exchange(configured_, true)) server_->start();
 }
@@ -182,6 +186,7 @@ void Program::stop() {
     if (reloader_) reloader_->cancel();
     answer_reloads(support::text_reply(503, "the program is ending\n"));
     jobs_.stop();
+    allocator_.stop();
     if (cluster_) cluster_->stop();
     server_->stop();
 }

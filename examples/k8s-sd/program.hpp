@@ -1,5 +1,6 @@
 #pragma once
 
+#include "allocator.hpp"
 #include "bridge_metrics.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
@@ -49,6 +50,7 @@ class Program {
     boost::asio::signal_set signals_;
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
+    Allocator allocator_;
     std::shared_ptr<support::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     std::vector<support::HttpServer::Respond> reloads_;  ///< who asked for one

@@ -1,5 +1,6 @@
 #include "routes.hpp"
 
+#include "allocator_routes.hpp"
 #include "list_routes.hpp"
 
 namespace bridge {
@@ -19,9 +20,11 @@ HttpServer::Reply readiness(const ServedJobs& jobs) {
 
 }  // namespace
 
-HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEvents& events) {
+HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetrics& metrics,
+                  const RouteEvents& events) {
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
+    add_allocator_routes(routes, allocator, jobs, metrics);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });

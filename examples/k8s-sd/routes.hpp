@@ -1,5 +1,6 @@
 #pragma once
 
+#include "allocator.hpp"
 #include "bridge_metrics.hpp"
 #include "served_jobs.hpp"
 #include "support/http_routes.hpp"
@@ -16,7 +17,8 @@ struct RouteEvents {
 };
 
 /// All paths that the program answers.
-/// \param jobs     outlives them, as `metrics` does; asked on the server's executor
-support::HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEvents&);
+/// \param jobs     outlives them, as the others do; asked on the server's executor
+support::HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator,
+                           BridgeMetrics& metrics, const RouteEvents&);
 
 }  // namespace bridge

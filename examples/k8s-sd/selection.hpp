@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors.hpp"
 #include "listed_target.hpp"
 #include "support/http_message.hpp"
 
@@ -26,6 +27,8 @@ struct Division {
     unsigned shards = 0;    ///< by their share keys, into so many; 0: not at all
     unsigned replicas = 1;  ///< shards that have each target
     bool by_node = false;   ///< by their nodes; only those without a node by shards, then
+    /// By collectors, and by nothing else; null: not. Compared by identity.
+    AllocationViewPtr collectors{};
     auto operator<=>(const Division&) const = default;
 };
 
@@ -46,8 +49,9 @@ class Divider {
 /// Which targets of a list a reader wants.
 struct Selection {
     Division division{};
-    unsigned shard = 0;  ///< where the division has shards
-    std::string node{};  ///< where it is by nodes
+    unsigned shard = 0;       ///< where the division has shards
+    std::string node{};       ///< where it is by nodes
+    std::string collector{};  ///< where it is by collectors
     auto operator<=>(const Selection&) const = default;
 
     /// The parts of the division that make it up, one or two.

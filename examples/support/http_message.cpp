@@ -51,6 +51,26 @@ std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_b
     return result;
 }
 
+std::string query_escaped(std::string_view text) {
+    constexpr char digits[] = "0123456789ABCDEF";
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (plain.find(c) != plain.npos) {
+            out += c;
+        } else if (c == ' ') {
+            out += '+';
+        } else {
+            out += '%';
+            out += digits[byte >> 4U];
+            out += digits[byte & 0xFU];
+        }
+    }
+    return out;
+}
+
 std::optional<Query> parse_query(std::string_view text) {
     Query query;
     while (!text.empty()) {

@@ -12,6 +12,9 @@ namespace support {
 /// \param plus_is_blank  as in queries
 std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_blank = false);
 
+/// The text as a value of a query, as Go's url.QueryEscape writes it: a blank becomes '+'.
+std::string query_escaped(std::string_view text);
+
 /// What a URL says behind its '?', decoded once, in its order: names and values.
 using Query = std::vector<std::pair<std::string, std::string>>;
 /// nullopt: it cannot be decoded.

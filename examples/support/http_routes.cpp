@@ -36,7 +36,7 @@ std::optional<std::vector<std::string>> names_in(const Segments& pattern, const 
     std::vector<std::string> names;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         if (!is_name(pattern[i])) continue;
-        auto name = percent_decoded(path[i]);
+        auto name = percent_decoded(path[i], pattern[i].starts_with("{+"));
         if (!name) return std::nullopt;
         names.push_back(std::move(*name));
     }
@@ -90,7 +90,7 @@ const HttpRoutes::Route* HttpRoutes::find(const HttpServer::Request& request,
 }
 
 HttpServer::Reply HttpRoutes::not_found() const {
-    std::string text = "there are:\n";
+    std::string text = "there is no such path; there are\n";
     for (const Route& route : routes_) text += "  " + route.method + " " + route.path + "\n";
     return text_reply(404, std::move(text));
 }

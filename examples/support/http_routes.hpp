@@ -23,7 +23,7 @@ class HttpRoutes {
     using Answer = std::function<HttpServer::Reply(const Asked&)>;
 
     /// \param path  such as "/sd/{job}/targets": a part in braces stands for anything but nothing
-    ///              and '/', which clients write as %2F
+    ///              and '/', which clients write as %2F; in "{+job}" a '+' stands for a blank
     void on(std::string method, std::string path, Handler);
     /// The same for what is answered at once.
     void get(std::string path, Answer);

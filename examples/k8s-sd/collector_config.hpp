@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+/// The jobs as collectors read them: a JSON object of their names, each with what an entry of
+/// `scrape_configs` of Prometheus has, without discovery: a collector puts its own in.
+/// \param show_secrets  else they read "<secret>"
+/// \param problems      jobs that are left out, as only vmagent could scrape them; in words
+std::string collector_configs(const k8s_sd::ScrapeConfigFile&, bool show_secrets,
+                              std::vector<std::string>& problems);
+
+}  // namespace bridge

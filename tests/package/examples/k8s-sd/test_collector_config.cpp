@@ -1,0 +1,125 @@
+#include "collector_config.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Problems = std::vector<std::string>;
+
+boost::json::object configs_of(const std::string& yaml, bool show_secrets = false,
+                               k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus,
+                               Problems* problems = nullptr) {
+    Problems ignored;
+    const auto file = k8s_sd::parse_scrape_configs(yaml, {.dialect = dialect}, "p.yml");
+    const std::string text =
+        bridge::collector_configs(file, show_secrets, problems ? *problems : ignored);
+    return boost::json::parse(text).as_object();
+}
+
+std::string text_of(const boost::json::object& object) { return boost::json::serialize(object); }
+
+const std::string with_secrets = R"(
+scrape_configs:
+- job_name: basic
+  basic_auth: {username: u, password: hush1}
+  proxy_url: http://me:hush2@proxy:3128/
+  http_headers: {X-Key: {values: [hush3], files: [/etc/key]}}
+- job_name: bearer
+  authorization: {type: Token, credentials: hush4}
+- job_name: oauth
+  oauth2:
+    {client_id: i, client_secret: hush5, token_url: 'http://t/', endpoint_params: {k: hush6}}
+- job_name: files
+  authorization: {credentials_file: /var/token}
+  tls_config: {ca_file: /etc/ca, insecure_skip_verify: true, min_version: TLS13}
+)";
+
+}  // namespace
+
+TEST_CASE("collector_configs: has what an entry of scrape_configs says, without discovery") {
+    const auto jobs = configs_of(R"(
+global: {scrape_interval: 15s, sample_limit: 5}
+scrape_configs:
+- job_name: 'serviceMonitor/ns/x/0'
+  honor_labels: true
+  scheme: https
+  params: {module: [a, b]}
+  kubernetes_sd_configs: [{role: pod}]
+  consul_sd_configs: [{server: x}]
+  relabel_configs:
+  - {source_labels: [a, b], regex: 'x.*', target_label: c, replacement: '$1-y'}
+  - {source_labels: [a], modulus: 8, target_label: __tmp_hash, action: hashmod}
+)");
+    CHECK(jobs.size() == 1);
+    const auto& job = jobs.at("serviceMonitor/ns/x/0").as_object();
+    const std::string wanted = R"json({"enable_http2":true,"follow_redirects":true,
+"honor_labels":true,"job_name":"serviceMonitor/ns/x/0","metrics_path":"/metrics",
+"params":{"module":["a","b"]},
+"relabel_configs":[{"action":"replace","regex":"x.*","replacement":"$1-y","separator":";",
+"source_labels":["a","b"],"target_label":"c"},
+{"action":"hashmod","modulus":8,"regex":"(.*)","replacement":"$1","separator":";",
+"source_labels":["a"],"target_label":"__tmp_hash"}],
+"sample_limit":5,"scheme":"https","scrape_interval":"15s","scrape_timeout":"10s"})json";
+    CHECK(boost::json::value(job) == boost::json::parse(wanted));
+}
+
+TEST_CASE("collector_configs: rules have the members that Prometheus takes, and no others") {
+    const auto jobs = configs_of(R"(
+scrape_configs:
+- job_name: j
+  relabel_configs:
+  - {source_labels: [a], target_label: b, action: keepequal}
+  - {source_labels: [a], target_label: b, action: dropequal}
+  - {regex: 'tmp_.*', action: labeldrop}
+  - {source_labels: [a], target_label: b, replacement: '', regex: '', separator: ''}
+)");
+    const auto& rules = jobs.at("j").at("relabel_configs").as_array();
+    for (std::size_t i : {0UL, 1UL}) CHECK(rules[i].as_object().size() == 3);
+    CHECK(rules[2].as_object().size() == 2);
+    // What is empty is not the default.
+    for (const char* key : {"replacement", "regex", "separator"}) {
+        CHECK(rules[3].at(key).as_string().empty());
+    }
+}
+
+TEST_CASE("collector_configs: secrets are masked unless they are to be shown") {
+    const std::string masked = text_of(configs_of(with_secrets));
+    CHECK(masked.find("hush") == masked.npos);
+    const auto jobs = configs_of(with_secrets);
+    CHECK(jobs.at("basic").at("basic_auth").at("password") == "<secret>");
+    CHECK(jobs.at("basic").at("proxy_url") == "http://me:xxxxx@proxy:3128/");
+    CHECK(jobs.at("bearer").at("authorization").at("type") == "Token");
+    CHECK(jobs.at("files").at("authorization").at("credentials_file") == "/var/token");
+    CHECK(jobs.at("files").at("tls_config").at("min_version") == "TLS13");
+    const std::string shown = text_of(configs_of(with_secrets, true));
+    for (int i = 1; i <= 6; ++i) {
+        INFO(i);
+        CHECK(shown.find("hush" + std::to_string(i)) != shown.npos);
+    }
+}
+
+TEST_CASE("collector_configs: jobs and keys that only vmagent knows are left out") {
+    Problems problems;
+    const auto jobs = configs_of(R"(
+scrape_configs:
+- job_name: taken
+  stream_parse: true
+  sample_limit: 7
+- job_name: conditional
+  relabel_configs: [{if: '{a="b"}', action: drop}]
+- job_name: metrics
+  metric_relabel_configs: [{source_labels: [a, b], action: keep_if_equal}]
+)",
+                                 false, k8s_sd::LabelDialect::victoriametrics, &problems);
+    CHECK(jobs.size() == 1);
+    CHECK_FALSE(jobs.at("taken").as_object().contains("stream_parse"));
+    CHECK(jobs.at("taken").at("sample_limit") == 7);
+    CHECK(problems == Problems{"conditional is not for collectors: a rule is one that only vmagent "
+                               "knows (if)",
+                               "metrics is not for collectors: a rule is one that only vmagent "
+                               "knows (keep_if_equal)"});
+}

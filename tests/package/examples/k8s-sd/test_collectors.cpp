@@ -1,0 +1,174 @@
+#include "allocation_history.hpp"
+#include "collector_pods.hpp"
+#include "collectors.hpp"
+#include "consistent_hashing.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+using bridge::Allocation;
+using bridge::AllocationHistory;
+using bridge::AllocationView;
+using bridge::Collector;
+using bridge::CollectorPods;
+using bridge::Collectors;
+using bridge::ConsistentHashing;
+using std::chrono::seconds;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Depends on the owner of each partition.
+std::uint64_t checksum(const ConsistentHashing& hashing) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < 1061; ++i) sum += (i + 1) * hashing.owner(i);
+    return sum;
+}
+
+bridge::ListedTarget target_at(const std::string& address, const std::string& node = {}) {
+    bridge::ListedTarget target;
+    target.share_key = ConsistentHashing::key_of(address);
+    target.node = node;
+    return target;
+}
+
+AllocationHistory::TimePoint at_second(int second) {
+    return AllocationHistory::TimePoint(seconds(second));
+}
+
+k8s_sd::api::Pod collector_pod(std::string_view name, bool ready) {
+    k8s_sd::api::Pod pod;
+    pod.metadata.name = name;
+    pod.spec.node_name = "node-1";
+    pod.status.phase = "Running";
+    k8s_sd::api::PodCondition condition;
+    condition.type = "Ready";
+    condition.status = ready ? "True" : "False";
+    pod.status.conditions.push_back(condition);
+    return pod;
+}
+
+}  // namespace
+
+// The numbers are those of tests/package/examples/consistent_hashing.py.
+TEST_CASE("ConsistentHashing: owners are those of the Target Allocator") {
+    CHECK(ConsistentHashing::key_of("") == 0xEF46DB3751D8E999U);
+    CHECK(ConsistentHashing::key_of("abc") == 0x44BC2CF5AD770999U);
+    CHECK(checksum(ConsistentHashing({"collector-0"})) == 0);
+    CHECK(checksum(ConsistentHashing({"collector-0", "collector-1"})) == 260355);
+    const Names three{"otel-collector-0", "otel-collector-1", "otel-collector-2"};
+    const ConsistentHashing of_three(three);
+    CHECK(checksum(of_three) == 577456);
+    std::vector<std::size_t> owners;
+    for (const char* address : {"10.0.0.1:80", "10.244.1.25:9153", "[fd00::1]:9100"}) {
+        owners.push_back(of_three.owner(ConsistentHashing::key_of(address)));
+    }
+    CHECK(owners == std::vector<std::size_t>{1, 2, 2});
+    Names ten;
+    for (int i = 0; i < 10; ++i) ten.push_back("c" + std::to_string(i));
+    CHECK(checksum(ConsistentHashing(ten)) == 2767193);
+    CHECK(checksum(ConsistentHashing({"a b", "a\nb", "\u00e4", "", std::string(200, ' ')})) ==
+          1170915);
+}
+
+TEST_CASE("ConsistentHashing: the order of members does not matter, and there may be many") {
+    const ConsistentHashing one({"a", "b", "c"});
+    const ConsistentHashing other({"c", "a", "b"});
+    const Names other_names{"c", "a", "b"};
+    for (std::uint64_t i = 0; i < 1061; ++i) {
+        CHECK(Names{"a", "b", "c"}[one.owner(i)] == other_names[other.owner(i)]);
+    }
+    Names many;
+    for (int i = 0; i < 2000; ++i) many.push_back("c" + std::to_string(i));
+    const ConsistentHashing of_many(many);
+    std::set<std::size_t> used;
+    for (std::uint64_t i = 0; i < 1061; ++i) used.insert(of_many.owner(i));
+    CHECK(used.size() == 1061);
+}
+
+TEST_CASE("Collectors: per node, others have nobody unless there is a fallback") {
+    const std::vector<Collector> members{{"b", "node-2"}, {"a", "node-1"}, {"c", "node-1"}};
+    const Collectors strict(members, {Allocation::per_node, false});
+    CHECK(strict.owner(target_at("x:1", "node-2"))->name == "b");
+    // One of a node, always the same.
+    CHECK(strict.owner(target_at("x:1", "node-1"))->name == "a");
+    CHECK(strict.owner(target_at("x:1", "node-3")) == nullptr);
+    CHECK(strict.owner(target_at("x:1")) == nullptr);
+    const Collectors with_fallback(members, {Allocation::per_node, true});
+    CHECK(with_fallback.owner(target_at("x:1", "node-2"))->name == "b");
+    CHECK(with_fallback.owner(target_at("x:1")) != nullptr);
+    CHECK(Collectors({}, {}).owner(target_at("x:1")) == nullptr);
+}
+
+TEST_CASE("AllocationHistory: who had a target keeps it during the handover, and then no more") {
+    AllocationHistory history({}, seconds(90));
+    CHECK(history.view() == nullptr);
+    history.set({{"a", {}}}, {}, at_second(0));
+    CHECK_FALSE(history.next_end());
+    const auto before = history.view();
+    history.set({{"a", {}}}, {}, at_second(1));
+    CHECK(history.view() == before);
+    history.set({{"b", {}}}, {}, at_second(10));
+    CHECK(history.view()->owners(target_at("x:1")) == std::vector<std::string_view>{"b", "a"});
+    CHECK(history.view()->knows("a"));
+    CHECK(history.next_end() == at_second(100));
+    history.advance(at_second(99));
+    CHECK(history.view()->owners(target_at("x:1")).size() == 2);
+    history.advance(at_second(100));
+    CHECK(history.view()->owners(target_at("x:1")) == std::vector<std::string_view>{"b"});
+    CHECK_FALSE(history.view()->knows("a"));
+    CHECK_FALSE(history.next_end());
+}
+
+TEST_CASE("AllocationHistory: without a handover a change counts at once") {
+    AllocationHistory history({}, {});
+    history.set({{"a", {}}}, {}, at_second(0));
+    history.set({{"b", {}}}, {"a"}, at_second(1));
+    CHECK(history.view()->owners(target_at("x:1")) == std::vector<std::string_view>{"b"});
+    CHECK(history.view()->knows("a"));
+    CHECK_FALSE(history.view()->knows("c"));
+}
+
+TEST_CASE("AllocationHistory: collectors that come and go all the time cost no more and more") {
+    AllocationHistory history({}, seconds(90));
+    for (int i = 0; i < 1000; ++i) {
+        history.set({{"c" + std::to_string(i), {}}}, {}, at_second(0));
+    }
+    CHECK(history.view()->owners(target_at("x:1")).size() == 5);
+}
+
+TEST_CASE("CollectorPods: a pod that is not ready has targets for a while") {
+    CollectorPods pods{seconds(30)};
+    pods.set(collector_pod("a", true), at_second(0));
+    pods.set(collector_pod("b", false), at_second(0));
+    CHECK(pods.members(at_second(29)) == std::vector<Collector>{{"a", "node-1"}, {"b", "node-1"}});
+    CHECK(pods.next_change(at_second(29)) == at_second(30));
+    // It does not begin anew with each change of the pod.
+    pods.set(collector_pod("b", false), at_second(29));
+    CHECK(pods.members(at_second(30)) == std::vector<Collector>{{"a", "node-1"}});
+    CHECK(pods.idle(at_second(30)) == std::set<std::string, std::less<>>{"b"});
+    CHECK_FALSE(pods.next_change(at_second(30)));
+    pods.set(collector_pod("b", true), at_second(31));
+    CHECK(pods.members(at_second(31)).size() == 2);
+    pods.set(collector_pod("b", false), at_second(40));
+    CHECK(pods.next_change(at_second(40)) == at_second(70));
+    pods.remove(collector_pod("b", false));
+    CHECK_FALSE(pods.next_change(at_second(40)));
+}
+
+TEST_CASE("CollectorPods: a pod that ends has no targets") {
+    CollectorPods pods{seconds(30)};
+    auto ends = collector_pod("a", true);
+    ends.metadata.deletion_timestamp = k8s_sd::api::Time(seconds(5));
+    pods.set(ends, at_second(0));
+    auto failed = collector_pod("b", true);
+    failed.status.phase = "Failed";
+    pods.set(failed, at_second(0));
+    CHECK(pods.members(at_second(0)).empty());
+    CHECK(pods.idle(at_second(0)) == std::set<std::string, std::less<>>{"a", "b"});
+}

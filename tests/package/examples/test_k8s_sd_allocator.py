@@ -1,0 +1,210 @@
+"""k8s-sd takes the place of OpenTelemetry's Target Allocator: a collector asks as its receiver does."""
+
+import json
+import time
+import unittest
+import urllib.parse
+
+from consistent_hashing import Allocation
+from harness import PATIENCE, file_with, run
+from test_k8s_sd import replace, serving, serving_file
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+JOBS = """
+scrape_configs:
+- job_name: serviceMonitor/shop/a b/0
+  basic_auth: {username: u, password: hush}
+  kubernetes_sd_configs: [{role: pod}]
+  relabel_configs:
+  - {source_labels: [__meta_kubernetes_pod_container_port_name], regex: metrics, action: keep}
+- job_name: nodes
+  kubernetes_sd_configs: [{role: node}]
+- job_name: nothing
+  static_configs: []
+"""
+# Addresses that become one: two ports of one thing.
+SAME = """
+scrape_configs:
+- job_name: one
+  static_configs: [{targets: ['b:1', 'a:1', 'c:2']}]
+  relabel_configs: [{source_labels: [__address__], regex: '.*:1', target_label: __address__,
+                     replacement: 'x:1'}]
+"""
+
+
+def receiver_path(job, collector):
+    """As the receiver makes it, of Go's url.QueryEscape."""
+    return f"/jobs/{urllib.parse.quote_plus(job)}/targets?collector_id={collector}"
+
+
+def is_mapping(text):
+    """What a receiver takes for a configuration, whatever the status."""
+    return isinstance(yaml.safe_load(text), dict) or not text.strip()
+
+
+class Collectors(unittest.TestCase):
+    def addresses(self, server, job, collector):
+        """As a receiver reads its list."""
+        status, headers, body = server.ask(receiver_path(job, collector))
+        self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), body)
+        addresses = []
+        for group in json.loads(body):
+            self.assertEqual(set(group), {"targets", "labels"})
+            self.assertEqual(group["targets"], [group["labels"]["__address__"]])
+            addresses += group["targets"]
+        return addresses
+
+    def test_all_collectors_together_have_each_target_once(self):
+        with serving_file(JOBS, "--sim", "--collectors", 3, "--collector-prefix", "c-") \
+                as (server, _):
+            configs = json.loads(server.ask("/scrape_configs")[2])
+            self.assertEqual(set(configs), {"serviceMonitor/shop/a b/0", "nodes", "nothing"})
+            allocation = Allocation(["c-0", "c-1", "c-2"])
+            for job in configs:
+                for _ in range(20):  # the cluster changes now and then
+                    before = [target for target, _ in server.targets(
+                        f"/sd/{urllib.parse.quote(job, safe='')}/targets")]
+                    lists = {name: self.addresses(server, job, name)
+                             for name in ("c-0", "c-1", "c-2")}
+                    if sorted(sum(lists.values(), [])) == sorted(before):
+                        break
+                self.assertEqual(sorted(sum(lists.values(), [])), sorted(before))
+                for name, addresses in lists.items():
+                    self.assertEqual({allocation.owner(address) for address in addresses} - {name},
+                                     set())
+
+    def test_labels_are_those_before_relabelling(self):
+        with serving_file(JOBS, "--sim", "--collectors", 1) as (server, _):
+            path = receiver_path("serviceMonitor/shop/a b/0", "collector-0")
+            groups = json.loads(server.ask(path)[2])
+            self.assertTrue(groups)
+            for group in groups:
+                self.assertIn("__meta_kubernetes_pod_uid", group["labels"])
+                self.assertEqual(
+                    group["labels"]["__meta_kubernetes_pod_container_port_name"], "metrics")
+                self.assertNotIn("job", group["labels"])
+
+    def test_jobs_with_targets_are_linked_as_the_allocator_does(self):
+        with serving_file(JOBS, "--sim", "--collectors", 2) as (server, _):
+            server.targets("/sd/nodes")
+            server.wait_for("/readyz", "ok\n")
+            jobs = json.loads(server.ask("/jobs")[2])
+            link = "/jobs/serviceMonitor%2Fshop%2Fa+b%2F0/targets"
+            self.assertEqual(jobs, {"nodes": {"_link": "/jobs/nodes/targets"},
+                                    "serviceMonitor/shop/a b/0": {"_link": link}})
+            everybody = json.loads(server.ask(link)[2])
+            self.assertEqual(list(everybody), ["collector-0", "collector-1"])
+            self.assertEqual(everybody["collector-1"]["_link"],
+                             f"/debug{link}?collector_id=collector-1")
+            self.assertEqual(everybody["collector-1"]["targets"],
+                             json.loads(server.ask(link + "?collector_id=collector-1")[2]))
+
+    def test_equal_targets_are_one_the_same_in_every_replica(self):
+        texts = set()
+        for order in (SAME, SAME.replace("'b:1', 'a:1'", "'a:1', 'b:1'")):
+            with serving_file(order, "--collectors", 1) as (server, path):
+                texts.add(server.ask(receiver_path("one", "collector-0"))[2])
+                # The one that is shown goes: the other one takes its place.
+                replace(path, order.replace("'a:1'", "'d:2'"))
+                self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+                end = time.monotonic() + PATIENCE
+                while self.addresses(server, "one", "collector-0") != ["b:1", "c:2", "d:2"]:
+                    self.assertLess(time.monotonic(), end)
+        self.assertEqual(texts, {b'[\n{"targets":["a:1"],"labels":{"__address__":"a:1"}},\n'
+                                 b'{"targets":["c:2"],"labels":{"__address__":"c:2"}}\n]\n'})
+
+    def test_secrets_are_masked_unless_everybody_may_see_them(self):
+        with serving_file(JOBS, "--sim", "--collectors", 1) as (server, _):
+            text = server.text("/scrape_configs")[1]
+            self.assertNotIn("hush", text)
+            self.assertIn('"password":"<secret>"', text)
+        with serving_file(JOBS, "--sim", "--collectors", 1, "--allow-insecure-auth-secrets") \
+                as (server, _):
+            self.assertIn('"password":"hush"', server.text("/scrape_configs")[1])
+
+    def test_other_rules_make_other_configurations(self):
+        with serving_file(SAME, "--collectors", 1) as (server, path):
+            _, headers, before = server.ask("/scrape_configs")
+            self.assertEqual(
+                server.ask("/scrape_configs", If_None_Match=headers["ETag"])[0], 304)
+            replace(path, SAME.replace("x:1", "y:1"))
+            self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+            self.assertEqual(server.ask("/scrape_configs")[2], before.replace(b"x:1", b"y:1"))
+
+    def test_pods_of_a_selector_are_the_collectors(self):
+        with serving("--sim", "--role", "node", "--collector-selector", "app.kubernetes.io/name=cart",
+                     "--collector-namespace", "shop", "--allocation", "per-node",
+                     "--allocation-fallback") as server:
+            server.wait_for("/jobs/node/targets", 200)
+            lists = json.loads(server.ask("/jobs/node/targets")[2])
+            self.assertTrue(lists, server.text("/readyz"))
+            self.assertTrue(all(name.startswith("cart-") for name in lists))
+            nodes = [group["targets"][0] for of_one in lists.values()
+                     for group in of_one["targets"]]
+            self.assertEqual(sorted(nodes),
+                             sorted(target for target, _ in server.targets("/sd/node/targets")))
+
+    def test_nobody_is_told_that_there_is_nothing_while_it_is_not_known(self):
+        unreachable = ("--role", "node", "--api-server", "http://127.0.0.1:1", "--hold", "0.1")
+        with serving(*unreachable, "--collectors", 1) as server:
+            status, text = server.text("/jobs/node/targets?collector_id=collector-0")
+            self.assertEqual(status, 503)
+            self.assertIn("job node has not been discovered completely yet", text)
+        with serving(*unreachable, "--collector-selector", "app=x", "--collector-namespace", "x") \
+                as server:
+            status, text = server.text("/jobs/node/targets?collector_id=collector-0")
+            self.assertEqual(status, 503)
+            self.assertIn("the pods of the collectors have not been listed yet", text)
+        with serving_file(SAME, "--collectors", 1) as (server, _):
+            table = {"/jobs/one/targets?collector_id=x": (503, "there is no collector x"),
+                     "/jobs/one/targets?collector_id=": (400, "must be the name of a collector"),
+                     "/jobs/one/targets?member=x": (400, "there is no parameter member"),
+                     "/jobs/two/targets": (404, "there is no job two")}
+            for path, (status, words) in table.items():
+                with self.subTest(path=path):
+                    got, text = server.text(path)
+                    self.assertEqual(got, status)
+                    self.assertIn(words, text)
+
+    @unittest.skipUnless(yaml, "needs python3-yaml")
+    def test_no_answer_but_the_configuration_can_be_taken_for_one(self):
+        with serving_file(SAME, "--collectors", 1) as (server, _):
+            self.assertTrue(is_mapping(server.text("/scrape_configs")[1]))
+            for method, path in (("POST", "/scrape_configs"), ("GET", "/scrape_configs%"),
+                                 ("GET", "/scrape_configs/")):
+                status, text = server.text(path, method=method)
+                self.assertNotEqual(status, 200)
+                self.assertFalse(is_mapping(text), text)
+        with serving_file(SAME) as (server, _):
+            status, text = server.text("/scrape_configs")
+            self.assertEqual(status, 404)
+            self.assertFalse(is_mapping(text), text)
+
+
+class CommandLine(unittest.TestCase):
+    def test_what_does_not_go_together_is_refused(self):
+        table = {("--collectors", 2, "--collector-selector", "a=b"): "--collectors: the pods",
+                 ("--collectors", 2, "--allocation", "per-node"): "--allocation: per-node needs",
+                 ("--collectors", 0): "--collectors: "}
+        for arguments, message in table.items():
+            with self.subTest(arguments=arguments):
+                result = run("k8s-sd", "--sim", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(message, result.stderr)
+
+    def test_a_job_that_only_vmagent_can_scrape_is_told(self):
+        rules = "relabel_configs: [{if: '{a=\"b\"}', action: drop}]"
+        with file_with(SAME + "- job_name: two\n  " + rules, "p.yml") as path, \
+                serving("--config", path, "--dialect", "victoriametrics", "--collectors", 1) \
+                as server:
+            self.assertEqual(server.program.error_line(),
+                             "k8s-sd: two is not for collectors: a rule is one that only vmagent "
+                             "knows (if)")
+
+
+if __name__ == "__main__":
+    unittest.main()
