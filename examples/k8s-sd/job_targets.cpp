@@ -30,6 +30,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
                         std::span<const k8s_sd::ProviderId> providers) {
     config = with_limits(std::move(config));
     if (config != pool_.config()) {
+        table_.reset();  // looks at the builder
         builder_ = k8s_sd::TargetBuilder(config);
         // What a list says of a target depends on the configuration even where the target stays.
         for (auto& listing : listings_) listing.reset();
@@ -57,6 +58,7 @@ void JobTargets::apply(const k8s_sd::JobDiff& diff) {
 void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
     groups_[provider.provider].apply(provider.diff);
     if (provider.last) groups_.erase(provider.provider);
+    if (table_) update_table(provider);
     auto& discovered = listing(ListForm::discovered);
     if (!discovered) return;
     for (const k8s_sd::GroupChange& change : provider.diff.updated) {
@@ -65,6 +67,26 @@ void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
     for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
         discovered->replace(key_of(provider.provider, group->source()), {});
     }
+}
+
+void JobTargets::update_table(const k8s_sd::ProviderDiff& provider) {
+    for (const k8s_sd::GroupChange& change : provider.diff.updated) {
+        table_->put(provider.provider, change.group);
+    }
+    for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
+        table_->remove(provider.provider, group->source());
+    }
+}
+
+TargetTable& JobTargets::table(Listing::TimePoint now) {
+    table_asked_ = now;
+    if (table_) return *table_;
+    TargetTable::Groups groups;
+    for (const auto& [id, of_provider] : groups_) {
+        of_provider.for_each_group(
+            [&, provider = id](const auto& group) { groups.emplace_back(provider, group); });
+    }
+    return table_.emplace(builder_, std::move(groups));
 }
 
 ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing::TimePoint now) {
@@ -129,6 +151,7 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
     for (auto& listing : listings_) {
         if (listing && !listing->forget_unused(now)) listing.reset();
     }
+    if (now - table_asked_ > limits_.forget_after) table_.reset();
 }
 
 TargetCounts JobTargets::counts() const {

@@ -6,6 +6,7 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "listing.hpp"
+#include "target_table.hpp"
 
 #include <array>
 #include <cstddef>
@@ -41,6 +42,12 @@ class JobTargets final : private k8s_sd::TargetHandler {
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached
     ListBodyPtr body(ListForm, const Selection&, Listing::TimePoint now);
+    /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
+    /// it is asked for. Valid until the next call of another function.
+    TargetTable& table(Listing::TimePoint now);
+    /// The job's configuration, without a limit of dropped targets.
+    const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
+    k8s_sd::TargetBuilder& builder() noexcept { return builder_; }
     /// Forgets the lists and selections that nobody asks for any more.
     void forget_unused(Listing::TimePoint now);
     TargetCounts counts() const;
@@ -60,6 +67,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void list_group(Listing&, k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
     void list_target(Listing&, ListForm, k8s_sd::TargetId, const k8s_sd::ScrapeTarget&);
     void list_target(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&);
+    void update_table(const k8s_sd::ProviderDiff&);
     void update_complete();
 
     const ListLimits limits_;
@@ -68,6 +76,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups> groups_;  ///< of all that have told theirs
     std::map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
     std::array<std::optional<Listing>, list_form_count> listings_;
+    std::optional<TargetTable> table_;
+    Listing::TimePoint table_asked_{};
     std::optional<std::vector<k8s_sd::ProviderId>> expected_;
     bool complete_ = false;
     k8s_sd::TargetPool pool_;

@@ -68,6 +68,7 @@ void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
             metrics_.lists);
     }
     entry.usable = usable;
+    entry.config = std::make_shared<k8s_sd::ScrapeJob>(job);
     entry.job->expect(usable ? std::optional(providers) : std::nullopt);
 }
 
@@ -96,6 +97,11 @@ std::vector<std::string_view> ServedJobs::names() const {
     std::vector<std::string_view> names;
     for (const auto& [name, entry] : jobs_) names.push_back(name);
     return names;
+}
+
+std::shared_ptr<const k8s_sd::ScrapeJob> ServedJobs::config(std::string_view name) const {
+    const auto it = jobs_.find(name);
+    return it == jobs_.end() ? nullptr : it->second.config;
 }
 
 /// Any thread: only asks the manager.

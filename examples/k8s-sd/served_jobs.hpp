@@ -31,6 +31,10 @@ class ServedJobs {
     /// Null if the configuration has no such job.
     std::shared_ptr<ServedJob> find(std::string_view name) const;
     std::vector<std::string_view> names() const;
+    /// What the configuration says of the job; null if there is no such job.
+    std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
+    /// How the jobs are discovered.
+    std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
     /// In words, a line each: the jobs whose lists are not complete yet, and will be.
     std::string not_ready() const;
     /// In words, a line each: the jobs that cannot be served before the configuration is mended.
@@ -43,6 +47,7 @@ class ServedJobs {
     struct Entry {
         std::shared_ptr<ServedJob> job;
         bool usable = false;  ///< each of its configurations is
+        std::shared_ptr<const k8s_sd::ScrapeJob> config{};
     };
 
     void apply(const k8s_sd::ScrapeJob&, bool usable);
