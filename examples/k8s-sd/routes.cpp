@@ -1,6 +1,7 @@
 #include "routes.hpp"
 
 #include "list_routes.hpp"
+#include "prometheus_routes.hpp"
 #include "ui_routes.hpp"
 
 namespace bridge {
@@ -22,6 +23,7 @@ HttpServer::Reply readiness(const ServedJobs& jobs) {
 HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEvents& events) {
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
+    add_prometheus_routes(routes, jobs);
     add_ui_routes(routes, jobs);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));

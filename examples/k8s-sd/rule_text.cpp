@@ -1,7 +1,5 @@
 #include "rule_text.hpp"
 
-#include <string_view>
-
 namespace bridge {
 
 namespace {
@@ -16,22 +14,6 @@ std::string joined(const std::vector<std::string>& texts, std::string_view separ
         all += text;
     }
     return all;
-}
-
-/// JSON is YAML.
-std::string quoted(std::string_view text) {
-    std::string out;
-    support::append_json(out, text);
-    return out;
-}
-
-std::string quoted(const std::vector<std::string>& texts) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin('[');
-    for (const std::string& text : texts) json.value(text);
-    json.end(']');
-    return out;
 }
 
 std::string what_it_does(const RelabelRule& rule, const std::string& sources) {
@@ -62,6 +44,21 @@ std::string what_it_does(const RelabelRule& rule, const std::string& sources) {
 }
 
 }  // namespace
+
+std::string quoted(std::string_view text) {
+    std::string out;
+    support::append_json(out, text);
+    return out;
+}
+
+std::string quoted(const std::vector<std::string>& texts) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin('[');
+    for (const std::string& text : texts) json.value(text);
+    json.end(']');
+    return out;
+}
 
 std::string in_words(const RelabelRule& rule) {
     std::string text = what_it_does(rule, joined(rule.source_labels, rule.separator));

@@ -4,6 +4,7 @@
 #include "k8s_sd/relabel/relabeler.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bridge {
@@ -15,6 +16,10 @@ std::string in_words(const k8s_sd::RelabelRule&);
 std::string to_yaml(const k8s_sd::RelabelRule&);
 /// All of them, each on lines of its own; parse_relabel_configs() reads the same rules again.
 std::string to_yaml(const std::vector<k8s_sd::RelabelRule>&);
+
+/// For YAML, which JSON is.
+std::string quoted(std::string_view text);
+std::string quoted(const std::vector<std::string>& texts);
 
 /// As Prometheus' API writes a rule.
 void write_rule(JsonWriter&, const k8s_sd::RelabelRule&);

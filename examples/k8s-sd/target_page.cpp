@@ -78,40 +78,26 @@ bool TargetFilter::matches(const TargetRow& row, const TargetTable& table) const
 }
 
 bool TargetPage::read(const std::string& job, const TargetTable& table, std::size_t rows) {
-    const OrderOfRows before;
-    const TargetRow* previous = nullptr;
-    auto row = table.rows().begin();
-    const bool resumes = reading_ == job && at_equal_ != 0;
-    if (resumes) {
-        row = table.from(at_);
-        for (std::size_t i = 0; i < at_equal_; ++i) {
-            if (row == table.rows().end() || before(at_, *row)) break;
-            ++row;
-        }
-    } else {
-        reading_ = job;
-    }
-    for (; row != table.rows().end() && rows != 0; previous = &*row++, --rows) {
-        const bool same_place = previous ? !before(*previous, *row) : resumes && !before(at_, *row);
-        at_equal_ = same_place ? at_equal_ + 1 : 1;
-        if (request_.filter.matches(*row, table)) take(job, table, *row);
-    }
-    if (previous) at_ = {std::string(previous->address), previous->id};
-    const bool more = row != table.rows().end();
-    if (!more) at_equal_ = 0;
-    return more;
+    if (reading_ != job) reader_ = {};
+    reading_ = job;
+    return reader_.read(table, rows, [&](const TargetRow& row, std::size_t number) {
+        if (request_.filter.matches(row, table)) take(job, table, row, number);
+        return true;
+    });
 }
 
 /// Whether it is on a page before this one.
-bool TargetPage::is_shown_before(const std::string& job, const TargetRow& row) const {
+bool TargetPage::is_shown_before(const std::string& job, const TargetRow& row,
+                                 std::size_t number) const {
     if (!request_.after) return false;
     const TargetCursor& after = *request_.after;
     if (job != after.job) return job < after.job;
     if (OrderOfRows()(after.position, row)) return false;
-    return OrderOfRows()(row, after.position) || at_equal_ <= after.equal;
+    return OrderOfRows()(row, after.position) || number <= after.equal;
 }
 
-void TargetPage::take(const std::string& job, const TargetTable& table, const TargetRow& row) {
+void TargetPage::take(const std::string& job, const TargetTable& table, const TargetRow& row,
+                      std::size_t number) {
     ++total_;
     if (request_.facets) {
         count(states_, to_string(row.state));
@@ -120,18 +106,14 @@ void TargetPage::take(const std::string& job, const TargetTable& table, const Ta
         if (!row.node.empty()) count(nodes_, row.node);
         if (row.state != TargetState::active) count(reasons_, table.reason(row));
     }
-    if (more_ || is_shown_before(job, row)) return;
+    if (more_ || is_shown_before(job, row, number)) return;
     if (shown_ == request_.limit) {
         more_ = true;
     } else {
-        show(job, table, row);
+        write_row(json_, table, row);
+        ++shown_;
+        last_ = {job, {std::string(row.address), row.id}, static_cast<std::uint32_t>(number)};
     }
-}
-
-void TargetPage::show(const std::string& job, const TargetTable& table, const TargetRow& row) {
-    write_row(json_, table, row);
-    ++shown_;
-    last_ = {job, {std::string(row.address), row.id}, static_cast<std::uint32_t>(at_equal_)};
 }
 
 void TargetPage::count(Facet& facet, std::string_view value) {

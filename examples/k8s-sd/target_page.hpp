@@ -1,6 +1,7 @@
 #pragma once
 
 #include "json_writer.hpp"
+#include "row_reader.hpp"
 #include "target_query.hpp"
 #include "target_table.hpp"
 
@@ -73,9 +74,9 @@ class TargetPage {
         boost::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> values{};
     };
 
-    bool is_shown_before(const std::string& job, const TargetRow&) const;
-    void take(const std::string& job, const TargetTable&, const TargetRow&);
-    void show(const std::string& job, const TargetTable&, const TargetRow&);
+    /// \param number  of the row, at its position
+    bool is_shown_before(const std::string& job, const TargetRow&, std::size_t number) const;
+    void take(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
     void count(Facet&, std::string_view value);
 
     const PageRequest request_;
@@ -84,9 +85,8 @@ class TargetPage {
     std::size_t shown_ = 0, total_ = 0, missing_ = 0;
     TargetCursor last_{};    ///< behind the last row that is shown
     bool more_ = false;      ///< there are rows behind it
-    std::string reading_{};  ///< the job whose rows have been read up to `at_`
-    TargetPosition at_{};
-    std::size_t at_equal_ = 0;
+    std::string reading_{};  ///< the job that `reader_` reads
+    RowReader reader_{};
     Facet states_{"state"}, jobs_{"job"}, namespaces_{"namespace"}, nodes_{"node"},
         reasons_{"reason"};
 };
