@@ -1,8 +1,10 @@
 #include "api_reply.hpp"
 
 #include "json_writer.hpp"
+#include "k8s_sd/error.hpp"
 #include "list_body.hpp"
 #include "support/option_values.hpp"
+#include "target_query.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -13,6 +15,18 @@ namespace bridge {
 
 using boost::beast::http::field;
 using support::HttpServer;
+
+namespace {
+
+HttpServer::Reply query_error(const QueryError& error) {
+    std::string text;
+    JsonWriter(text).begin('{').member("error", error.what()).member("at", error.at()).end('}');
+    HttpServer::Reply reply = json_reply(std::move(text));
+    reply.status = 400;
+    return reply;
+}
+
+}  // namespace
 
 HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding) {
     constexpr std::size_t worth_it = 1024;
@@ -35,6 +49,20 @@ HttpServer::Reply json_error(unsigned status, std::string_view words) {
     HttpServer::Reply reply = json_reply(std::move(text));
     reply.status = status;
     return reply;
+}
+
+support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {
+    return [handler = std::move(handler)](const auto& asked, const auto& respond) {
+        try {
+            handler(asked, respond);
+        } catch (const QueryError& e) {
+            respond(query_error(e));
+        } catch (const BadRequest& e) {
+            respond(json_error(400, e.what()));
+        } catch (const k8s_sd::ConfigError& e) {
+            respond(json_error(400, e.what()));
+        }
+    };
 }
 
 Parameters::Parameters(const support::Query& query, std::initializer_list<std::string_view> known)

@@ -19,6 +19,9 @@ support::HttpServer::Reply json_reply(std::string json, std::string_view accept_
 /// A mistake, in words.
 support::HttpServer::Reply json_error(unsigned status, std::string_view words);
 
+/// The same handler; what is wrong with a request is answered as the page's API does.
+support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
+
 /// What a URL says behind its '?'.
 class Parameters {
  public:

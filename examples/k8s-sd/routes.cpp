@@ -2,6 +2,8 @@
 
 #include "list_routes.hpp"
 #include "prometheus_routes.hpp"
+#include "ui_object_routes.hpp"
+#include "ui_relabel_routes.hpp"
 #include "ui_routes.hpp"
 
 namespace bridge {
@@ -25,6 +27,8 @@ HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEve
     add_list_routes(routes, jobs, metrics);
     add_prometheus_routes(routes, jobs);
     add_ui_routes(routes, jobs);
+    add_object_routes(routes, jobs);
+    add_relabel_routes(routes, jobs);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });

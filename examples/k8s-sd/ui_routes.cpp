@@ -65,14 +65,6 @@ PageRequest read_page_request(const Parameters& given) {
     return request;
 }
 
-HttpServer::Reply query_error(const QueryError& error) {
-    std::string text;
-    JsonWriter(text).begin('{').member("error", error.what()).member("at", error.at()).end('}');
-    HttpServer::Reply reply = json_reply(std::move(text));
-    reply.status = 400;
-    return reply;
-}
-
 void answer_targets(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
                     const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"q", "job", "state", "namespace", "node", "reason",
@@ -146,15 +138,10 @@ void answer_target(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 using Answer = void (*)(const ServedJobs&, const HttpRoutes::Asked&, const HttpServer::Respond&);
 
 void add(HttpRoutes& routes, const ServedJobs& jobs, const char* path, Answer answer) {
-    routes.on("GET", path, [&jobs, answer](const auto& asked, const auto& respond) {
-        try {
-            answer(jobs, asked, respond);
-        } catch (const QueryError& e) {
-            respond(query_error(e));
-        } catch (const BadRequest& e) {
-            respond(json_error(400, e.what()));
-        }
-    });
+    routes.on("GET", path,
+              telling_mistakes([&jobs, answer](const auto& asked, const auto& respond) {
+                  answer(jobs, asked, respond);
+              }));
 }
 
 }  // namespace
