@@ -20,10 +20,12 @@ std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
 
 }  // namespace
 
-JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics)
+JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics,
+                       ChangeHistory* history)
     : limits_(limits),
       metrics_(metrics),
       builder_(with_limits(std::move(config))),
+      recorder_(builder_.config().job_name, history),
       pool_(builder_.config(), *this) {}
 
 void JobTargets::reload(k8s_sd::ScrapeConfig config,
@@ -36,6 +38,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
         for (auto& listing : listings_) listing.reset();
     }
     pool_.reload(std::move(config), {}, providers);
+    recorder_.finish();
 }
 
 void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
@@ -51,6 +54,8 @@ void JobTargets::update_complete() {
 
 void JobTargets::apply(const k8s_sd::JobDiff& diff) {
     pool_.apply(diff);
+    recorder_.finish(std::any_of(diff.providers.begin(), diff.providers.end(),
+                                 [](const auto& provider) { return provider.diff.full; }));
     for (const k8s_sd::ProviderDiff& provider : diff.providers) apply(provider);
     update_complete();
 }
@@ -131,6 +136,7 @@ void JobTargets::list_target(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr&
 }
 
 void JobTargets::start(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) noexcept {
+    recorder_.started(target);
     list_target(id, target);
 }
 
@@ -139,8 +145,9 @@ void JobTargets::keep(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target
     list_target(id, target);
 }
 
-void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr&,
+void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target,
                       k8s_sd::StopReason) noexcept {
+    recorder_.stopped(target);
     active_.erase(id);
     for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
         if (auto& from = listing(form)) from->replace(std::to_string(id), {});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "change_recorder.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
@@ -28,8 +29,10 @@ struct TargetCounts {
 /// Not thread-safe; no I/O.
 class JobTargets final : private k8s_sd::TargetHandler {
  public:
-    /// \param metrics  must outlive it \throws k8s_sd::ConfigError as TargetBuilder
-    JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics);
+    /// \param metrics  must outlive it, as `history`, which may be null
+    /// \throws k8s_sd::ConfigError as TargetBuilder
+    JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics,
+               ChangeHistory* history = nullptr);
 
     /// Other rules. \param providers  see TargetPool::reload()
     void reload(k8s_sd::ScrapeConfig, std::span<const k8s_sd::ProviderId> providers);
@@ -80,6 +83,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     Listing::TimePoint table_asked_{};
     std::optional<std::vector<k8s_sd::ProviderId>> expected_;
     bool complete_ = false;
+    ChangeRecorder recorder_;
     k8s_sd::TargetPool pool_;
 };
 

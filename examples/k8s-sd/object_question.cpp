@@ -68,10 +68,12 @@ std::string ObjectQuestion::object_of(const TargetRow& row) const {
         source.substr(kind_.size() + 1) == text_) {
         return std::string(source);
     }
-    if (kind_.empty() && host_of(row.address) == text_) return bridge::object_of(row);
+    if (kind_.empty() && host_of(row.address) == text_)
+        return bridge::object_of(*row.group, row.index);
     for (const k8s_sd::Labels& labels : {(*row.group)[row.index], row.group->labels()}) {
         for (const auto& [name, value] : labels) {
-            if (kind_.empty() && value == text_ && is_address(name)) return bridge::object_of(row);
+            if (kind_.empty() && value == text_ && is_address(name))
+                return bridge::object_of(*row.group, row.index);
             if (auto object = named(row, name, value); !object.empty()) return object;
         }
     }

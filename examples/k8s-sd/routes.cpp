@@ -2,6 +2,9 @@
 
 #include "list_routes.hpp"
 #include "prometheus_routes.hpp"
+#include "ui_fleet_routes.hpp"
+#include "ui_health_routes.hpp"
+#include "ui_live_routes.hpp"
 #include "ui_object_routes.hpp"
 #include "ui_relabel_routes.hpp"
 #include "ui_routes.hpp"
@@ -29,6 +32,9 @@ HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEve
     add_ui_routes(routes, jobs);
     add_object_routes(routes, jobs);
     add_relabel_routes(routes, jobs);
+    add_health_routes(routes, jobs);
+    add_fleet_routes(routes, jobs, metrics);
+    add_live_routes(routes, jobs, events.executor);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });

@@ -65,7 +65,7 @@ void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
     } else {
         entry.job = std::make_shared<ServedJob>(
             workers_, job.scrape, options_, [this, name] { return why_incomplete(name); },
-            metrics_.lists);
+            metrics_.lists, &history_);
     }
     entry.usable = usable;
     entry.config = std::make_shared<k8s_sd::ScrapeJob>(job);
@@ -76,6 +76,7 @@ void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
     std::erase_if(jobs_, [&](const auto& job) {
         if (names.contains(job.first)) return false;
         job.second.job->stop();
+        history_.forget(job.first);
         return true;
     });
 }
@@ -129,7 +130,10 @@ std::string ServedJobs::failed() const { return incomplete(false); }
 std::map<std::string, JobMetrics> ServedJobs::metrics() const {
     std::map<std::string, JobMetrics> result;
     for (const auto& [name, entry] : jobs_) {
-        result[name] = {entry.job->counts(), entry.job->held(), entry.job->complete()};
+        const bool complete = entry.job->complete();
+        const std::chrono::duration<double> waits = std::chrono::steady_clock::now() - entry.since;
+        result[name] = {entry.job->counts(), entry.job->held(), complete,
+                        complete ? 0 : waits.count()};
     }
     return result;
 }

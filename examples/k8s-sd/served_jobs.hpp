@@ -1,11 +1,13 @@
 #pragma once
 
 #include "bridge_metrics.hpp"
+#include "change_history.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "served_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,6 +42,7 @@ class ServedJobs {
     /// In words, a line each: the jobs that cannot be served before the configuration is mended.
     std::string failed() const;
     std::map<std::string, JobMetrics> metrics() const;
+    const ChangeHistory& history() const noexcept { return history_; }
     /// Ends everything, so that the executors have nothing left to do.
     void stop();
 
@@ -48,6 +51,7 @@ class ServedJobs {
         std::shared_ptr<ServedJob> job;
         bool usable = false;  ///< each of its configurations is
         std::shared_ptr<const k8s_sd::ScrapeJob> config{};
+        std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     };
 
     void apply(const k8s_sd::ScrapeJob&, bool usable);
@@ -59,6 +63,7 @@ class ServedJobs {
     boost::asio::any_io_executor workers_;
     const ServeOptions options_;
     BridgeMetrics& metrics_;
+    ChangeHistory history_;
     std::map<std::string, Entry, std::less<>> jobs_;
     k8s_sd::DiscoveryManager manager_;
 };

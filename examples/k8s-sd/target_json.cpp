@@ -38,15 +38,15 @@ void write_changes(JsonWriter& json, const std::vector<Change>& changes) {
 
 }  // namespace
 
-std::string object_of(const TargetRow& row) {
+std::string object_of(const k8s_sd::TargetGroup& group, std::size_t index) {
     const auto meta = [&](std::string_view name) {
-        if (const auto own = (*row.group)[row.index].get(name)) return std::string(*own);
-        return std::string(row.group->labels().get(name).value_or(std::string_view()));
+        if (const auto own = group[index].get(name)) return std::string(*own);
+        return std::string(group.labels().get(name).value_or(std::string_view()));
     };
     if (const std::string pod = meta("__meta_kubernetes_pod_name"); !pod.empty()) {
-        return "pod/" + std::string(row.ns) + "/" + pod;
+        return "pod/" + meta("__meta_kubernetes_namespace") + "/" + pod;
     }
-    std::string source(row.group->source());
+    std::string source(group.source());
     if (source.starts_with("svc/")) source.replace(0, 3, "service");
     return source;
 }
@@ -60,7 +60,7 @@ void write_row(JsonWriter& json, const TargetTable& table, const TargetRow& row)
     json.member("address", row.address);
     json.member("url", row.target ? row.target->url() : std::string());
     json.member("labels", row.target ? row.target->public_labels() : k8s_sd::LabelMap());
-    json.member("object", object_of(row)).member("node", row.node);
+    json.member("object", object_of(*row.group, row.index)).member("node", row.node);
     json.member("namespace", row.ns).member("source", row.group->source()).end('}');
 }
 

@@ -4,13 +4,14 @@
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "target_table.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace bridge {
 
 /// The Kubernetes object that a target is of: "pod/shop/web-1"; its source where it is of none.
-std::string object_of(const TargetRow&);
+std::string object_of(const k8s_sd::TargetGroup&, std::size_t index);
 
 /// A target, as a line of the page.
 void write_row(JsonWriter&, const TargetTable&, const TargetRow&);
