@@ -1,6 +1,8 @@
 #include "bridge_metrics.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <sstream>
 #include <string_view>
 
 namespace bridge {
@@ -32,6 +34,11 @@ class Writer {
         text_ +=
             name_ + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(value) + "\n";
     }
+    void seconds(double value) {
+        std::ostringstream number;
+        number << value;
+        text_ += name_ + " " + number.str() + "\n";
+    }
     std::string text() && { return std::move(text_); }
 
  private:
@@ -61,6 +68,16 @@ void write_lists(Writer& out, const ListMetrics& lists) {
     out.value(lists.bodies);
     out.metric("list_body_bytes_total", "counter", "Bytes of these lists.");
     out.value(lists.body_bytes);
+    out.metric("list_body_seconds_total", "counter", "Time that it took to put them together.");
+    out.seconds(static_cast<double>(lists.body_nanoseconds) / 1e9);
+}
+
+void write_consumers(Writer& out, const Consumers& consumers) {
+    const auto recently = std::chrono::system_clock::now() - std::chrono::minutes(5);
+    out.metric("consumers", "gauge", "Who has asked for a list in the last five minutes.");
+    out.value(consumers.seen_since(recently));
+    out.metric("consumers_dropped_total", "counter", "Who was forgotten to make room for others.");
+    out.value(consumers.dropped());
 }
 
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
@@ -76,6 +93,11 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     for (const auto& [name, job] : jobs) out.value(job.complete ? 1 : 0, "job=" + quoted(name));
     out.metric("job_unconfirmed", "gauge", "Whether the job has targets of before a restart.");
     for (const auto& [name, job] : jobs) out.value(job.unconfirmed ? 1 : 0, "job=" + quoted(name));
+    double oldest = 0;
+    for (const auto& [name, job] : jobs) oldest = std::max(oldest, job.incomplete_seconds);
+    out.metric("oldest_incomplete_job_seconds", "gauge",
+               "How long the oldest of the jobs that are not complete has been there.");
+    out.seconds(oldest);
     out.metric("held_requests", "gauge", "Requests that wait for the first complete list.");
     for (const auto& [name, job] : jobs) out.value(job.held, "job=" + quoted(name));
 }
@@ -92,6 +114,7 @@ std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, Jo
     Writer out;
     write_polls(out, metrics);
     write_lists(out, metrics.lists);
+    write_consumers(out, metrics.consumers);
     write_jobs(out, jobs);
     return std::move(out).text();
 }

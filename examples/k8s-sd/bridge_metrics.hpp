@@ -1,5 +1,6 @@
 #pragma once
 
+#include "consumers.hpp"
 #include "listed_target.hpp"
 #include "listing.hpp"
 #include "served_job.hpp"
@@ -22,6 +23,7 @@ struct BridgeMetrics {
     std::atomic<std::uint64_t> unknown_jobs{0};  ///< requests that got 404
     std::atomic<std::uint64_t> sent_bytes{0};    ///< bodies of lists, as they were sent
     ListMetrics lists{};
+    Consumers consumers{};
 
     /// \param code  one of `codes`
     void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;
@@ -33,6 +35,7 @@ struct JobMetrics {
     std::size_t held = 0;  ///< requests that wait for its first complete list
     bool complete = false;
     bool unconfirmed = false;  ///< has targets of before a restart
+    double incomplete_seconds = 0;  ///< for how long it has waited for that
 };
 
 /// In Prometheus' text format.

@@ -27,21 +27,25 @@ std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
 
 }  // namespace
 
-JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics)
+JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics,
+                       ChangeHistory* history)
     : limits_(limits),
       metrics_(metrics),
       builder_(with_limits(std::move(config))),
+      recorder_(builder_.config().job_name, history),
       pool_(builder_.config(), *this) {}
 
 void JobTargets::reload(k8s_sd::ScrapeConfig config,
                         std::span<const k8s_sd::ProviderId> providers) {
     config = with_limits(std::move(config));
     if (config != pool_.config()) {
+        table_.reset();  // looks at the builder
         builder_ = k8s_sd::TargetBuilder(config);
         // What a list says of a target depends on the configuration even where the target stays.
         for (auto& made : listings_) made.reset();
     }
     pool_.reload(std::move(config), {}, providers);
+    recorder_.finish();
 }
 
 void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
@@ -57,6 +61,8 @@ void JobTargets::update_complete() {
 
 void JobTargets::apply(const k8s_sd::JobDiff& diff) {
     pool_.apply(diff);
+    recorder_.finish(std::any_of(diff.providers.begin(), diff.providers.end(),
+                                 [](const auto& provider) { return provider.diff.full; }));
     for (const k8s_sd::ProviderDiff& provider : diff.providers) apply(provider);
     update_complete();
 }
@@ -64,6 +70,7 @@ void JobTargets::apply(const k8s_sd::JobDiff& diff) {
 void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
     groups_[provider.provider].apply(provider.diff);
     if (provider.last) groups_.erase(provider.provider);
+    if (table_) update_table(provider);
     for (const ListForm form : forms_of_groups) {
         auto& to = listing(form);
         if (!to) continue;
@@ -74,6 +81,26 @@ void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
             list_group(*to, form, provider.provider, group->source(), nullptr);
         }
     }
+}
+
+void JobTargets::update_table(const k8s_sd::ProviderDiff& provider) {
+    for (const k8s_sd::GroupChange& change : provider.diff.updated) {
+        table_->put(provider.provider, change.group);
+    }
+    for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
+        table_->remove(provider.provider, group->source());
+    }
+}
+
+TargetTable& JobTargets::table(Listing::TimePoint now) {
+    table_asked_ = now;
+    if (table_) return *table_;
+    TargetTable::Groups groups;
+    for (const auto& [id, of_provider] : groups_) {
+        of_provider.for_each_group(
+            [&, provider = id](const auto& group) { groups.emplace_back(provider, group); });
+    }
+    return table_.emplace(builder_, std::move(groups));
 }
 
 ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing::TimePoint now) {
@@ -122,6 +149,7 @@ void JobTargets::list_target(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr&
 }
 
 void JobTargets::start(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) noexcept {
+    recorder_.started(target);
     list_target(id, target);
 }
 
@@ -130,8 +158,9 @@ void JobTargets::keep(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target
     list_target(id, target);
 }
 
-void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr&,
+void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target,
                       k8s_sd::StopReason) noexcept {
+    recorder_.stopped(target);
     active_.erase(id);
     for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
         if (auto& from = listing(form)) from->replace(std::to_string(id), {});
@@ -143,6 +172,7 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
         if (made && !made->forget_unused(now)) made.reset();
     }
     if (!listing(ListForm::collector)) unique_ = {};
+    if (now - table_asked_ > limits_.forget_after) table_.reset();
 }
 
 TargetCounts JobTargets::counts() const {

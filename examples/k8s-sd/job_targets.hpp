@@ -1,11 +1,13 @@
 #pragma once
 
+#include "change_recorder.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "listing.hpp"
+#include "target_table.hpp"
 #include "unique_targets.hpp"
 
 #include <array>
@@ -28,8 +30,10 @@ struct TargetCounts {
 /// Not thread-safe; no I/O.
 class JobTargets final : private k8s_sd::TargetHandler {
  public:
-    /// \param metrics  must outlive it \throws k8s_sd::ConfigError as TargetBuilder
-    JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics);
+    /// \param metrics  must outlive it, as `history`, which may be null
+    /// \throws k8s_sd::ConfigError as TargetBuilder
+    JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics,
+               ChangeHistory* history = nullptr);
 
     /// Other rules. \param providers  see TargetPool::reload()
     void reload(k8s_sd::ScrapeConfig, std::span<const k8s_sd::ProviderId> providers);
@@ -42,6 +46,12 @@ class JobTargets final : private k8s_sd::TargetHandler {
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached
     ListBodyPtr body(ListForm, const Selection&, Listing::TimePoint now);
+    /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
+    /// it is asked for. Valid until the next call of another function.
+    TargetTable& table(Listing::TimePoint now);
+    /// The job's configuration, without a limit of dropped targets.
+    const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
+    k8s_sd::TargetBuilder& builder() noexcept { return builder_; }
     /// Forgets the lists and selections that nobody asks for any more.
     void forget_unused(Listing::TimePoint now);
     TargetCounts counts() const;
@@ -62,6 +72,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
                     const k8s_sd::TargetGroupPtr&);
     void list_target(Listing&, ListForm, k8s_sd::TargetId, const k8s_sd::ScrapeTarget&);
     void list_target(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&);
+    void update_table(const k8s_sd::ProviderDiff&);
     void update_complete();
 
     const ListLimits limits_;
@@ -71,8 +82,11 @@ class JobTargets final : private k8s_sd::TargetHandler {
     std::map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
     std::array<std::optional<Listing>, list_form_count> listings_;
     UniqueTargets unique_;  ///< of the list of collectors, if it is made
+    std::optional<TargetTable> table_;
+    Listing::TimePoint table_asked_{};
     std::optional<std::vector<k8s_sd::ProviderId>> expected_;
     bool complete_ = false;
+    ChangeRecorder recorder_;
     k8s_sd::TargetPool pool_;
 };
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,16 @@ using boost::beast::http::field;
 using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
+
+/// In seconds, as Prometheus and vmagent tell it; nullopt: the reader does not, or no usual one.
+std::optional<double> interval_of(const HttpServer::Request& request) {
+    constexpr double longest = 86'400;
+    const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
+    double interval = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
+    if (error != std::errc{} || !(interval >= 0 && interval <= longest)) return std::nullopt;
+    return interval;
+}
 
 /// The lists of the jobs.
 class ListRoutes {
@@ -44,9 +55,12 @@ class ListRoutes {
             if (query.urls) request.form = ListForm::urls;
         } catch (const BadRequest& e) {
             metrics_.count_poll(request.form, 400, 0);
+            ListPoll poll = poll_of(asked, request.form);
+            poll.status = 400;
+            metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
             return respond(text_reply(400, std::string(e.what()) + "\n"));
         }
-        get(*job, request, asked.request, respond);
+        get(*job, request, asked, respond);
     }
 
  private:
@@ -56,16 +70,30 @@ class ListRoutes {
                                    "; a / in a name is written as %2F\n");
     }
 
-    void get(ServedJob& job, const ListRequest& request, const HttpServer::Request& headers,
+    /// Who asks for which list, without the answer.
+    static ListPoll poll_of(const HttpRoutes::Asked& asked, ListForm form) {
+        const HttpServer::Request& request = asked.request;
+        return {.who = {request.client.address, std::string(request.header(field::user_agent)),
+                        asked.names[0], std::string(to_string(form)), std::string(request.query)},
+                .interval = interval_of(request)};
+    }
+
+    void get(ServedJob& job, const ListRequest& request, const HttpRoutes::Asked& asked,
              const HttpServer::Respond& respond) const {
+        const HttpServer::Request& headers = asked.request;
         Reader reader{std::string(headers.header(field::if_none_match)),
                       std::string(headers.header(field::accept_encoding))};
         job.get(request, [&metrics = metrics_, form = request.form, reader = std::move(reader),
-                          respond](const ListAnswer& answer) {
+                          poll = poll_of(asked, request.form), respond](const ListAnswer& answer) {
             HttpServer::Reply reply =
                 answer.body ? list_reply(*answer.body, reader) : later_reply(answer.refusal);
             const bool sends_list = reply.status == 200;
             metrics.count_poll(form, reply.status, sends_list ? reply.body->size() : 0);
+            ListPoll answered = poll;
+            answered.status = reply.status;
+            if (sends_list) answered.bytes = reply.body->size();
+            if (answer.body) answered.tag = answer.body->tag();
+            metrics.consumers.saw(std::move(answered), std::chrono::system_clock::now());
             respond(std::move(reply));
         });
     }
@@ -84,13 +112,8 @@ HttpServer::Reply later_reply(const std::string& reason) {
 
 std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {
     constexpr double usual = 60;
-    constexpr double longest = 86'400;
-    const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
-    double interval = usual;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
-    if (error != std::errc{} || !(interval >= 0 && interval <= longest)) interval = usual;
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(0.8 * interval));
+        std::chrono::duration<double>(0.8 * interval_of(request).value_or(usual)));
 }
 
 HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {

@@ -47,7 +47,8 @@ std::string_view value_of(std::span<const Label> labels, std::string_view name) 
     return it != labels.end() && it->first == name ? it->second : std::string_view();
 }
 
-/// The node that a target runs on.
+}  // namespace
+
 std::string_view node_of(std::span<const Label> labels) {
     for (const std::string_view name :
          {"__meta_kubernetes_pod_node_name", "__meta_kubernetes_node_name",
@@ -61,6 +62,8 @@ std::string_view node_of(std::span<const Label> labels) {
     }
     return {};
 }
+
+namespace {
 
 /// Makes the text of a ListedTarget; the labels come in the order of their names.
 class TextWriter {
@@ -82,11 +85,6 @@ class TextWriter {
  private:
     std::string text_ = "{";
 };
-
-std::optional<std::uint64_t> share_key_of(const ScrapeTarget& target, const std::string& job) {
-    if (!target.get(on_all_shards_label).empty()) return std::nullopt;
-    return k8s_sd::share_key(job, target.url());
-}
 
 /// Where the job's setting and the target's are the same, the reader has it from its own job.
 bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::string_view name) {
@@ -117,6 +115,15 @@ bool shows(ListForm form, const ScrapeTarget& target, const ScrapeConfig& config
 }
 
 }  // namespace
+
+std::vector<Label> discovered_labels(const TargetGroup& group, std::size_t index) {
+    return labels_of(group, index);
+}
+
+std::optional<std::uint64_t> share_key_of(const ScrapeTarget& target, const std::string& job) {
+    if (!target.get(on_all_shards_label).empty()) return std::nullopt;
+    return k8s_sd::share_key(job, target.url());
+}
 
 std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group,
                                              k8s_sd::TargetBuilder& builder) {

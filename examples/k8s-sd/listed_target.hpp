@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -31,6 +33,17 @@ struct ListedTarget {
     std::string_view target() const noexcept { return std::string_view(text).substr(labels_size); }
     auto operator<=>(const ListedTarget&) const = default;
 };
+
+/// A name and its value.
+using LabelView = std::pair<std::string_view, std::string_view>;
+/// The labels of one target of a group, sorted by name, none without a value; its own before those
+/// of the group. The views are into the group.
+std::vector<LabelView> discovered_labels(const k8s_sd::TargetGroup&, std::size_t index);
+/// The node that a target runs on; empty: none that is known.
+/// \param labels  as discovered_labels() gives them
+std::string_view node_of(std::span<const LabelView> labels);
+/// What decides which shard has a target of the job; nullopt: every shard has it.
+std::optional<std::uint64_t> share_key_of(const k8s_sd::ScrapeTarget&, const std::string& job);
 
 /// What a list shows of targets.
 enum class ListForm : std::uint8_t {

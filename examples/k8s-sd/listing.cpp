@@ -170,6 +170,7 @@ void Listing::make_room(const View& view, std::size_t bytes, TimePoint now) {
 }
 
 std::string Listing::join(const std::vector<const Part*>& parts, std::size_t bytes) const {
+    const auto begin = std::chrono::steady_clock::now();
     Joiner joiner(bytes);
     if (parts.size() == 1) {
         for (const ListedTarget* target : parts[0]->targets) joiner.add(*target);
@@ -184,6 +185,9 @@ std::string Listing::join(const std::vector<const Part*>& parts, std::size_t byt
     std::string text = std::move(joiner).finish();
     metrics_.bodies.fetch_add(1, std::memory_order_relaxed);
     metrics_.body_bytes.fetch_add(text.size(), std::memory_order_relaxed);
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+    metrics_.body_nanoseconds.fetch_add(static_cast<std::uint64_t>(took.count()),
+                                        std::memory_order_relaxed);
     return text;
 }
 

@@ -35,9 +35,10 @@ class LimitReached : public std::runtime_error {
 
 /// What lists cost since the start. Any thread.
 struct ListMetrics {
-    std::atomic<std::uint64_t> serialised{0};  ///< targets whose text was made
-    std::atomic<std::uint64_t> bodies{0};      ///< that were joined
-    std::atomic<std::uint64_t> body_bytes{0};  ///< of these
+    std::atomic<std::uint64_t> serialised{0};        ///< targets whose text was made
+    std::atomic<std::uint64_t> bodies{0};            ///< that were joined
+    std::atomic<std::uint64_t> body_bytes{0};        ///< of these
+    std::atomic<std::uint64_t> body_nanoseconds{0};  ///< that this took
 };
 
 /// A list of targets, and the parts of it that readers select. A body is joined when it is asked

@@ -158,7 +158,8 @@ RouteEvents Program::route_events() {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context));
                 },
-            .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); }};
+            .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
+            .executor = strand_};
 }
 
 void Program::reload(const HttpServer::Respond& respond) {

@@ -2,6 +2,13 @@
 
 #include "allocator_routes.hpp"
 #include "list_routes.hpp"
+#include "prometheus_routes.hpp"
+#include "ui_fleet_routes.hpp"
+#include "ui_health_routes.hpp"
+#include "ui_live_routes.hpp"
+#include "ui_object_routes.hpp"
+#include "ui_relabel_routes.hpp"
+#include "ui_routes.hpp"
 
 namespace bridge {
 
@@ -25,6 +32,13 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
     add_allocator_routes(routes, allocator, jobs, metrics);
+    add_prometheus_routes(routes, jobs);
+    add_ui_routes(routes, jobs);
+    add_object_routes(routes, jobs);
+    add_relabel_routes(routes, jobs);
+    add_health_routes(routes, jobs);
+    add_fleet_routes(routes, jobs, metrics);
+    add_live_routes(routes, jobs, events.executor);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });

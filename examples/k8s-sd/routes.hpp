@@ -5,6 +5,7 @@
 #include "served_jobs.hpp"
 #include "support/http_routes.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <string>
 
@@ -12,8 +13,9 @@ namespace bridge {
 
 /// What the routes ask the program for.
 struct RouteEvents {
-    std::function<std::string()> metrics;  ///< of the library, as text
-    support::HttpRoutes::Handler reload;   ///< POST /-/reload
+    std::function<std::string()> metrics;   ///< of the library, as text
+    support::HttpRoutes::Handler reload;    ///< POST /-/reload
+    boost::asio::any_io_executor executor;  ///< of the server
 };
 
 /// All paths that the program answers.

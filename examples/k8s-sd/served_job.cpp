@@ -18,11 +18,11 @@ constexpr auto sweep_interval = std::chrono::minutes(1);
 
 ServedJob::ServedJob(const asio::any_io_executor& executor, k8s_sd::ScrapeConfig config,
                      const ServeOptions& options, std::function<std::string()> why_incomplete,
-                     ListMetrics& metrics)
+                     ListMetrics& metrics, ChangeHistory* history)
     : strand_(asio::make_strand(executor)),
       options_(options),
       why_incomplete_(std::move(why_incomplete)),
-      targets_(std::move(config), options.lists, metrics),
+      targets_(std::move(config), options.lists, metrics, history),
       timer_(strand_) {}
 
 template <class Action>

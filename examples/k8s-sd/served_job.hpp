@@ -45,9 +45,10 @@ using OnList = std::function<void(const ListAnswer&)>;
 class ServedJob final : public std::enable_shared_from_this<ServedJob> {
  public:
     /// \param why_incomplete  in words; called in any thread
-    /// \param metrics         outlives the job
+    /// \param metrics         outlives the job, as `history`, which may be null
     ServedJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeConfig, const ServeOptions&,
-              std::function<std::string()> why_incomplete, ListMetrics& metrics);
+              std::function<std::string()> why_incomplete, ListMetrics& metrics,
+              ChangeHistory* history = nullptr);
 
     /// See JobTargets.
     void reload(k8s_sd::ScrapeConfig, std::vector<k8s_sd::ProviderId> providers);

@@ -77,9 +77,10 @@ void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
     } else {
         entry.job = std::make_shared<ServedJob>(
             workers_, job.scrape, options_, [this, name] { return why_incomplete(name); },
-            metrics_.lists);
+            metrics_.lists, &history_);
     }
     entry.usable = usable;
+    entry.config = std::make_shared<k8s_sd::ScrapeJob>(job);
     entry.job->expect(usable ? std::optional(providers) : std::nullopt);
 }
 
@@ -87,6 +88,7 @@ void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
     std::erase_if(jobs_, [&](const auto& job) {
         if (names.contains(job.first)) return false;
         job.second.job->stop();
+        history_.forget(job.first);
         return true;
     });
 }
@@ -108,6 +110,11 @@ std::vector<std::string_view> ServedJobs::names() const {
     std::vector<std::string_view> names;
     for (const auto& [name, entry] : jobs_) names.push_back(name);
     return names;
+}
+
+std::shared_ptr<const k8s_sd::ScrapeJob> ServedJobs::config(std::string_view name) const {
+    const auto it = jobs_.find(name);
+    return it == jobs_.end() ? nullptr : it->second.config;
 }
 
 /// Any thread: only asks the manager.
@@ -145,7 +152,10 @@ std::string ServedJobs::unconfirmed() const {
 std::map<std::string, JobMetrics> ServedJobs::metrics() const {
     std::map<std::string, JobMetrics> result;
     for (const auto& [name, entry] : jobs_) {
-        result[name] = {entry.job->counts(), entry.job->held(), entry.job->complete()};
+        const bool complete = entry.job->complete();
+        const std::chrono::duration<double> waits = std::chrono::steady_clock::now() - entry.since;
+        result[name] = {entry.job->counts(), entry.job->held(), complete,
+                        complete ? 0 : waits.count()};
     }
     for (const k8s_sd::JobStatus& status : manager_.status()) {
         const auto job = result.find(status.name);

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "bridge_metrics.hpp"
+#include "change_history.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "served_job.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,6 +33,10 @@ class ServedJobs {
     /// Null if the configuration has no such job.
     std::shared_ptr<ServedJob> find(std::string_view name) const;
     std::vector<std::string_view> names() const;
+    /// What the configuration says of the job; null if there is no such job.
+    std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
+    /// How the jobs are discovered.
+    std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
     /// In words, a line each: the jobs whose lists are not complete yet, and will be.
     std::string not_ready() const;
     /// In words, a line each: the jobs that cannot be served before the configuration is mended.
@@ -38,6 +44,7 @@ class ServedJobs {
     /// In words, a line each: the jobs with targets of before a restart, see WarmStart.
     std::string unconfirmed() const;
     std::map<std::string, JobMetrics> metrics() const;
+    const ChangeHistory& history() const noexcept { return history_; }
     /// Ends everything, so that the executors have nothing left to do.
     void stop();
 
@@ -45,6 +52,8 @@ class ServedJobs {
     struct Entry {
         std::shared_ptr<ServedJob> job;
         bool usable = false;  ///< each of its configurations is
+        std::shared_ptr<const k8s_sd::ScrapeJob> config{};
+        std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     };
 
     void apply(const k8s_sd::ScrapeJob&, bool usable);
@@ -56,6 +65,7 @@ class ServedJobs {
     boost::asio::any_io_executor workers_;
     const ServeOptions options_;
     BridgeMetrics& metrics_;
+    ChangeHistory history_;
     std::map<std::string, Entry, std::less<>> jobs_;
     k8s_sd::DiscoveryManager manager_;
 };

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s_sd/labels.hpp"
+
+#include <boost/json/value.hpp>
+#include <string_view>
+
+namespace bridge {
+
+/// Reads JSON that somebody has sent. \throws BadRequest
+boost::json::value read_json(std::string_view text);
+
+/// A label set of JSON; labels without a value are left out. \throws BadRequest
+k8s_sd::LabelMap read_labels(const boost::json::value&);
+k8s_sd::LabelMap read_labels(std::string_view json);
+
+}  // namespace bridge

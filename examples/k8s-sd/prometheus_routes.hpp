@@ -1,0 +1,12 @@
+#pragma once
+
+#include "served_jobs.hpp"
+#include "support/http_routes.hpp"
+
+namespace bridge {
+
+/// What tools ask a Prometheus for: /api/v1/targets, /api/v1/scrape_pools,
+/// /api/v1/scrape_pools/config, /api/v1/targets/relabel_steps.
+void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs);
+
+}  // namespace bridge

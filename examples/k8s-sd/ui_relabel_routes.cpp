@@ -1,0 +1,160 @@
+#include "ui_relabel_routes.hpp"
+
+#include "api_reply.hpp"
+#include "job_walk.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/relabel/relabel_yaml.hpp"
+#include "label_json.hpp"
+#include "laboratory.hpp"
+#include "support/option_values.hpp"
+
+#include <boost/json/object.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+namespace json = boost::json;
+using boost::beast::http::field;
+using support::HttpRoutes;
+using support::HttpServer;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t rows_a_slice = 1000;  // some milliseconds
+constexpr std::size_t built_a_slice = 1000;
+constexpr int most_at_a_time = 4;  // whole jobs that are tried
+constexpr auto longest = std::chrono::seconds(10);
+
+/// What is to be tried.
+struct Question {
+    std::string job{};
+    std::optional<std::string> id{};
+    std::optional<k8s_sd::LabelMap> labels{};
+    std::optional<std::string> rules{};
+    bool effect = false;
+};
+
+std::string text_of(const json::value& value, std::string_view name) {
+    if (!value.is_string()) throw BadRequest(std::string(name) + ": must be a text");
+    return std::string(value.as_string());
+}
+
+Question read_question(std::string_view body) {
+    const json::value value = read_json(body);
+    if (!value.is_object()) throw BadRequest("the body must be an object");
+    Question question;
+    for (const auto& [key, given] : value.as_object()) {
+        const std::string_view name(key.data(), key.size());
+        if (name == "job") {
+            question.job = text_of(given, name);
+        } else if (name == "id") {
+            question.id = text_of(given, name);
+        } else if (name == "labels") {
+            question.labels = read_labels(given);
+        } else if (name == "rules") {
+            question.rules = text_of(given, name);
+        } else if (name == "effect") {
+            if (!given.is_bool()) throw BadRequest("effect: must be true or false");
+            question.effect = given.as_bool();
+        } else {
+            throw BadRequest("there is no key " + std::string(name) +
+                             "; there are job, id, labels, rules and effect");
+        }
+    }
+    if (question.id && question.labels) throw BadRequest("id and labels both say which target");
+    return question;
+}
+
+/// One question while it is worked on.
+struct Trial {
+    Trial(Question asked, k8s_sd::ScrapeConfig config, std::shared_ptr<std::atomic<int>> counter)
+        : question(std::move(asked)), laboratory(std::move(config)), running(std::move(counter)) {}
+
+    Walk look(TargetTable& table) {
+        if (!table.advance(built_a_slice)) return Walk::again;
+        if (std::exchange(looks_for_row, false) && !find(table)) return Walk::end;
+        if (!question.effect) return Walk::end;
+        if (!laboratory.try_on_all(table, rows_a_slice)) return Walk::end;
+        if (Clock::now() < until) return Walk::again;
+        laboratory.give_up();
+        return Walk::end;
+    }
+
+    bool find(const TargetTable& table) {
+        const auto& rows = table.rows();
+        const auto row = std::find_if(rows.begin(), rows.end(), [&](const TargetRow& known) {
+            return id_text(known.id) == *question.id;
+        });
+        found = row != rows.end();
+        if (found) laboratory.try_on(*row);
+        return found;
+    }
+
+    const Question question;
+    Laboratory laboratory;
+    const std::shared_ptr<std::atomic<int>> running;
+    const Clock::time_point until = Clock::now() + longest;
+    bool looks_for_row = question.id.has_value();
+    bool found = !looks_for_row;
+};
+
+k8s_sd::ScrapeConfig config_of(const ServedJobs& jobs, const Question& question) {
+    const auto job = jobs.config(question.job);
+    if (!job) {
+        throw BadRequest("there is no job " + question.job +
+                         support::suggestion(question.job, jobs.names()));
+    }
+    k8s_sd::ScrapeConfig config = job->scrape;
+    if (question.rules) {
+        config.relabel_configs =
+            k8s_sd::parse_relabel_configs(*question.rules, relabel_options(config), "rules");
+    }
+    return config;
+}
+
+void answer_relabel(const ServedJobs& jobs, const std::shared_ptr<std::atomic<int>>& running,
+                    const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
+    if (!asked.request.header(field::content_type).starts_with("application/json")) {
+        return respond(json_error(415, "the Content-Type must be application/json"));
+    }
+    Question question = read_question(asked.request.body);
+    k8s_sd::ScrapeConfig config = config_of(jobs, question);
+    if (question.effect && *running >= most_at_a_time) {
+        return respond(json_error(503, "4 whole jobs are being tried already; ask again"));
+    }
+    const auto trial = std::make_shared<Trial>(std::move(question), std::move(config), running);
+    if (trial->question.labels) trial->laboratory.try_on(*trial->question.labels);
+    const bool looks = trial->question.effect || trial->looks_for_row;
+    if (trial->question.effect) ++*running;
+    const std::string coding(asked.request.header(field::accept_encoding));
+    walk(
+        looks ? jobs_named(jobs, trial->question.job) : std::vector<NamedJob>(),
+        [trial](const std::string&, JobTargets& targets) {
+            return trial->look(targets.table(Clock::now()));
+        },
+        [trial, respond, coding] {
+            if (trial->question.effect) --*trial->running;
+            respond(trial->found
+                        ? json_reply(trial->laboratory.text(), coding)
+                        : json_error(404, "the job has no target of this id, or no longer"));
+        });
+}
+
+}  // namespace
+
+void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs) {
+    const auto running = std::make_shared<std::atomic<int>>(0);
+    routes.on("POST", "/api/ui/relabel",
+              telling_mistakes([&jobs, running](const auto& asked, const auto& respond) {
+                  answer_relabel(jobs, running, asked, respond);
+              }));
+}
+
+}  // namespace bridge

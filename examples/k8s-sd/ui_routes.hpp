@@ -1,0 +1,16 @@
+#pragma once
+
+#include "served_jobs.hpp"
+#include "support/http_routes.hpp"
+
+#include <string>
+
+namespace bridge {
+
+/// What the page shows of jobs and targets: /api/ui/status, /api/ui/targets, /api/ui/target.
+void add_ui_routes(support::HttpRoutes&, const ServedJobs& jobs);
+
+/// As /api/ui/status tells it.
+std::string status_json(const ServedJobs& jobs);
+
+}  // namespace bridge
