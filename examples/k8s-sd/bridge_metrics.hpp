@@ -34,8 +34,8 @@ struct JobMetrics {
     TargetCounts targets;
     std::size_t held = 0;  ///< requests that wait for its first complete list
     bool complete = false;
-    bool unconfirmed = false;  ///< has targets of before a restart
     double incomplete_seconds = 0;  ///< for how long it has waited for that
+    bool unconfirmed = false;       ///< has targets of before a restart
 };
 
 /// In Prometheus' text format.
