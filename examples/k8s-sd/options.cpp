@@ -64,6 +64,9 @@ support::Section serve_options(Options& o) {
           [&](Text v) {
               o.serve.lists.views = support::number(v, 1U, 1'000'000U, "1 to 1000000");
           }},
+         {"--page-dir", "DIRECTORY",
+          "read the files of the page there at each request, to work on them",
+          support::text(o.page_directory)},
          {"--threads", "N", "threads that work on the jobs (default 1)",
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
 }

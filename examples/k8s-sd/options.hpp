@@ -26,6 +26,7 @@ struct Options {
     support::HttpLimits http;
     ServeOptions serve;
     AllocatorOptions allocator;
+    std::string page_directory;  ///< empty: the page of the program
     unsigned threads = 1;
 };
 

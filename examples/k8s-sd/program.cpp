@@ -159,7 +159,8 @@ RouteEvents Program::route_events() {
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context));
                 },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
-            .executor = strand_};
+            .executor = strand_,
+            .page_directory = options_.page_directory};
 }
 
 void Program::reload(const HttpServer::Respond& respond) {

@@ -2,6 +2,7 @@
 
 #include "allocator_routes.hpp"
 #include "list_routes.hpp"
+#include "page_routes.hpp"
 #include "prometheus_routes.hpp"
 #include "ui_fleet_routes.hpp"
 #include "ui_health_routes.hpp"
@@ -32,6 +33,7 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
     add_allocator_routes(routes, allocator, jobs, metrics);
+    add_page_routes(routes, jobs, events.page_directory);
     add_prometheus_routes(routes, jobs);
     add_ui_routes(routes, jobs);
     add_object_routes(routes, jobs);

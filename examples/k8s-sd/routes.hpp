@@ -16,6 +16,7 @@ struct RouteEvents {
     std::function<std::string()> metrics;   ///< of the library, as text
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
+    std::string page_directory;             ///< see add_page_routes()
 };
 
 /// All paths that the program answers.

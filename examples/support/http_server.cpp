@@ -168,6 +168,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         // Texts of strangers may be in it: no browser shall take it for a page.
         response_->set("X-Content-Type-Options", "nosniff");
         for (const auto& [name, value] : reply.headers) response_->set(name, value);
+        for (const auto& [name, value] : reply.other_headers) response_->set(name, value);
         const std::size_t size = body_ ? body_->size() : 0;
         const bool has_body = reply.status != 304;
         // Old clients know no chunks: the end of the connection is the end of the body.

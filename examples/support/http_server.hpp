@@ -81,8 +81,10 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
         unsigned status = 200;
         Text body{};  ///< may be shared by any number of replies; null: empty
         std::vector<std::pair<boost::beast::http::field, std::string>> headers{};
-        std::shared_ptr<Stream>
-            stream{};  ///< in place of the body; the last answer of a connection
+        /// Those for which `field` has no name.
+        std::vector<std::pair<std::string, std::string>> other_headers{};
+        /// In place of the body; the last answer of a connection.
+        std::shared_ptr<Stream> stream{};
     };
 
     /// To be called once, now or later, in any thread. A handler that forgets it closes the

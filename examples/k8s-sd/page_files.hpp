@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace bridge {
+
+/// A file of the folder `page`, as it was when the program was built.
+/// \param name  "index.html", "app.js" or "app.css"
+std::string_view page_file(std::string_view name) noexcept;
+
+}  // namespace bridge
