@@ -55,10 +55,12 @@ Program::Program(asio::io_context& io, Options options)
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
       signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+      listen_(listen_endpoint(options_.listen)),
+      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), complain),
       jobs_(strand_, executor_, options_.serve, metrics_),
-      server_(std::make_shared<HttpServer>(strand_, support::listen_address(options_.listen),
-                                           routes(jobs_, metrics_, route_events()),
-                                           options_.http)) {
+      server_(std::make_shared<HttpServer>(strand_, listen_,
+                                           guard_.protect(routes(jobs_, metrics_, route_events())),
+                                           options_.http, guard_.tls())) {
     find_cluster();
     // What is wrong from the start is not to be waited for.
     if (!options_.config_file.empty()) {
@@ -80,6 +82,7 @@ void Program::start() {
     out_ << "listens at " << support::url_of(*server_);
     out_.end_line();
     wait_for_signals();
+    guard_.start();
     follow_config();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
 }
@@ -171,6 +174,7 @@ void Program::wait_for_signals() {
     signals_.async_wait([this](boost::system::error_code ec, int signal) {
         if (ec) return;
         if (signal != SIGHUP) return stop();
+        guard_.look();
         if (reloader_) reloader_->check();
         wait_for_signals();
     });
@@ -179,6 +183,7 @@ void Program::wait_for_signals() {
 // Everything that is outstanding ends, so that io_context::run() returns by itself.
 void Program::stop() {
     signals_.cancel();
+    guard_.stop();
     if (reloader_) reloader_->cancel();
     answer_reloads(support::text_reply(503, "the program is ending\n"));
     jobs_.stop();

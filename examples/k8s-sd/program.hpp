@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bridge_metrics.hpp"
+#include "guard.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
 #include "routes.hpp"
@@ -47,6 +48,8 @@ class Program {
     support::LineWriter out_;
     BridgeMetrics metrics_;
     boost::asio::signal_set signals_;
+    const boost::asio::ip::tcp::endpoint listen_;
+    Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
     std::shared_ptr<support::HttpServer> server_;

@@ -83,17 +83,17 @@ void RenewedTls::load(std::vector<Digest>& seen) {
 }
 
 std::string RenewedTls::look() {
-    const auto before = context_;
-    std::string problem;
+    const auto used = context_;
+    const auto seen = seen_;
+    const std::string known = std::exchange(problem_, {});
     try {
         load(seen_);
     } catch (const std::exception& e) {
-        problem = e.what();
+        problem_ = e.what();
+        if (seen_ == seen && problem_ == known) return {};
+        return "the certificates in use stay: " + problem_;
     }
-    if (problem != std::exchange(problem_, problem) && !problem.empty()) {
-        return "the certificates in use stay: " + problem;
-    }
-    if (context_ == before) return {};
+    if (context_ == used) return {};
     return "new connections get the renewed certificate of " + files_.cert;
 }
 
