@@ -3,6 +3,8 @@
 #include "support/command_line.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <sys/resource.h>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -45,6 +47,17 @@ tcp::endpoint listen_endpoint(const std::string& said) {
     if (!said.empty()) return support::listen_address(said);
     if (!in_cluster()) return support::listen_address("127.0.0.1:8080");
     return support::listen_address(has_ipv6() ? "[::]:8080" : "0.0.0.0:8080");
+}
+
+std::size_t make_room_for(std::size_t connections) {
+    // Clients must not keep the program from reaching the API server.
+    constexpr std::size_t own = 200;
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return connections;
+    files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(files.rlim_max, connections + own));
+    setrlimit(RLIMIT_NOFILE, &files);
+    const std::size_t room = files.rlim_cur > 2 * own ? files.rlim_cur - own : own;
+    return std::min(connections, room);
 }
 
 Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls,

@@ -7,6 +7,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,10 @@ namespace bridge {
 
 /// Where to listen: as it was said, else on localhost; inside a cluster on all addresses.
 boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said);
+
+/// Lets the program open files for so many connections and its own work, as far as the system
+/// allows it. \returns for how many connections there are
+std::size_t make_room_for(std::size_t connections);
 
 /// What stands between clients and routes: TLS and who may ask for what. Certificates and tokens
 /// are read again every two seconds, which blocks on files.

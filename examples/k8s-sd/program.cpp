@@ -10,6 +10,7 @@
 #include <boost/asio/strand.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -48,6 +49,16 @@ scrape_configs:
 
 void complain(const std::string& text) { std::cerr << "k8s-sd: " << text << std::endl; }
 
+support::HttpLimits possible(support::HttpLimits limits) {
+    const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
+    if (limits.connections < wanted) {
+        complain("as few files may be open, there is room for " +
+                 std::to_string(limits.connections) + " connections, not " +
+                 std::to_string(wanted) + "; see ulimit -n");
+    }
+    return limits;
+}
+
 }  // namespace
 
 Program::Program(asio::io_context& io, Options options)
@@ -60,7 +71,7 @@ Program::Program(asio::io_context& io, Options options)
       jobs_(strand_, executor_, options_.serve, metrics_),
       server_(std::make_shared<HttpServer>(strand_, listen_,
                                            guard_.protect(routes(jobs_, metrics_, route_events())),
-                                           options_.http, guard_.tls())) {
+                                           possible(options_.http), guard_.tls())) {
     find_cluster();
     // What is wrong from the start is not to be waited for.
     if (!options_.config_file.empty()) {

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -10,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 import urllib.parse
 import warnings
 
@@ -113,6 +115,19 @@ def serving_tls(ca, *options, cert=None):
     cert, key = cert or ca.certificate("server")
     with serving("--tls-cert", cert, "--tls-key", key, *options) as server:
         yield server
+
+
+@contextlib.contextmanager
+def few_open_files(soft, hard):
+    """For programs that begin in it."""
+    start = subprocess.Popen
+
+    def limited(*arguments, **options):
+        return start(*arguments, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (soft, hard)), **options)
+
+    with unittest.mock.patch("subprocess.Popen", limited):
+        yield
 
 
 def text_of(path):
@@ -335,6 +350,17 @@ class CommandLine(unittest.TestCase):
             result = run("k8s-sd", "--sim", "--tls-cert", cert, "--tls-key", locked)
             self.assertEqual(result.returncode, 2)
             self.assertIn("holds no usable key", result.stderr)
+
+    def test_as_many_connections_are_admitted_as_files_may_be_open(self):
+        with few_open_files(soft=300, hard=500), serving("--max-connections", 1000) as server:
+            self.assertEqual(server.program.error_line(),
+                             "k8s-sd: as few files may be open, there is room for 300 connections, "
+                             "not 1000; see ulimit -n")
+            with contextlib.ExitStack() as clients:
+                for _ in range(300):
+                    client = clients.enter_context(contextlib.closing(server.connect()))
+                    client.connect()
+                self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
 
     def test_names_of_hosts_may_be_listened_at(self):
         with running("k8s-sd", "--sim", "--listen", "localhost:0") as program:
