@@ -71,12 +71,19 @@ Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls
     }
 }
 
-HttpServer::Handler Guard::protect(HttpServer::Handler handler) const {
+HttpServer::Handler Guard::protect(HttpServer::Handler handler) {
     return [this, handler = std::move(handler)](const HttpServer::Request& request,
                                                 const HttpServer::Respond& respond) {
         auto refusal = access_->refusal(request);
-        refusal ? respond(std::move(*refusal)) : handler(request, respond);
+        if (!refusal) return handler(request, respond);
+        ++(refusal->status == 401 ? unknown_ : forbidden_);
+        respond(std::move(*refusal));
     };
+}
+
+ClientMetrics Guard::metrics(const HttpServer& server) const {
+    return {server.connections(), server.turned_away(), unknown_, forbidden_,
+            tls_ ? tls_->valid_until() : 0};
 }
 
 HttpServer::Tls Guard::tls() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "access.hpp"
+#include "bridge_metrics.hpp"
 #include "support/http_server.hpp"
 #include "support/tls_files.hpp"
 
@@ -8,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -34,8 +36,10 @@ class Guard {
     Guard& operator=(const Guard&) = delete;
 
     /// Both refer to this.
-    support::HttpServer::Handler protect(support::HttpServer::Handler) const;
+    support::HttpServer::Handler protect(support::HttpServer::Handler);
     support::HttpServer::Tls tls() const;
+
+    ClientMetrics metrics(const support::HttpServer&) const;
 
     void start() { look_later(); }
     /// Looks at the files now.
@@ -49,6 +53,8 @@ class Guard {
     std::optional<support::RenewedTls> tls_;
     std::optional<Access> access_;
     const Complain complain_;
+    std::uint64_t unknown_ = 0;
+    std::uint64_t forbidden_ = 0;
 };
 
 }  // namespace bridge

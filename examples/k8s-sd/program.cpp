@@ -166,7 +166,8 @@ RouteEvents Program::route_events() {
     return {.metrics =
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
-                    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context));
+                    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
+                           to_text(guard_.metrics(*server_));
                 },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); }};
 }

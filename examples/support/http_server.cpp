@@ -391,9 +391,10 @@ void HttpServer::accept() {
 
 void HttpServer::admit(asio::ip::tcp::socket socket) {
     const bool full = connections_.size() >= limits_.connections;
-    // In TLS nothing can be said before a handshake, which is what costs.
-    if (tls_ && (full || handshakes_ >= limits_.handshakes)) return;
-    if (full) {
+    if (full || handshakes_ >= limits_.handshakes) {
+        ++turned_away_;
+        // In TLS nothing can be said before a handshake, which is what costs.
+        if (tls_) return;
         // Nothing is waited for: what does not fit into the socket at once is lost.
         constexpr std::string_view answer =
             "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"

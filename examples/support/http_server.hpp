@@ -113,6 +113,9 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     void stop();
     boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
     bool is_tls() const { return tls_ != nullptr; }
+    std::size_t connections() const { return connections_.size(); }
+    /// How many clients were turned away for a limit of connections or handshakes.
+    std::uint64_t turned_away() const { return turned_away_; }
 
  private:
     class Connection;
@@ -129,6 +132,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     std::size_t handshakes_ = 0;
     std::list<std::weak_ptr<Connection>> connections_;
     std::uint64_t admitted_ = 0;
+    std::uint64_t turned_away_ = 0;
     std::minstd_rand random_{std::random_device()()};
 };
 

@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <openssl/ssl.h>
+#include <ctime>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -80,6 +81,12 @@ void RenewedTls::load(std::vector<Digest>& seen) {
     if (now == seen) return;
     seen = std::move(now);
     context_ = context_of(files_, texts);
+}
+
+std::int64_t RenewedTls::valid_until() const {
+    std::tm time{};
+    ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(context())), &time);
+    return timegm(&time);
 }
 
 std::string RenewedTls::look() {

@@ -3,6 +3,7 @@
 #include "support/secrets.hpp"
 
 #include <boost/asio/ssl/context.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ class RenewedTls {
 
     /// For connections to come.
     SSL_CTX* context() const { return context_->native_handle(); }
+    /// When the certificate in use ends, in seconds since 1970.
+    std::int64_t valid_until() const;
     /// Reads the files again. What belongs together is taken at once or not at all.
     /// \returns what has happened, in words; empty: nothing
     std::string look();

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import re
 import resource
 import signal
 import socket
@@ -316,6 +317,34 @@ class Tokens(unittest.TestCase):
                                    "one\n"))
             self.assertEqual(server.ask("/sd/one", headers={"Host": "localhost:1"})[0], 200)
             self.assertEqual(server.ask("/livez", headers={"Host": "evil.example"})[0], 200)
+
+
+class Metrics(unittest.TestCase):
+    def test_who_is_refused_is_counted(self):
+        with authority() as ca, file_with("token", "token") as path, \
+                serving_tls(ca, "--list-token-file", path) as server:
+            metric = lambda name: int(re.search(
+                rf"^k8s_sd_bridge_{re.escape(name)} (\d+)$", server.ask("/metrics", ca=ca.cert)[1],
+                re.MULTILINE).group(1))
+            server.status("/sd/one", ca=ca.cert)
+            server.status("/sd/one", "wrong", ca=ca.cert)
+            server.ask("/sd/one", headers={"Host": "evil.example"}, ca=ca.cert)
+            self.assertEqual(metric('refused_requests_total{code="401"}'), 2)
+            self.assertEqual(metric('refused_requests_total{code="403"}'), 1)
+            left = metric("certificate_end_timestamp_seconds") - time.time()
+            self.assertTrue(86_400 < left <= 2 * 86_400, left)
+            self.assertEqual(metric("refused_connections_total"), 0)
+
+    def test_who_is_beyond_a_limit_is_counted(self):
+        with serving("--max-connections", 1) as server, \
+                contextlib.closing(server.connect()) as connection:
+            connection.connect()
+            self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
+            connection.request("GET", "/metrics")
+            text = connection.getresponse().read().decode()
+            self.assertIn("\nk8s_sd_bridge_refused_connections_total 1\n", text)
+            self.assertIn("\nk8s_sd_bridge_connections 1\n", text)
+            self.assertNotIn("certificate", text)
 
 
 class CommandLine(unittest.TestCase):
