@@ -26,11 +26,10 @@ bool is_set(const char* variable) {
 }
 
 /// As the library decides it.
-bool in_cluster() {
+bool in_cluster(const k8s_sd::InClusterFiles& files) {
     std::error_code ignored;
     return is_set("KUBERNETES_SERVICE_HOST") && is_set("KUBERNETES_SERVICE_PORT") &&
-           std::filesystem::is_regular_file("/var/run/secrets/kubernetes.io/serviceaccount/token",
-                                            ignored);
+           std::filesystem::is_regular_file(files.directory + "/token", ignored);
 }
 
 bool has_ipv6() {
@@ -43,9 +42,9 @@ bool has_ipv6() {
 
 }  // namespace
 
-tcp::endpoint listen_endpoint(const std::string& said) {
+tcp::endpoint listen_endpoint(const std::string& said, const k8s_sd::InClusterFiles& files) {
     if (!said.empty()) return support::listen_address(said);
-    if (!in_cluster()) return support::listen_address("127.0.0.1:8080");
+    if (!in_cluster(files)) return support::listen_address("127.0.0.1:8080");
     return support::listen_address(has_ipv6() ? "[::]:8080" : "0.0.0.0:8080");
 }
 

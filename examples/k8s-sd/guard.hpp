@@ -2,6 +2,7 @@
 
 #include "access.hpp"
 #include "bridge_metrics.hpp"
+#include "k8s_sd/config.hpp"
 #include "support/http_server.hpp"
 #include "support/tls_files.hpp"
 
@@ -16,8 +17,9 @@
 
 namespace bridge {
 
-/// Where to listen: as it was said, else on localhost; inside a cluster on all addresses.
-boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said);
+/// Where to listen: as it was said, else on localhost; in a pod of a cluster on all addresses.
+boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said,
+                                               const k8s_sd::InClusterFiles& = {});
 
 /// Lets the program open files for so many connections and its own work, as far as the system
 /// allows it. \returns for how many connections there are
