@@ -380,6 +380,7 @@ void HttpServer::stop() {
 }
 
 void HttpServer::accept() {
+    if (handshakes_ >= limits_.handshakes) return accept_later();
     acceptor_.async_accept(
         [self = shared_from_this()](error_code ec, asio::ip::tcp::socket socket) {
             if (!self->acceptor_.is_open()) return;
@@ -390,8 +391,7 @@ void HttpServer::accept() {
 }
 
 void HttpServer::admit(asio::ip::tcp::socket socket) {
-    const bool full = connections_.size() >= limits_.connections;
-    if (full || handshakes_ >= limits_.handshakes) {
+    if (connections_.size() >= limits_.connections) {
         ++turned_away_;
         // In TLS nothing can be said before a handshake, which is what costs.
         if (tls_) return;
@@ -409,7 +409,7 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
     connection->start(std::prev(connections_.end()));
 }
 
-/// There may be too many open files now.
+/// There are too many open files or handshakes now.
 void HttpServer::accept_later() {
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([self = shared_from_this()](error_code ec) {

@@ -29,7 +29,7 @@ struct HttpLimits {
     std::chrono::nanoseconds answer = std::chrono::seconds(60);
     std::size_t bytes_per_second = std::size_t{64} << 10;  ///< that the slowest client takes
     std::chrono::nanoseconds handshake = std::chrono::seconds(10);  ///< of TLS
-    std::size_t handshakes = 1000;  ///< at a time; further clients are turned away
+    std::size_t handshakes = 1000;  ///< at a time; further clients wait
     /// After so long without an answer it is looked whether the client is still there.
     std::chrono::nanoseconds unanswered = std::chrono::seconds(1);
     /// For a client to close its side after the last answer.
@@ -114,7 +114,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
     bool is_tls() const { return tls_ != nullptr; }
     std::size_t connections() const { return connections_.size(); }
-    /// How many clients were turned away for a limit of connections or handshakes.
+    /// How many clients there was no room for.
     std::uint64_t turned_away() const { return turned_away_; }
 
  private:

@@ -58,7 +58,7 @@ const BIO_METHOD* socket_method() {
 
 }  // namespace
 
-void HttpStream::State::FreeSsl::operator()(SSL* ssl) const { SSL_free(ssl); }
+void HttpStream::State::FreeSsl::operator()(SSL* freed) const { SSL_free(freed); }
 
 HttpStream::HttpStream(tcp::socket socket, SSL_CTX* tls)
     : state_(std::make_shared<State>(std::move(socket))) {
