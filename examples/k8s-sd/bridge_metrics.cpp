@@ -110,6 +110,23 @@ void BridgeMetrics::count_poll(ListForm form, unsigned code, std::size_t bytes) 
     sent_bytes += bytes;
 }
 
+std::string to_text(const ClientMetrics& clients) {
+    Writer out;
+    out.metric("connections", "gauge", "Clients that are connected.");
+    out.value(clients.connections);
+    out.metric("refused_connections_total", "counter", "Clients beyond a limit.");
+    out.value(clients.turned_away);
+    out.metric("refused_requests_total", "counter", "Requests of those who may not ask.");
+    out.value(clients.unknown, "code=\"401\"");
+    out.value(clients.forbidden, "code=\"403\"");
+    if (clients.certificate_end > 0) {
+        out.metric("certificate_end_timestamp_seconds", "gauge",
+                   "When the certificate of the server ends.");
+        out.value(static_cast<std::uint64_t>(clients.certificate_end));
+    }
+    return std::move(out).text();
+}
+
 std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, JobMetrics>& jobs) {
     Writer out;
     write_polls(out, metrics);

@@ -38,7 +38,17 @@ struct JobMetrics {
     bool unconfirmed = false;       ///< has targets of before a restart
 };
 
+/// What the server is asked by whom.
+struct ClientMetrics {
+    std::size_t connections = 0;
+    std::uint64_t turned_away = 0;   ///< connections beyond a limit
+    std::uint64_t unknown = 0;       ///< requests without a token
+    std::uint64_t forbidden = 0;     ///< requests of those who may not ask
+    std::int64_t certificate_end{};  ///< in seconds since 1970; 0: no TLS
+};
+
 /// In Prometheus' text format.
+std::string to_text(const ClientMetrics&);
 std::string to_text(const BridgeMetrics&, const std::map<std::string, JobMetrics>& jobs);
 
 }  // namespace bridge

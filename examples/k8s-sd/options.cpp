@@ -47,7 +47,8 @@ support::Section single_job_options(Options& o) {
 support::Section serve_options(Options& o) {
     return {
         "Serve",
-        {{"--listen", "ADDRESS:PORT", "where (default " + o.listen + "); port 0: a free one",
+        {{"--listen", "ADDRESS:PORT",
+          "where (default 127.0.0.1:8080; in a pod of a cluster [::]:8080); port 0: a free one",
           [&](Text v) {
               support::listen_address(v);
               o.listen = v;
@@ -104,6 +105,35 @@ support::Section allocator_options(AllocatorOptions& o) {
           support::flag(o.show_secrets)}}};
 }
 
+support::Section access_options(Options& o) {
+    const auto file = [](std::string& member) {
+        return [&member](Text v) { member = support::readable_file(v); };
+    };
+    return {
+        "Who may ask; files are read again when they change, and on SIGHUP",
+        {{"--tls-cert", "FILE", "serve HTTPS with this certificate (PEM), with --tls-key",
+          file(o.tls.cert)},
+         {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
+         {"--tls-client-ca", "FILE", "verify the certificates of clients that have one (PEM)",
+          file(o.tls.client_ca)},
+         {"--tls-require-client-cert", "", "refuse clients that have none, except for probes",
+          support::flag(o.access.require_client_cert)},
+         {"--list-token-file", "FILE",
+          "lists are for those who know one of these tokens, one a line; so are the page and what "
+          "it shows, and /-/reload, unless they have their own file",
+          file(o.access.list_token_file)},
+         {"--page-token-file", "FILE", "the same for the page, Prometheus' API, and /-/reload",
+          file(o.access.page_token_file)},
+         {"--control-token-file", "FILE", "the same for /-/reload",
+          file(o.access.control_token_file)},
+         {"--metrics-token-file", "FILE", "the same for /metrics, which is open otherwise",
+          file(o.access.metrics_token_file)},
+         {"--allow-host", "NAME",
+          "a name that clients may have for this server, besides addresses and localhost; "
+          "repeatable; without it all names are allowed, unless it listens on localhost only",
+          [&](Text v) { o.access.hosts.push_back(v); }}}};
+}
+
 support::Section server_options(Options& o) {
     support::Section section = support::server_options(
         o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
@@ -136,7 +166,7 @@ support::CommandLine command_line(Options& o) {
                      "others.\n\n"
                      "Try it without a cluster:  k8s-sd --sim\n",
             .sections = {config_options(o), single, server_options(o),
-                         support::credential_options(o.server), serve_options(o),
+                         support::credential_options(o.server), serve_options(o), access_options(o),
                          support::warm_options(o.serve.warm_start), allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n",
@@ -157,6 +187,15 @@ void check(const Options& o) {
     if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
         throw UsageError("--allocation: per-node needs --collector-selector, as only pods tell "
                          "their nodes");
+    }
+    if (o.tls.cert.empty() != o.tls.key.empty()) {
+        throw UsageError("--tls-cert and --tls-key belong together");
+    }
+    if (!o.tls.client_ca.empty() && o.tls.cert.empty()) {
+        throw UsageError("--tls-client-ca needs --tls-cert");
+    }
+    if (o.access.require_client_cert && o.tls.client_ca.empty()) {
+        throw UsageError("--tls-require-client-cert needs --tls-client-ca");
     }
     if (o.sim || o.single_job || !o.config_file.empty()) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");

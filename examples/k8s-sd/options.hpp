@@ -1,10 +1,12 @@
 #pragma once
 
+#include "access.hpp"
 #include "allocator.hpp"
 #include "k8s_sd/config.hpp"
 #include "served_job.hpp"
 #include "support/command_line.hpp"
 #include "support/http_server.hpp"
+#include "support/tls_files.hpp"
 
 #include <chrono>
 #include <string>
@@ -22,8 +24,10 @@ struct Options {
     k8s_sd::DiscoveryConfig discovery;  ///< of the single job that options describe
     bool single_job = false;            ///< they do
     std::string job_name;               ///< of it; empty: its role
-    std::string listen = "127.0.0.1:8080";
+    std::string listen;                 ///< empty: see listen_endpoint()
     support::HttpLimits http;
+    support::TlsFiles tls;
+    AccessOptions access;
     ServeOptions serve;
     AllocatorOptions allocator;
     std::string page_directory;  ///< empty: the page of the program

@@ -10,6 +10,7 @@
 #include <boost/asio/strand.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -48,6 +49,16 @@ scrape_configs:
 
 void complain(const std::string& text) { std::cerr << "k8s-sd: " << text << std::endl; }
 
+support::HttpLimits possible(support::HttpLimits limits) {
+    const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
+    if (limits.connections < wanted) {
+        complain("as few files may be open, there is room for " +
+                 std::to_string(limits.connections) + " connections, not " +
+                 std::to_string(wanted) + "; see ulimit -n");
+    }
+    return limits;
+}
+
 }  // namespace
 
 Program::Program(asio::io_context& io, Options options)
@@ -55,11 +66,13 @@ Program::Program(asio::io_context& io, Options options)
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
       signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+      listen_(listen_endpoint(options_.listen)),
+      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), complain),
       jobs_(strand_, executor_, options_.serve, metrics_),
       allocator_(strand_, options_.allocator),
-      server_(std::make_shared<HttpServer>(strand_, support::listen_address(options_.listen),
-                                           routes(jobs_, allocator_, metrics_, route_events()),
-                                           options_.http)) {
+      server_(std::make_shared<HttpServer>(
+          strand_, listen_, guard_.protect(routes(jobs_, allocator_, metrics_, route_events())),
+          possible(options_.http), guard_.tls())) {
     find_cluster();
     // What is wrong from the start is not to be waited for.
     if (!options_.config_file.empty()) {
@@ -83,6 +96,7 @@ void Program::start() {
     out_.end_line();
     wait_for_signals();
     allocator_.start(options_.server);
+    guard_.start();
     follow_config();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
 }
@@ -156,7 +170,8 @@ RouteEvents Program::route_events() {
     return {.metrics =
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
-                    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context));
+                    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
+                           to_text(guard_.metrics(*server_));
                 },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
@@ -177,6 +192,7 @@ void Program::wait_for_signals() {
     signals_.async_wait([this](boost::system::error_code ec, int signal) {
         if (ec) return;
         if (signal != SIGHUP) return stop();
+        guard_.look();
         if (reloader_) reloader_->check();
         wait_for_signals();
     });
@@ -185,6 +201,7 @@ void Program::wait_for_signals() {
 // Everything that is outstanding ends, so that io_context::run() returns by itself.
 void Program::stop() {
     signals_.cancel();
+    guard_.stop();
     if (reloader_) reloader_->cancel();
     answer_reloads(support::text_reply(503, "the program is ending\n"));
     jobs_.stop();

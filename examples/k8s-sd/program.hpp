@@ -2,6 +2,7 @@
 
 #include "allocator.hpp"
 #include "bridge_metrics.hpp"
+#include "guard.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
 #include "routes.hpp"
@@ -48,6 +49,8 @@ class Program {
     support::LineWriter out_;
     BridgeMetrics metrics_;
     boost::asio::signal_set signals_;
+    const boost::asio::ip::tcp::endpoint listen_;
+    Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
     Allocator allocator_;

@@ -1,16 +1,17 @@
 #include "support/http_server.hpp"
 
 #include "support/command_line.hpp"
+#include "support/http_stream.hpp"
+#include "support/terminal_text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -30,32 +31,33 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
-/// Request after request, one at a time.
+/// Request after request, one at a time. Its deadline is for what is under way.
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
     using Place = std::list<std::weak_ptr<Connection>>::iterator;
 
     Connection(asio::ip::tcp::socket socket, std::shared_ptr<HttpServer> server)
-        : stream_(std::move(socket)),
+        : stream_(std::move(socket), server->tls_ ? server->tls_() : nullptr),
+          deadline_(stream_.get_executor()),
           server_(std::move(server)),
           end_of_life_(server_->end_of_life()) {
         error_code ignored;
         client_.address = stream_.socket().remote_endpoint(ignored).address().to_string();
         client_.connection = ++server_->admitted_;
     }
-    ~Connection() { server_->connections_.erase(place_); }
+    ~Connection() { leave(); }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
     /// \param place  in the list of connections, which is left at the end
     void start(Place place) {
         place_ = place;
-        next();
+        stream_.is_tls() ? shake_hands() : next();
     }
     /// After the answer, if one is under way.
     void stop() {
         last_ = true;
-        if (!answering_ || source_) end_stream();
+        if (!answering_ || source_ || ending_) close();
     }
 
  private:
@@ -67,7 +69,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                                      asio::execution::outstanding_work.tracked)),
               connection_(std::move(connection)) {}
         ~Answer() {
-            post([](Connection& connection) { connection.stream_.close(); });
+            post([](Connection& connection) { connection.close(); });
         }
         Answer(const Answer&) = delete;
         Answer& operator=(const Answer&) = delete;
@@ -92,26 +94,52 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     using Response = http::response<http::span_body<const char>>;
 
-    /// An idle connection has a small buffer and a patience of its own.
+    void shake_hands() {
+        ++server_->handshakes_;
+        allow(server_->limits_.handshake);
+        stream_.async_handshake([self = shared_from_this()](error_code ec, std::size_t) {
+            --self->server_->handshakes_;
+            if (ec) return self->end();
+            self->client_.verified = self->stream_.client_is_verified();
+            self->next();
+        });
+    }
+
     void next() {
+        answering_ = false;
         parser_.reset();
         if (buffer_.size() != 0) return read();
-        buffer_ = {};
+        allow(server_->limits_.idle);
+        if (!listening_) listen();
+    }
+
+    /// For the first bytes of a request, or for the client's end. An idle connection has a small
+    /// buffer.
+    void listen() {
         constexpr std::size_t first_bytes = 512;
-        stream_.expires_after(server_->limits_.idle);
+        buffer_ = {};
+        listening_ = true;
         stream_.async_read_some(buffer_.prepare(first_bytes),
                                 [self = shared_from_this()](error_code ec, std::size_t bytes) {
-                                    if (ec) return;
-                                    self->buffer_.commit(bytes);
-                                    self->read();
+                                    self->listening_ = false;
+                                    self->on_heard(ec, bytes);
                                 });
+    }
+
+    void on_heard(error_code ec, std::size_t bytes) {
+        if (ending_) return;
+        if (ec) return close();
+        // Who reads a stream has nothing more to say.
+        if (source_) return listen();
+        buffer_.commit(bytes);
+        if (!answering_) read();
     }
 
     void read() {
         parser_.emplace();
         parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.head_bytes));
         parser_->body_limit(server_->limits_.body_bytes);
-        stream_.expires_after(server_->limits_.request);
+        allow(server_->limits_.request);
         http::async_read(stream_, buffer_, *parser_,
                          [self = shared_from_this()](error_code ec, std::size_t) {
                              ec ? self->refuse(ec) : self->handle();
@@ -123,7 +151,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         const bool http_error =
             ec.category() == make_error_code(http::error::bad_method).category();
         if (!http_error || ec == http::error::end_of_stream || ec == http::error::partial_message) {
-            return;
+            return close();
         }
         last_ = true;
         answering_ = true;
@@ -137,9 +165,10 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
 
     void handle() {
-        if (!server_->handler_) return;
+        if (!server_->handler_) return close();
         answering_ = true;
-        stream_.expires_never();
+        // Most answers come before that.
+        allow(server_->limits_.unanswered, &Connection::look_for_client);
         const http::request<http::string_body>& request = parser_->get();
         const std::string_view target(request.target().data(), request.target().size());
         const std::size_t end_of_path = std::min(target.find('?'), target.size());
@@ -158,8 +187,15 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         server_->handler_(asked, [answer](Reply reply) { answer->give(std::move(reply)); });
     }
 
+    /// A client that is gone makes room. One that has sent its next request already is there.
+    void look_for_client() {
+        if (buffer_.size() == 0) listen();
+    }
+
     void write(Reply reply) {
+        if (closed_) return;
         const bool head = parser_->get().method() == http::verb::head;
+        const bool streams = reply.stream != nullptr;
         body_ = std::move(reply.body);
         source_ = head ? nullptr : std::move(reply.stream);
         response_.emplace();
@@ -172,25 +208,24 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         const std::size_t size = body_ ? body_->size() : 0;
         const bool has_body = reply.status != 304;
         // Old clients know no chunks: the end of the connection is the end of the body.
-        chunked_ = source_ && parser_->get().version() >= 11;
-        if (source_) {
+        chunked_ = streams && parser_->get().version() >= 11;
+        if (streams) {
             response_->chunked(chunked_);
         } else if (has_body) {
             response_->content_length(size);
             if (size != 0) response_->body() = {body_->data(), size};
         }
-        keep_ = !last_ && !source_ && parser_->is_done() && parser_->get().keep_alive() &&
+        keep_ = !last_ && !streams && parser_->is_done() && parser_->get().keep_alive() &&
                 std::chrono::steady_clock::now() < end_of_life_;
         response_->keep_alive(keep_);
         serializer_.emplace(*response_);
-        head_only_ = head || !has_body || source_;
+        head_only_ = head || !has_body || streams;
         serializer_->split(head_only_);
+        allow(time_to_take(size), &Connection::give_up);
         write_some();
     }
 
-    /// As long as the client takes something, it has time.
     void write_some() {
-        stream_.expires_after(server_->limits_.answer);
         http::async_write_some(stream_, *serializer_,
                                [self = shared_from_this()](error_code ec, std::size_t) {
                                    if (!ec && !self->is_written()) return self->write_some();
@@ -206,31 +241,20 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         serializer_.reset();
         response_.reset();
         body_.reset();
-        if (ec) return end_stream();
+        if (ec || closed_) return close();
         if (source_) {
             last_ = true;
-            watch_client();
+            if (!listening_) listen();
             return next_piece();
         }
-        answering_ = false;
-        if (keep_ && !last_) return next();
-        error_code ignored;
-        stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-    }
-
-    /// Who reads a stream says nothing more: its next word is that it is gone.
-    void watch_client() {
-        stream_.expires_never();
-        buffer_ = {};
-        constexpr std::size_t small = 512;
-        stream_.async_read_some(buffer_.prepare(small),
-                                [self = shared_from_this()](error_code ec, std::size_t) {
-                                    if (!self->source_) return;
-                                    ec ? self->end_stream() : self->watch_client();
-                                });
+        keep_ && !last_ ? next() : end();
     }
 
     void next_piece() {
+        body_.reset();
+        const auto left = end_of_life_ - std::chrono::steady_clock::now();
+        if (left <= left.zero()) return end_stream();
+        allow(left, &Connection::end_stream);
         source_->next(
             [executor = stream_.get_executor(), weak = weak_from_this()](HttpServer::Text piece) {
                 asio::post(executor, [weak, piece = std::move(piece)]() mutable {
@@ -241,19 +265,15 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
 
     void write_piece(HttpServer::Text piece) {
-        if (piece && piece->empty()) return next_piece();
-        const bool end = !piece;
+        if (!piece) return end_stream();
+        if (piece->empty()) return next_piece();
         body_ = std::move(piece);
-        stream_.expires_after(server_->limits_.answer);
-        const auto done = [self = shared_from_this(), end](error_code ec, std::size_t) {
+        allow(time_to_take(body_->size()), &Connection::give_up);
+        const auto done = [self = shared_from_this()](error_code ec, std::size_t) {
             if (!self->source_) return;
-            ec || end ? self->end_stream() : self->next_piece();
+            ec ? self->close() : self->next_piece();
         };
-        if (end && !chunked_) {
-            end_stream();
-        } else if (end) {
-            asio::async_write(stream_, http::make_chunk_last(), done);
-        } else if (chunked_) {
+        if (chunked_) {
             asio::async_write(stream_, http::make_chunk(asio::buffer(*body_)), done);
         } else {
             asio::async_write(stream_, asio::buffer(*body_), done);
@@ -262,13 +282,65 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     void end_stream() {
         source_.reset();
-        stream_.close();
+        if (!chunked_) return end();
+        allow(server_->limits_.answer, &Connection::give_up);
+        asio::async_write(stream_, http::make_chunk_last(),
+                          [self = shared_from_this()](error_code ec, std::size_t) {
+                              ec ? self->close() : self->end();
+                          });
     }
 
-    boost::beast::tcp_stream stream_;
+    std::chrono::nanoseconds time_to_take(std::size_t bytes) const {
+        return server_->limits_.answer +
+               std::chrono::seconds(bytes / server_->limits_.bytes_per_second);
+    }
+
+    /// Lets what is under way take so long.
+    void allow(std::chrono::nanoseconds time, void (Connection::*then)() = &Connection::close) {
+        deadline_.expires_after(
+            std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
+        deadline_.async_wait([weak = weak_from_this(), then](error_code ec) {
+            const auto self = weak.lock();
+            if (ec || !self || self->closed_) return;
+            // Something else may have begun while this was on its way.
+            if (self->deadline_.expiry() > std::chrono::steady_clock::now()) return;
+            (*self.*then)();
+        });
+    }
+
+    /// After the last answer: the client shall get all of it.
+    void end() {
+        ending_ = true;
+        stream_.finish();
+        if (closed_ || !server_->handler_) return close();
+        allow(server_->limits_.farewell);
+        stream_.async_drain(
+            [self = shared_from_this()](error_code, std::size_t) { self->close(); });
+    }
+
+    /// What the client has not taken is not kept for it, by the kernel either.
+    void give_up() {
+        stream_.discard_unsent();
+        close();
+    }
+
+    void close() {
+        closed_ = true;
+        source_.reset();
+        stream_.close();
+        deadline_.cancel();
+        leave();
+    }
+
+    void leave() {
+        if (place_) server_->connections_.erase(*std::exchange(place_, std::nullopt));
+    }
+
+    HttpStream stream_;
+    asio::steady_timer deadline_;
     const std::shared_ptr<HttpServer> server_;
     const std::chrono::steady_clock::time_point end_of_life_;
-    Place place_{};
+    std::optional<Place> place_;
     boost::beast::flat_buffer buffer_;
     std::optional<http::request_parser<http::string_body>> parser_;
     Client client_;
@@ -276,20 +348,24 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     std::shared_ptr<Stream> source_;  // of the answer that is being written
     std::optional<Response> response_;
     std::optional<http::serializer<false, http::span_body<const char>>> serializer_;
+    bool listening_ = false;
     bool answering_ = false;
     bool head_only_ = false;
     bool chunked_ = false;
     bool keep_ = true;
-    bool last_ = false;  // no request follows
+    bool last_ = false;    // no request follows
+    bool ending_ = false;  // nor an answer
+    bool closed_ = false;
 };
 
 HttpServer::HttpServer(const asio::any_io_executor& executor,
                        const asio::ip::tcp::endpoint& endpoint, Handler handler,
-                       const HttpLimits& limits)
+                       const HttpLimits& limits, Tls tls)
     : acceptor_(executor, endpoint),
       pause_(executor),
       handler_(std::move(handler)),
-      limits_(limits) {}
+      limits_(limits),
+      tls_(std::move(tls)) {}
 
 void HttpServer::stop() {
     error_code ignored;
@@ -305,6 +381,7 @@ void HttpServer::stop() {
 }
 
 void HttpServer::accept() {
+    if (handshakes_ >= limits_.handshakes) return accept_later();
     acceptor_.async_accept(
         [self = shared_from_this()](error_code ec, asio::ip::tcp::socket socket) {
             if (!self->acceptor_.is_open()) return;
@@ -316,6 +393,9 @@ void HttpServer::accept() {
 
 void HttpServer::admit(asio::ip::tcp::socket socket) {
     if (connections_.size() >= limits_.connections) {
+        ++turned_away_;
+        // In TLS nothing can be said before a handshake, which is what costs.
+        if (tls_) return;
         // Nothing is waited for: what does not fit into the socket at once is lost.
         constexpr std::string_view answer =
             "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"
@@ -330,7 +410,7 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
     connection->start(std::prev(connections_.end()));
 }
 
-/// There may be too many open files now.
+/// There are too many open files or handshakes now.
 void HttpServer::accept_later() {
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([self = shared_from_this()](error_code ec) {
@@ -366,24 +446,45 @@ HttpServer::Reply metrics_reply(std::string text) {
 
 std::string url_of(const HttpServer& server) {
     std::ostringstream text;
-    text << "http://" << server.endpoint();
+    text << (server.is_tls() ? "https://" : "http://") << server.endpoint();
     return text.str();
 }
+
+namespace {
+
+/// Of a name the first one; agents that know only IPv4 are many.
+asio::ip::address address_of(const std::string& host) {
+    error_code ec;
+    const auto address = asio::ip::make_address(host, ec);
+    if (!ec) return address;
+    asio::io_context io;
+    asio::ip::tcp::resolver resolver(io);
+    const auto found = resolver.resolve(host, "", asio::ip::resolver_base::passive, ec);
+    if (ec || found.empty()) {
+        throw UsageError("there is no address of " + printable(host, 100) + ": " + ec.message());
+    }
+    const auto one = std::find_if(found.begin(), found.end(), [](const auto& entry) {
+        return entry.endpoint().address().is_v4();
+    });
+    return (one != found.end() ? one : found.begin())->endpoint().address();
+}
+
+}  // namespace
 
 asio::ip::tcp::endpoint listen_address(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     std::string host = text.substr(0, colon == text.npos ? 0 : colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    error_code ec;
-    const auto address = asio::ip::make_address(host, ec);
+    const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+    if (in_brackets) host = host.substr(1, host.size() - 2);
     unsigned short port = 0;
     const char* end = text.data() + text.size();
     const auto [last, error] =
         std::from_chars(text.data() + (colon == text.npos ? text.size() : colon + 1), end, port);
-    if (ec || error != std::errc{} || last != end) {
-        throw UsageError("must be ADDRESS:PORT, e.g. 127.0.0.1:8080 or [::]:8080");
+    if (host.empty() || error != std::errc{} || last != end ||
+        (!in_brackets && host.find(':') != host.npos)) {
+        throw UsageError("must be ADDRESS:PORT, e.g. 127.0.0.1:8080, [::]:8080 or localhost:8080");
     }
-    return {address, port};
+    return {address_of(host), port};
 }
 
 }  // namespace support

@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/fields.hpp>
+#include <openssl/types.h>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,18 @@ struct HttpLimits {
     std::size_t head_bytes = std::size_t{16} << 10;               ///< of a request
     std::size_t body_bytes = std::size_t{64} << 10;               ///< of a request
     std::chrono::nanoseconds request = std::chrono::seconds(10);  ///< from its first byte on
-    std::chrono::nanoseconds answer = std::chrono::seconds(60);   ///< to take a piece of it
-    std::chrono::nanoseconds idle = std::chrono::minutes(5);      ///< between two requests
+    /// To take an answer, or a piece of a stream, and as much again for what it is long.
+    std::chrono::nanoseconds answer = std::chrono::seconds(60);
+    std::size_t bytes_per_second = std::size_t{64} << 10;  ///< that the slowest client takes
+    std::chrono::nanoseconds handshake = std::chrono::seconds(10);  ///< of TLS
+    std::size_t handshakes = 1000;  ///< at a time; further clients wait
+    /// After so long without an answer it is looked whether the client is still there.
+    std::chrono::nanoseconds unanswered = std::chrono::seconds(1);
+    /// For a client to close its side after the last answer.
+    std::chrono::nanoseconds farewell = std::chrono::seconds(2);
+    std::chrono::nanoseconds idle = std::chrono::minutes(5);  ///< between two requests
     /// After so long, more or less, a connection ends with the next answer: clients of several
-    /// servers behind one address spread over all of them again.
+    /// servers behind one address spread over all of them again. A stream ends then.
     std::chrono::nanoseconds age = std::chrono::minutes(10);
     std::size_t connections = 10'000;  ///< beyond it clients get 503
 };
@@ -41,7 +50,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     struct Client {
         std::string address;           ///< without the port
         std::uint64_t connection = 0;  ///< its number: another one for each
-        bool verified = false;         ///< its certificate was
+        bool verified = false;         ///< it has shown a certificate, and it was verified
     };
 
     /// Valid while the handler runs.
@@ -92,15 +101,23 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     using Respond = std::function<void(Reply)>;
     using Handler = std::function<void(const Request&, const Respond&)>;
 
+    /// What to speak TLS with on the next connection.
+    using Tls = std::function<SSL_CTX*()>;
+
     /// Listens, and answers nobody before start(). \throws std::system_error
+    /// \param tls  empty: plain HTTP
     HttpServer(const boost::asio::any_io_executor&, const boost::asio::ip::tcp::endpoint&, Handler,
-               const HttpLimits& = {});
+               const HttpLimits& = {}, Tls tls = {});
 
     void start() { accept(); }
     /// Not in the handler. Who is being answered gets the answer, then connections are closed;
     /// streams end at once.
     void stop();
     boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
+    bool is_tls() const { return tls_ != nullptr; }
+    std::size_t connections() const { return connections_.size(); }
+    /// How many clients there was no room for.
+    std::uint64_t turned_away() const { return turned_away_; }
 
  private:
     class Connection;
@@ -113,8 +130,11 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     boost::asio::steady_timer pause_;
     Handler handler_;
     const HttpLimits limits_;
+    const Tls tls_;
+    std::size_t handshakes_ = 0;
     std::list<std::weak_ptr<Connection>> connections_;
     std::uint64_t admitted_ = 0;
+    std::uint64_t turned_away_ = 0;
     std::minstd_rand random_{std::random_device()()};
 };
 
@@ -124,10 +144,11 @@ HttpServer::Reply text_reply(unsigned status, std::string text);
 /// Metrics in Prometheus' text format.
 HttpServer::Reply metrics_reply(std::string text);
 
-/// "http://127.0.0.1:8080"
+/// "http://127.0.0.1:8080", "https://…"
 std::string url_of(const HttpServer&);
 
-/// "127.0.0.1:8080" or "[::1]:0". \throws UsageError
+/// "127.0.0.1:8080", "[::1]:0" or "localhost:8080": the first address of a name, of IPv4 if it has
+/// one. \throws UsageError
 boost::asio::ip::tcp::endpoint listen_address(const std::string& text);
 
 }  // namespace support

@@ -1,109 +1,16 @@
+#include "http_loopback.hpp"
 #include "support/http_routes.hpp"
-#include "support/http_server.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address_v4.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
-namespace {
-
-namespace asio = boost::asio;
-using asio::ip::tcp;
-using support::HttpLimits;
-using support::HttpServer;
-using support::text_reply;
-
-const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
-
-void echo(const HttpServer::Request& request, const HttpServer::Respond& respond) {
-    respond(text_reply(200, std::string(request.method) + " " + std::string(request.path) + "?" +
-                                std::string(request.query)));
-}
-
-/// A server in a thread of its own.
-class Running {
- public:
-    explicit Running(HttpServer::Handler handler = echo, const HttpLimits& limits = {})
-        : server_(std::make_shared<HttpServer>(io_.get_executor(), any_port, std::move(handler),
-                                               limits)),
-          endpoint_(server_->endpoint()),
-          thread_([this] {
-              server_->start();
-              io_.run();
-          }) {}
-    ~Running() { stop(); }
-
-    void stop() {
-        asio::post(io_, [this] { server_->stop(); });
-        if (thread_.joinable()) thread_.join();
-    }
-    tcp::endpoint endpoint() const { return endpoint_; }
-
- private:
-    asio::io_context io_;
-    std::shared_ptr<HttpServer> server_;
-    tcp::endpoint endpoint_;
-    std::jthread thread_;
-};
-
-class Client {
- public:
-    explicit Client(const Running& server) : socket_(io_) { socket_.connect(server.endpoint()); }
-
-    void send(const std::string& text) { asio::write(socket_, asio::buffer(text)); }
-    /// The head of the next answer.
-    std::string head() {
-        const std::size_t size = asio::read_until(socket_, asio::dynamic_buffer(read_), "\r\n\r\n");
-        return take(size);
-    }
-    std::string body(std::size_t size) {
-        if (read_.size() < size) {
-            asio::read(socket_, asio::dynamic_buffer(read_),
-                       asio::transfer_exactly(size - read_.size()));
-        }
-        return take(size);
-    }
-    /// All that comes until the server ends the connection.
-    std::string rest() {
-        boost::system::error_code ec;
-        asio::read(socket_, asio::dynamic_buffer(read_), ec);
-        return std::exchange(read_, {});
-    }
-
- private:
-    std::string take(std::size_t size) {
-        std::string text = read_.substr(0, size);
-        read_.erase(0, size);
-        return text;
-    }
-
-    asio::io_context io_;
-    tcp::socket socket_;
-    std::string read_;
-};
-
-std::string get(const std::string& target) {
-    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+using namespace http_loopback;
 
 TEST_CASE(
     "HttpServer: answers request after request on one connection, also if they come at once") {

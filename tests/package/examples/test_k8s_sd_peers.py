@@ -17,7 +17,8 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from harness import PATIENCE, environment, running
+import test_k8s_sd_tls as tls
+from harness import PATIENCE, environment, file_with, running
 
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")
 INSIDE = "K8S_SD_TEST_NAMESPACE"
@@ -197,6 +198,39 @@ class Peers(unittest.TestCase):
     def test_vmagent_has_the_same_relabelled_targets(self):
         self.compare(self.both("vmagent", "1.145", "victoriametrics", "/targets", RULES, "\n",
                                active_targets))
+
+
+class Secured(unittest.TestCase):
+    """Lists over TLS, for those who have a certificate and a token."""
+
+    def found_by(self, name, authorization):
+        if not program(name):
+            self.skipTest(f"there is no {name}, neither installed nor in $K8S_SD_PEERS")
+        with tls.authority() as ca, file_with("secret-token\n", "token") as token:
+            cert, key = ca.certificate("agent", usage="clientAuth")
+            with tls.serving_tls(ca, "--tls-client-ca", ca.cert, "--tls-require-client-cert",
+                                 "--list-token-file", token) as server:
+                job = (f"scrape_configs:\n- job_name: one\n  scrape_interval: 1d\n"
+                       f"  http_sd_configs:\n  - url: https://127.0.0.1:{server.port}/sd/one\n"
+                       f"    {authorization.format(token)}\n"
+                       f"    tls_config: {{ca_file: {ca.cert}, cert_file: {cert}, key_file: {key}}}")
+                with peer(name, job) as url:
+                    end = time.monotonic() + PATIENCE
+                    found = {}
+                    while not found and time.monotonic() < end:
+                        with contextlib.suppress(OSError):
+                            found = active_targets(url)
+                    return [dict(labels)["instance"] for labels in found["one"]]
+
+    def test_prometheus_gets_in(self):
+        for authorization in ("authorization: {{credentials_file: {}}}",
+                              "basic_auth: {{username: any, password_file: {}}}"):
+            self.assertEqual(self.found_by("prometheus", authorization), ["10.0.0.1:80"])
+
+    def test_vmagent_gets_in(self):
+        for authorization in ("bearer_token_file: {}",
+                              "basic_auth: {{username: any, password_file: {}}}"):
+            self.assertEqual(self.found_by("vmagent", authorization), ["10.0.0.1:80"])
 
 
 def enter_namespace():

@@ -1,0 +1,46 @@
+#include "guard.hpp"
+#include "support/command_line.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+std::string listens_at(const std::string& said, const k8s_sd::InClusterFiles& files) {
+    std::ostringstream text;
+    text << bridge::listen_endpoint(said, files);
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("listen_endpoint: all addresses in a pod, localhost elsewhere, what is said everywhere") {
+    std::string name = (std::filesystem::temp_directory_path() / "k8s-sd-pod-XXXXXX").string();
+    const k8s_sd::InClusterFiles files{.directory = mkdtemp(name.data())};
+    std::ofstream(files.directory + "/token") << "token";
+    CHECK(listens_at("", files) == "127.0.0.1:8080");
+    setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+    setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+    const std::string everywhere = listens_at("", files);
+    CHECK((everywhere == "[::]:8080" || everywhere == "0.0.0.0:8080"));
+    CHECK(listens_at("127.0.0.1:9", files) == "127.0.0.1:9");
+    std::filesystem::remove(files.directory + "/token");
+    CHECK(listens_at("", files) == "127.0.0.1:8080");
+    unsetenv("KUBERNETES_SERVICE_HOST");
+    unsetenv("KUBERNETES_SERVICE_PORT");
+    std::filesystem::remove_all(files.directory);
+}
+
+TEST_CASE("listen_endpoint: an address is one of IPv4, of IPv6 in brackets, or a name") {
+    CHECK(listens_at("[::1]:8080", {}) == "[::1]:8080");
+    CHECK(listens_at("localhost:0", {}) == "127.0.0.1:0");
+    for (const char* text : {":8080", "8080", "localhost", "localhost:", "localhost:x",
+                             "localhost:65536", "::1:8080", "[]:1", "127.0.0.1:-1"}) {
+        INFO(text);
+        CHECK_THROWS_AS(bridge::listen_endpoint(text), support::UsageError);
+    }
+}

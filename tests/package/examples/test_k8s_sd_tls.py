@@ -1,0 +1,400 @@
+"""k8s-sd over TLS, with tokens, and only for those who may ask."""
+
+import contextlib
+import http.client
+import os
+import re
+import resource
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import unittest
+import unittest.mock
+import urllib.parse
+import warnings
+
+from harness import PATIENCE, file_with, run, running
+
+STATIC = """
+scrape_configs:
+- job_name: one
+  static_configs: [{targets: ['10.0.0.1:80']}]
+"""
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+
+class Authority:
+    """A CA of the test."""
+
+    def __init__(self, folder, name):
+        self.folder = folder
+        self.cert, self.key = self.path(name + ".pem"), self.path(name + ".key")
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", self.key, "-out", self.cert, "-days", "2", "-subj", "/CN=" + name)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def certificate(self, name, *, usage="serverAuth", days=2):
+        """Paths of a certificate and its key."""
+        cert, key, request = (self.path(name + end) for end in (".pem", ".key", ".csr"))
+        extensions = self.path(name + ".ext")
+        with open(extensions, "w", encoding="utf-8") as file:
+            file.write(f"subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage={usage}\n")
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", key, "-out", request, "-subj", "/CN=" + name)
+        openssl("x509", "-req", "-in", request, "-CA", self.cert, "-CAkey", self.key,
+                "-CAcreateserial", "-out", cert, "-days", str(days), "-extfile", extensions)
+        return cert, key
+
+
+@contextlib.contextmanager
+def authority(name="ca"):
+    with tempfile.TemporaryDirectory() as folder:
+        yield Authority(folder, name)
+
+
+class Server:
+    """A running k8s-sd, and what its clients trust and show."""
+
+    def __init__(self, program):
+        url = program.line_with(r"^listens at (https?://.*)$").group(1)
+        self.program = program
+        self.scheme = urllib.parse.urlsplit(url).scheme
+        self.port = urllib.parse.urlsplit(url).port
+
+    def connect(self, ca=None, client=None):
+        if self.scheme == "http":
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        context = ssl.create_default_context(cafile=ca)
+        if client:
+            context.load_cert_chain(*client)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=PATIENCE,
+                                           context=context)
+
+    def ask(self, path, method="GET", headers=None, **trust):
+        """Status and text."""
+        with contextlib.closing(self.connect(**trust)) as connection:
+            connection.request(method, path, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+    def status(self, path, token=None, **options):
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self.ask(path, headers=headers, **options)[0]
+
+    def raw(self, data):
+        """All that comes back for these bytes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+            connection.sendall(data)
+            answer = b""
+            with contextlib.suppress(ConnectionResetError):
+                while piece := connection.recv(65536):
+                    answer += piece
+            return answer
+
+    def certificate(self):
+        """What new connections get."""
+        return ssl.get_server_certificate(("127.0.0.1", self.port)).strip()
+
+
+@contextlib.contextmanager
+def serving(*options):
+    with file_with(STATIC, "p.yml") as path, \
+            running("k8s-sd", "--listen", "127.0.0.1:0", "--config", path, *options) as program:
+        yield Server(program)
+
+
+@contextlib.contextmanager
+def serving_tls(ca, *options, cert=None):
+    cert, key = cert or ca.certificate("server")
+    with serving("--tls-cert", cert, "--tls-key", key, *options) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def few_open_files(soft, hard):
+    """For programs that begin in it."""
+    start = subprocess.Popen
+
+    def limited(*arguments, **options):
+        return start(*arguments, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (soft, hard)), **options)
+
+    with unittest.mock.patch("subprocess.Popen", limited):
+        yield
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def write(path, text):
+    """The file is never half written."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+class Tls(unittest.TestCase):
+    def test_lists_come_over_tls(self):
+        with authority() as ca, serving_tls(ca) as server:
+            self.assertEqual(server.scheme, "https")
+            status, text = server.ask("/sd/one", ca=ca.cert)
+            self.assertEqual(status, 200)
+            self.assertIn("10.0.0.1:80", text)
+
+    def test_one_connection_serves_many_requests(self):
+        with authority() as ca, serving_tls(ca) as server, \
+                contextlib.closing(server.connect(ca=ca.cert)) as connection:
+            for _ in range(3):
+                connection.request("GET", "/sd/one")
+                self.assertEqual(connection.getresponse().read()[:1], b"[")
+            self.assertIn(connection.sock.version(), ("TLSv1.2", "TLSv1.3"))
+
+    def test_a_long_list_arrives_whole_however_slowly_it_is_read(self):
+        targets = [f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}:80" for i in range(100_000)]
+        text = STATIC.replace("'10.0.0.1:80'", ",".join(f"'{target}'" for target in targets))
+        with authority() as ca, file_with(text, "p.yml") as path:
+            cert, key = ca.certificate("server")
+            with running("k8s-sd", "--listen", "127.0.0.1:0", "--config", path, "--tls-cert", cert,
+                         "--tls-key", key) as program:
+                server = Server(program)
+                with contextlib.closing(server.connect(ca=ca.cert)) as connection:
+                    connection.request("GET", "/sd/one")
+                    answer = connection.getresponse()
+                    body = b""
+                    while piece := answer.read(10_000):
+                        body += piece
+                self.assertEqual(body.count(b":80"), len(targets))
+
+    def test_old_versions_of_tls_are_refused(self):
+        with authority() as ca, serving_tls(ca) as server:
+            for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+                context = ssl.create_default_context(cafile=ca.cert)
+                context.set_ciphers("DEFAULT:@SECLEVEL=0")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", DeprecationWarning)
+                    context.minimum_version = context.maximum_version = version
+                with self.assertRaises((ssl.SSLError, ConnectionError)), \
+                        socket.create_connection(("127.0.0.1", server.port)) as raw:
+                    context.wrap_socket(raw, server_hostname="127.0.0.1")
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                context = ssl.create_default_context(cafile=ca.cert)
+                context.minimum_version = context.maximum_version = version
+                with socket.create_connection(("127.0.0.1", server.port)) as raw, \
+                        context.wrap_socket(raw, server_hostname="127.0.0.1"):
+                    pass
+
+    def test_who_speaks_plain_http_is_told(self):
+        with authority() as ca, serving_tls(ca) as server:
+            for method in ("GET", "POST"):
+                answer = server.raw(f"{method} /sd/one HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+                self.assertTrue(answer.startswith(b"HTTP/1.1 400 Bad Request\r\n"), answer)
+                self.assertTrue(answer.endswith(b"this port speaks HTTPS; begin with https://\n"))
+
+    def test_nonsense_ends_a_connection_and_nothing_else(self):
+        with authority() as ca, serving_tls(ca) as server:
+            for data in (b"\x16\x03\x01\x00\x05hello", b"\0" * 1000, os.urandom(5000)):
+                self.assertNotIn(b"HTTP/1.1 200", server.raw(data))
+            self.assertEqual(server.status("/sd/one", ca=ca.cert), 200)
+
+    def test_the_program_ends_while_clients_are_silent(self):
+        with authority() as ca, serving_tls(ca) as server, \
+                contextlib.closing(server.connect(ca=ca.cert)) as idle, \
+                socket.create_connection(("127.0.0.1", server.port)):
+            idle.connect()
+            self.assertEqual(server.program.signal(signal.SIGTERM), 0)
+
+
+class Renewal(unittest.TestCase):
+    def test_a_renewed_certificate_is_noticed_by_itself(self):
+        with authority() as ca:
+            cert, key = ca.certificate("server")
+            other_cert, other_key = ca.certificate("other")
+            with serving_tls(ca, cert=(cert, key)) as server, \
+                    contextlib.closing(server.connect(ca=ca.cert)) as old:
+                old.connect()
+                self.assertEqual(server.certificate(), text_of(cert))
+                # The key comes later: until then nothing changes.
+                write(cert, text_of(other_cert) + "\n")
+                self.assertRegex(server.program.error_line(),
+                                 r"the certificates in use stay: .*server\.key holds no usable key, "
+                                 r"or not that of .*server\.pem")
+                self.assertNotEqual(server.certificate(), text_of(other_cert))
+                write(key, text_of(other_key) + "\n")
+                self.assertIn("get the renewed certificate of", server.program.error_line())
+                self.assertEqual(server.certificate(), text_of(other_cert))
+                old.request("GET", "/livez")
+                self.assertEqual(old.getresponse().status, 200)
+
+    def test_a_signal_looks_at_once_and_nonsense_changes_nothing(self):
+        with authority() as ca:
+            cert, key = ca.certificate("server")
+            good = text_of(cert)
+            with serving_tls(ca, cert=(cert, key)) as server:
+                for text in ("", "nonsense\n", good[:len(good) // 2]):
+                    write(cert, text)
+                    server.program.process.send_signal(signal.SIGHUP)
+                    self.assertIn("server.pem holds no usable certificate",
+                                  server.program.error_line())
+                    self.assertEqual(server.certificate(), good)
+                os.remove(cert)
+                server.program.process.send_signal(signal.SIGHUP)
+                self.assertIn("No such file", server.program.error_line())
+                self.assertEqual(server.certificate(), good)
+
+
+class ClientCertificates(unittest.TestCase):
+    def test_only_probes_get_through_without_one_where_it_is_required(self):
+        with authority() as ca, authority("other-ca") as others:
+            agent = ca.certificate("agent", usage="clientAuth")
+            with serving_tls(ca, "--tls-client-ca", ca.cert, "--tls-require-client-cert") as server:
+                self.assertEqual(server.status("/sd/one", ca=ca.cert, client=agent), 200)
+                self.assertEqual(server.status("/livez", ca=ca.cert), 200)
+                self.assertEqual(server.ask("/sd/one", ca=ca.cert),
+                                 (403, "a client certificate is needed here\n"))
+                strangers = {
+                    "of another CA": others.certificate("agent", usage="clientAuth"),
+                    "for servers": ca.certificate("wrong", usage="serverAuth"),
+                }
+                for name, stranger in strangers.items():
+                    with self.subTest(name), self.assertRaises((ssl.SSLError, ConnectionError)):
+                        server.status("/sd/one", ca=ca.cert, client=stranger)
+
+    def test_where_it_is_not_required_others_are_served_as_well(self):
+        with authority() as ca:
+            agent = ca.certificate("agent", usage="clientAuth")
+            with serving_tls(ca, "--tls-client-ca", ca.cert) as server:
+                self.assertEqual(server.status("/sd/one", ca=ca.cert, client=agent), 200)
+                self.assertEqual(server.status("/sd/one", ca=ca.cert), 200)
+
+
+class Tokens(unittest.TestCase):
+    def test_a_token_is_asked_for_and_may_be_renewed(self):
+        with file_with("first\n", "token") as path, \
+                serving("--list-token-file", path) as server:
+            status, text = server.ask("/sd/one")
+            self.assertEqual(status, 401)
+            self.assertIn("a token is needed here", text)
+            self.assertEqual(server.status("/sd/one", "first"), 200)
+            self.assertEqual(server.status("/livez"), 200)
+            self.assertEqual(server.status("/metrics"), 200)
+            write(path, "second\n")
+            end = time.monotonic() + PATIENCE
+            while server.status("/sd/one", "second") != 200:
+                self.assertLess(time.monotonic(), end)
+            self.assertEqual(server.status("/sd/one", "first"), 401)
+            self.assertEqual(server.status("/-/reload", "first", method="POST"), 401)
+            self.assertEqual(server.status("/-/reload", "second", method="POST"), 200)
+
+    def test_no_token_is_written_anywhere(self):
+        with file_with("k33p-it\n", "token") as path, \
+                serving("--list-token-file", path) as server:
+            texts = [server.ask("/sd/one", headers={"Authorization": value})[1]
+                     for value in ("Bearer k33p-i", "Bearer k33p-it", "Basic azMzcC1pdA==")]
+            texts.append(server.ask("/metrics")[1])
+            server.program.process.send_signal(signal.SIGTERM)
+            texts.extend(server.program.process.communicate())
+            self.assertNotIn("k33p", "".join(texts))
+
+    def test_pages_of_other_servers_are_kept_out(self):
+        with serving() as server:
+            host = f"127.0.0.1:{server.port}"
+            reload = lambda **headers: server.ask("/-/reload", method="POST", headers=headers)
+            self.assertEqual(reload(Origin="http://evil.example"),
+                             (403, "pages of other servers may not do this\n"))
+            self.assertEqual(reload(Origin="http://" + host)[0], 200)
+            self.assertEqual(server.ask("/sd/one", headers={"Host": "evil.example"}),
+                             (403, "evil.example is no name of this server; --allow-host makes it "
+                                   "one\n"))
+            self.assertEqual(server.ask("/sd/one", headers={"Host": "localhost:1"})[0], 200)
+            self.assertEqual(server.ask("/livez", headers={"Host": "evil.example"})[0], 200)
+
+
+class Metrics(unittest.TestCase):
+    def test_who_is_refused_is_counted(self):
+        with authority() as ca, file_with("token", "token") as path, \
+                serving_tls(ca, "--list-token-file", path) as server:
+            metric = lambda name: int(re.search(
+                rf"^k8s_sd_bridge_{re.escape(name)} (\d+)$", server.ask("/metrics", ca=ca.cert)[1],
+                re.MULTILINE).group(1))
+            server.status("/sd/one", ca=ca.cert)
+            server.status("/sd/one", "wrong", ca=ca.cert)
+            server.ask("/sd/one", headers={"Host": "evil.example"}, ca=ca.cert)
+            self.assertEqual(metric('refused_requests_total{code="401"}'), 2)
+            self.assertEqual(metric('refused_requests_total{code="403"}'), 1)
+            left = metric("certificate_end_timestamp_seconds") - time.time()
+            self.assertTrue(86_400 < left <= 2 * 86_400, left)
+            self.assertEqual(metric("refused_connections_total"), 0)
+
+    def test_who_is_beyond_a_limit_is_counted(self):
+        with serving("--max-connections", 1) as server, \
+                contextlib.closing(server.connect()) as connection:
+            connection.connect()
+            self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
+            connection.request("GET", "/metrics")
+            text = connection.getresponse().read().decode()
+            self.assertIn("\nk8s_sd_bridge_refused_connections_total 1\n", text)
+            self.assertIn("\nk8s_sd_bridge_connections 1\n", text)
+            self.assertNotIn("certificate", text)
+
+
+class CommandLine(unittest.TestCase):
+    def test_unusable_files_and_options_are_said_at_the_start(self):
+        with authority() as ca, file_with("\n", "token") as empty:
+            cert, key = ca.certificate("server")
+            _, other_key = ca.certificate("other")
+            table = {
+                ("--tls-cert", cert): "--tls-cert and --tls-key belong together",
+                ("--tls-client-ca", cert): "--tls-client-ca needs --tls-cert",
+                ("--tls-require-client-cert",): "--tls-require-client-cert needs --tls-client-ca",
+                ("--tls-cert", cert, "--tls-key", "/nonexistent"): "--tls-key: cannot read the file",
+                ("--tls-cert", cert, "--tls-key", other_key): "or not that of",
+                ("--tls-cert", key, "--tls-key", key): "holds no usable certificate",
+                ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", key):
+                    "server.key holds no usable certificate",
+                ("--list-token-file", empty): "has no token",
+                ("--listen", "no such host:1"): "--listen: there is no address of no such host",
+                ("--listen", "::1:8080"): "--listen: must be ADDRESS:PORT",
+            }
+            for arguments, message in table.items():
+                with self.subTest(arguments=arguments):
+                    result = run("k8s-sd", "--sim", *arguments)
+                    self.assertEqual(result.returncode, 2)
+                    self.assertIn(message, result.stderr)
+
+    def test_a_key_with_a_password_asks_nobody(self):
+        with authority() as ca:
+            cert, key = ca.certificate("server")
+            locked = ca.path("locked.key")
+            openssl("ec", "-in", key, "-aes256", "-passout", "pass:secret", "-out", locked)
+            result = run("k8s-sd", "--sim", "--tls-cert", cert, "--tls-key", locked)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("holds no usable key", result.stderr)
+
+    def test_as_many_connections_are_admitted_as_files_may_be_open(self):
+        with few_open_files(soft=300, hard=500), serving("--max-connections", 1000) as server:
+            self.assertEqual(server.program.error_line(),
+                             "k8s-sd: as few files may be open, there is room for 300 connections, "
+                             "not 1000; see ulimit -n")
+            with contextlib.ExitStack() as clients:
+                for _ in range(300):
+                    client = clients.enter_context(contextlib.closing(server.connect()))
+                    client.connect()
+                self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
+
+    def test_names_of_hosts_may_be_listened_at(self):
+        with running("k8s-sd", "--sim", "--listen", "localhost:0") as program:
+            self.assertEqual(Server(program).status("/livez"), 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
