@@ -28,12 +28,13 @@ HttpServer::Reply readiness(const ServedJobs& jobs) {
 HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEvents& events) {
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
-    add_prometheus_routes(routes, jobs);
-    add_ui_routes(routes, jobs);
-    add_object_routes(routes, jobs);
-    add_relabel_routes(routes, jobs);
+    const Gate questions(16);  // about targets: each holds up lists of a job for 10 ms at a time
+    add_prometheus_routes(routes, jobs, questions);
+    add_ui_routes(routes, jobs, questions);
+    add_object_routes(routes, jobs, questions);
+    add_relabel_routes(routes, jobs, questions);
     add_health_routes(routes, jobs);
-    add_fleet_routes(routes, jobs, metrics);
+    add_fleet_routes(routes, jobs, metrics, questions);
     add_live_routes(routes, jobs, events.executor);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
