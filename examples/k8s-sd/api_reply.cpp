@@ -65,6 +65,28 @@ support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handl
     };
 }
 
+support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Handler handler,
+                                     std::function<HttpServer::Reply(std::string_view)> refuse) {
+    return [gate, handler = std::move(handler), refuse = std::move(refuse)](const auto& asked,
+                                                                            const auto& respond) {
+        const Gate::Pass pass = gate.enter();
+        if (pass) {
+            return handler(asked,
+                           [pass, respond](HttpServer::Reply reply) { respond(std::move(reply)); });
+        }
+        HttpServer::Reply reply = refuse(std::to_string(gate.most()) +
+                                         " questions about targets are being answered, which is "
+                                         "the limit; ask again");
+        reply.headers.emplace_back(field::retry_after, "1");
+        respond(std::move(reply));
+    };
+}
+
+support::HttpRoutes::Handler question(const Gate& gate, support::HttpRoutes::Handler handler) {
+    return through(gate, telling_mistakes(std::move(handler)),
+                   [](std::string_view words) { return json_error(503, words); });
+}
+
 Parameters::Parameters(const support::Query& query, std::initializer_list<std::string_view> known)
     : query_(query) {
     for (const auto& [name, value] : query) {

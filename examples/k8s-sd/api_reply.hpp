@@ -1,11 +1,13 @@
 #pragma once
 
+#include "gate.hpp"
 #include "selection.hpp"
 #include "support/http_message.hpp"
 #include "support/http_routes.hpp"
 #include "support/http_server.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -21,6 +23,14 @@ support::HttpServer::Reply json_error(unsigned status, std::string_view words);
 
 /// The same handler; what is wrong with a request is answered as the page's API does.
 support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
+
+/// The same handler, for questions that are some work: those who do not get through the gate are
+/// told to come again, by `refuse`.
+support::HttpRoutes::Handler through(
+    const Gate&, support::HttpRoutes::Handler,
+    std::function<support::HttpServer::Reply(std::string_view words)> refuse);
+/// The same, with telling_mistakes().
+support::HttpRoutes::Handler question(const Gate&, support::HttpRoutes::Handler);
 
 /// What a URL says behind its '?'.
 class Parameters {

@@ -69,16 +69,17 @@ void ChangeRecorder::stopped(const ScrapeTargetPtr& target) {
 void ChangeRecorder::finish(bool full) {
     const std::size_t total = started_.total + stopped_.total;
     if (total == 0) return;
-    if (full || total > most_at_a_time) {
-        history_->add(job_, {all_in_one(full)});
+    const bool first = full && stopped_.total == 0;
+    if (first || total > most_at_a_time) {
+        history_->add(job_, {all_in_one(first)});
     } else {
         history_->add(job_, one_by_one());
     }
     started_ = stopped_ = {};
 }
 
-TargetChange ChangeRecorder::all_in_one(bool full) const {
-    if (full && stopped_.total == 0) {
+TargetChange ChangeRecorder::all_in_one(bool first) const {
+    if (first) {
         return {.kind = "added",
                 .what = std::to_string(started_.total) + " targets of a first list"};
     }

@@ -21,7 +21,7 @@ class ChangeRecorder {
 
     void started(const k8s_sd::ScrapeTargetPtr&);
     void stopped(const k8s_sd::ScrapeTargetPtr&);
-    /// That was all at one time. \param full  it was a first list
+    /// That was all at one time. \param full  a provider has told its targets for the first time
     void finish(bool full = false);
 
  private:
@@ -33,7 +33,7 @@ class ChangeRecorder {
     };
 
     std::vector<TargetChange> one_by_one() const;
-    TargetChange all_in_one(bool full) const;
+    TargetChange all_in_one(bool first) const;
 
     const std::string job_;
     ChangeHistory* const history_;

@@ -7,8 +7,6 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t targets_a_slice = 1000;  // some milliseconds
-
 class Walker final : public std::enable_shared_from_this<Walker> {
  public:
     Walker(std::vector<NamedJob> jobs, Look look, std::function<void()> done)
@@ -54,14 +52,14 @@ std::vector<NamedJob> jobs_named(const ServedJobs& jobs, const std::string& name
     return result;
 }
 
-void complete_tables(std::vector<NamedJob> jobs) {
+void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass) {
     walk(
         std::move(jobs),
         [](const std::string&, JobTargets& targets) {
             TargetTable& table = targets.table(std::chrono::steady_clock::now());
-            return table.advance(targets_a_slice) ? Walk::next : Walk::again;
+            return read_on(table) ? Walk::next : Walk::again;
         },
-        [] {});
+        [pass = std::move(pass)] {});
 }
 
 }  // namespace bridge

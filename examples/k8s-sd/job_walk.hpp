@@ -1,7 +1,10 @@
 #pragma once
 
+#include "gate.hpp"
 #include "served_jobs.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,7 +32,26 @@ void walk(std::vector<NamedJob> jobs, Look, std::function<void()> done);
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});
 
+/// Does a small step again and again for some milliseconds, so that other work of the job's strand
+/// has its turn. \param step  bool(): whether there is more \returns the same
+template <class Step>
+bool for_a_while(Step&& step) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+    while (step()) {
+        if (std::chrono::steady_clock::now() >= until) return true;
+    }
+    return false;
+}
+
+/// Goes on with a table that is not complete. \returns whether it is, now
+inline bool read_on(TargetTable& table) {
+    constexpr std::size_t targets = 100;
+    return !for_a_while([&] { return !table.advance(targets); });
+}
+inline constexpr std::size_t rows_a_step = 200;  ///< for for_a_while()
+
 /// Reads all groups into the tables of the jobs, without haste.
-void complete_tables(std::vector<NamedJob> jobs);
+/// \param pass  kept until that is done
+void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass);
 
 }  // namespace bridge

@@ -19,6 +19,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 
 constexpr std::size_t most_targets = 5000;  // of an answer with a limit
+constexpr int most_streams = 10;            // of all targets, at a time
 
 HttpServer::Reply success(std::string_view data) {
     std::string text;
@@ -26,15 +27,19 @@ HttpServer::Reply success(std::string_view data) {
     return json_reply(std::move(text));
 }
 
-HttpServer::Reply bad_data(std::string_view words) {
+HttpServer::Reply failure(unsigned status, std::string_view type, std::string_view words) {
     std::string text;
     JsonWriter json(text);
-    json.begin('{').member("status", "error").member("errorType", "bad_data");
+    json.begin('{').member("status", "error").member("errorType", type);
     json.member("error", words).end('}');
     HttpServer::Reply reply = json_reply(std::move(text));
-    reply.status = 400;
+    reply.status = status;
     return reply;
 }
+
+HttpServer::Reply bad_data(std::string_view words) { return failure(400, "bad_data", words); }
+
+HttpServer::Reply unavailable(std::string_view words) { return failure(503, "unavailable", words); }
 
 /// The last value of the name, as Prometheus does not ask for several; empty: none.
 std::string value_of(const support::Query& query, std::string_view name) {
@@ -70,15 +75,20 @@ PrometheusRequest read_request(const support::Query& query) {
     return request;
 }
 
-void answer_targets(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
+void answer_targets(const ServedJobs& jobs, const Gate& streams, const HttpRoutes::Asked& asked,
                     const HttpServer::Respond& respond) {
     PrometheusRequest request = read_request(asked.query);
+    Gate::Pass pass = request.limit ? nullptr : streams.enter();
+    if (!request.limit && !pass) {
+        return respond(unavailable("10 clients read all targets already, which is the limit; ask "
+                                   "again, or with limit"));
+    }
     std::vector<PrometheusPool> pools;
     for (NamedJob& job : jobs_named(jobs)) {
         const std::size_t keep = jobs.config(job.first)->scrape.keep_dropped_targets;
         pools.push_back({std::move(job), keep});
     }
-    answer_prometheus_targets(std::move(pools), std::move(request), respond);
+    answer_prometheus_targets(std::move(pools), std::move(request), std::move(pass), respond);
 }
 
 HttpServer::Reply pools(const ServedJobs& jobs) {
@@ -160,10 +170,12 @@ HttpRoutes::Handler telling(Answer answer) {
 
 }  // namespace
 
-void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs) {
-    routes.on("GET", "/api/v1/targets", telling([&jobs](const auto& asked, const auto& respond) {
-                  answer_targets(jobs, asked, respond);
-              }));
+void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
+    const Gate streams(most_streams);
+    auto targets = telling([&jobs, streams](const auto& asked, const auto& respond) {
+        answer_targets(jobs, streams, asked, respond);
+    });
+    routes.on("GET", "/api/v1/targets", through(gate, std::move(targets), unavailable));
     routes.get("/api/v1/scrape_pools", [&jobs](const auto&) { return pools(jobs); });
     routes.on("GET", "/api/v1/scrape_pools/config",
               telling([&jobs](const auto& asked, const auto& respond) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gate.hpp"
 #include "served_jobs.hpp"
 #include "support/http_routes.hpp"
 
@@ -7,6 +8,6 @@ namespace bridge {
 
 /// What tools ask a Prometheus for: /api/v1/targets, /api/v1/scrape_pools,
 /// /api/v1/scrape_pools/config, /api/v1/targets/relabel_steps.
-void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs);
+void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate);
 
 }  // namespace bridge

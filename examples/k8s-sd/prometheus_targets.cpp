@@ -14,9 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using support::HttpServer;
 
-constexpr std::size_t rows_a_piece = 300;     // that are written
-constexpr std::size_t rows_a_slice = 10'000;  // that are looked at
-constexpr std::size_t built_a_slice = 1000;
+constexpr std::size_t rows_a_piece = 300;  // that are written
 
 void write_active(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
     const k8s_sd::ScrapeTarget& target = *row.target;
@@ -67,8 +65,8 @@ bool is_of(const PrometheusPool& pool, const PrometheusRequest& request) {
 /// looked at on the job's strand; the next piece is made when the client has taken this one.
 class Stream final : public HttpServer::Stream, public std::enable_shared_from_this<Stream> {
  public:
-    Stream(std::vector<PrometheusPool> pools, PrometheusRequest request)
-        : pools_(std::move(pools)), request_(std::move(request)) {
+    Stream(std::vector<PrometheusPool> pools, PrometheusRequest request, Gate::Pass pass)
+        : pools_(std::move(pools)), request_(std::move(request)), pass_(std::move(pass)) {
         json_.begin('{').member("status", "success").name("data").begin('{');
         json_.name("activeTargets").begin('[');
     }
@@ -96,11 +94,13 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
 
     Walk look(const std::string& job, TargetTable& table) {
         if (part_ == Part::active ? !request_.active : !request_.dropped) return Walk::end;
-        if (!table.advance(built_a_slice)) return Walk::again;
+        if (!read_on(table)) return Walk::again;
         for (; pools_[pool_].job.first != job; ++pool_) begin_pool();
-        const bool more = reader_.read(table, rows_a_slice, [&](const TargetRow& row, std::size_t) {
-            write(table, row);
-            return written_ < rows_a_piece;
+        const bool more = for_a_while([&] {
+            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
+                write(table, row);
+                return written_ < rows_a_piece;
+            }) && written_ < rows_a_piece;
         });
         if (written_ == rows_a_piece) return Walk::end;
         return more ? Walk::again : Walk::next;
@@ -138,6 +138,7 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
 
     const std::vector<PrometheusPool> pools_;
     const PrometheusRequest request_;
+    const Gate::Pass pass_;
     std::string piece_;
     JsonWriter json_{piece_};
     Part part_ = Part::active;
@@ -163,16 +164,17 @@ class Page {
     }
 
     Walk look(const std::string& job, TargetTable& table) {
-        if (!table.advance(built_a_slice)) return Walk::again;
+        if (!read_on(table)) return Walk::again;
         if (std::exchange(reading_, job) != job) {
             const bool resumes = request_.after && request_.after->job == job;
             reader_ =
                 resumes ? RowReader(request_.after->position, request_.after->equal) : RowReader();
         }
-        const bool more =
-            reader_.read(table, rows_a_slice, [&](const TargetRow& row, std::size_t number) {
+        const bool more = for_a_while([&] {
+            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t number) {
                 return take(job, table, row, number);
-            });
+            }) && !more_;
+        });
         if (more_) return Walk::end;
         return more ? Walk::again : Walk::next;
     }
@@ -215,10 +217,11 @@ class Page {
 }  // namespace
 
 void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequest request,
-                               const HttpServer::Respond& respond) {
+                               Gate::Pass pass, const HttpServer::Respond& respond) {
     if (!request.limit) {
         HttpServer::Reply reply = json_reply({});
-        reply.stream = std::make_shared<Stream>(std::move(pools), std::move(request));
+        reply.stream =
+            std::make_shared<Stream>(std::move(pools), std::move(request), std::move(pass));
         return respond(std::move(reply));
     }
     const auto page = std::make_shared<Page>(std::move(pools), std::move(request));

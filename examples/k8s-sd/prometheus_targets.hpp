@@ -29,7 +29,8 @@ struct PrometheusPool {
 
 /// Answers with these targets: of all pools, or of one, and how many dropped ones each has. Without
 /// a limit the answer is made a piece at a time, as the client takes it.
-void answer_prometheus_targets(std::vector<PrometheusPool>, PrometheusRequest,
+/// \param pass  kept until a streamed answer has ended
+void answer_prometheus_targets(std::vector<PrometheusPool>, PrometheusRequest, Gate::Pass pass,
                                const support::HttpServer::Respond&);
 
 }  // namespace bridge

@@ -34,12 +34,13 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     add_list_routes(routes, jobs, metrics);
     add_allocator_routes(routes, allocator, jobs, metrics);
     add_page_routes(routes, jobs, events.page_directory);
-    add_prometheus_routes(routes, jobs);
-    add_ui_routes(routes, jobs);
-    add_object_routes(routes, jobs);
-    add_relabel_routes(routes, jobs);
+    const Gate questions(16);  // about targets: each holds up lists of a job for 10 ms at a time
+    add_prometheus_routes(routes, jobs, questions);
+    add_ui_routes(routes, jobs, questions);
+    add_object_routes(routes, jobs, questions);
+    add_relabel_routes(routes, jobs, questions);
     add_health_routes(routes, jobs);
-    add_fleet_routes(routes, jobs, metrics);
+    add_fleet_routes(routes, jobs, metrics, questions);
     add_live_routes(routes, jobs, events.executor);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));

@@ -40,12 +40,6 @@ ShardCounts::ShardCounts(unsigned shards, unsigned replicas, std::optional<unsig
     if (to) then_.emplace(*to);
 }
 
-std::size_t ShardCounts::rows_a_slice() const {
-    constexpr std::size_t weights = 500'000;
-    return std::max<std::size_t>(
-        10, weights / (now_.view.size() + (then_ ? then_->view.size() : 0) + 20));
-}
-
 /// A target moves if a shard gets it that did not have it.
 void ShardCounts::add(const TargetRow& row, const std::string& job) {
     if (row.state != TargetState::active) return;

@@ -20,8 +20,6 @@ class ShardCounts {
     ShardCounts(unsigned shards, unsigned replicas, std::optional<unsigned> to);
 
     void add(const TargetRow&, const std::string& job);
-    /// Rows that can be added in a few milliseconds.
-    std::size_t rows_a_slice() const;
     /// As JSON.
     std::string text() const;
 

@@ -4,6 +4,7 @@
 #include "rule_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <variant>
 
@@ -34,6 +35,12 @@ std::string id_text(std::uint64_t id) {
     std::string text;
     for (int shift = 60; shift >= 0; shift -= 4) text += digits[id >> shift & 0xFU];
     return text;
+}
+
+std::uint64_t read_id(std::string_view text) {
+    std::uint64_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id, 16);
+    return error == std::errc{} && end == text.data() + text.size() && text.size() == 16 ? id : 0;
 }
 
 bool TargetTable::Sameness::operator()(const TargetRow& a, const TargetRow& b) const noexcept {
@@ -148,6 +155,12 @@ void TargetTable::set_state(TargetRow& row, TargetState state) {
 
 TargetTable::Order::const_iterator TargetTable::from(const TargetPosition& position) const {
     return order_.lower_bound(position, OrderOfRows());
+}
+
+const TargetRow* TargetTable::find(std::uint64_t id) const {
+    const auto row = std::find_if(order_.begin(), order_.end(),
+                                  [id](const TargetRow& known) { return known.id == id; });
+    return row != order_.end() ? &*row : nullptr;
 }
 
 std::string_view TargetTable::reason(const TargetRow& row) const {

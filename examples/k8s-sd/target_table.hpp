@@ -120,6 +120,8 @@ class TargetTable {
     const Order& rows() const noexcept { return order_; }
     /// The first row at the position or behind it.
     Order::const_iterator from(const TargetPosition&) const;
+    /// Null if no target has this id.
+    const TargetRow* find(std::uint64_t id) const;
     const RowCounts& counts() const noexcept { return counts_; }
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
     k8s_sd::TargetBuilder& builder() const noexcept { return builder_; }
@@ -165,5 +167,7 @@ class TargetTable {
 std::uint64_t target_id(std::string_view job, std::span<const LabelView> labels);
 /// In 16 hexadecimal digits.
 std::string id_text(std::uint64_t id);
+/// The same, read; 0, which is no id, where it is none.
+std::uint64_t read_id(std::string_view text);
 
 }  // namespace bridge

@@ -21,7 +21,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t built_a_slice = 1000;
 constexpr std::size_t most_consumers = 1000;  // in an answer
 constexpr std::size_t most_shards = 4096;     // as of lists
 constexpr std::size_t most_replicas = 4;      // the same
@@ -57,13 +56,14 @@ struct ShardWalk {
     RowReader reader{};
 
     Walk look(const std::string& job, TargetTable& table) {
-        if (!table.advance(built_a_slice)) return Walk::again;
+        if (!read_on(table)) return Walk::again;
         if (std::exchange(reading, job) != job) reader = {};
-        const bool more =
-            reader.read(table, counts.rows_a_slice(), [&](const TargetRow& row, std::size_t) {
+        const bool more = for_a_while([&] {
+            return reader.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
                 counts.add(row, job);
                 return true;
             });
+        });
         return more ? Walk::again : Walk::next;
     }
 };
@@ -93,13 +93,14 @@ void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 
 }  // namespace
 
-void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const BridgeMetrics& metrics) {
+void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const BridgeMetrics& metrics,
+                      const Gate& gate) {
     routes.get("/api/ui/consumers", [&metrics](const HttpRoutes::Asked& asked) {
         return json_reply(consumers_json(metrics.consumers),
                           asked.request.header(field::accept_encoding));
     });
     routes.on("GET", "/api/ui/shards",
-              telling_mistakes([&jobs](const auto& asked, const auto& respond) {
+              question(gate, [&jobs](const auto& asked, const auto& respond) {
                   answer_shards(jobs, asked, respond);
               }));
 }

@@ -5,7 +5,6 @@
 #include "ui_routes.hpp"
 
 #include <boost/asio/steady_timer.hpp>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <limits>
@@ -57,11 +56,8 @@ void answer_history(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 class Live final : public HttpServer::Stream, public std::enable_shared_from_this<Live> {
  public:
     Live(const ServedJobs& jobs, const boost::asio::any_io_executor& executor, std::uint64_t seq,
-         std::shared_ptr<std::atomic<int>> readers)
-        : jobs_(jobs), timer_(executor), sent_(seq), readers_(std::move(readers)) {
-        ++*readers_;
-    }
-    ~Live() override { --*readers_; }
+         Gate::Pass pass)
+        : jobs_(jobs), timer_(executor), sent_(seq), pass_(std::move(pass)) {}
 
     void next(OnPiece on_piece) override {
         const auto now = Clock::now();
@@ -104,7 +100,7 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
     const ServedJobs& jobs_;
     boost::asio::steady_timer timer_;
     std::uint64_t sent_;
-    const std::shared_ptr<std::atomic<int>> readers_;
+    const Gate::Pass pass_;
     std::string status_;  ///< as it was sent, without the time
     Clock::time_point status_at_{}, heartbeat_at_ = Clock::now() + heartbeat_every;
 };
@@ -126,16 +122,17 @@ void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
               telling_mistakes([&jobs](const auto& asked, const auto& respond) {
                   answer_history(jobs, asked, respond);
               }));
-    const auto readers = std::make_shared<std::atomic<int>>(0);
+    const Gate readers(most_readers);
     routes.get("/api/ui/live", [&jobs, executor, readers](const HttpRoutes::Asked& asked) {
-        if (*readers >= most_readers) {
+        Gate::Pass pass = readers.enter();
+        if (!pass) {
             return json_error(503, "100 readers follow the changes already, which is the limit");
         }
         HttpServer::Reply reply;
         reply.headers = {{field::content_type, "text/event-stream"},
                          {field::cache_control, "no-store"}};
-        reply.stream =
-            std::make_shared<Live>(jobs, executor, first_change(jobs, asked.request), readers);
+        reply.stream = std::make_shared<Live>(jobs, executor, first_change(jobs, asked.request),
+                                              std::move(pass));
         return reply;
     });
 }

@@ -21,8 +21,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t rows_a_slice = 10'000;
-constexpr std::size_t built_a_slice = 1000;
 constexpr std::size_t most_rows = 20;     // of each kind, of a job
 constexpr std::size_t most_objects = 20;  // that are named
 
@@ -38,11 +36,13 @@ class Answer {
     explicit Answer(ObjectQuestion question) : question_(std::move(question)) {}
 
     Walk look(const std::string& job, TargetTable& table) {
-        if (!table.advance(built_a_slice)) return Walk::again;
+        if (!read_on(table)) return Walk::again;
         if (std::exchange(reading_, job) != job) reader_ = {};
-        const bool more = reader_.read(table, rows_a_slice, [&](const TargetRow& row, std::size_t) {
-            take(table, row);
-            return true;
+        const bool more = for_a_while([&] {
+            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
+                take(table, row);
+                return true;
+            });
         });
         if (more) return Walk::again;
         write_job(job, table);
@@ -114,9 +114,9 @@ void answer_object(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 
 }  // namespace
 
-void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs) {
+void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
     routes.on("GET", "/api/ui/object",
-              telling_mistakes([&jobs](const auto& asked, const auto& respond) {
+              question(gate, [&jobs](const auto& asked, const auto& respond) {
                   answer_object(jobs, asked, respond);
               }));
 }

@@ -9,8 +9,6 @@
 #include "support/option_values.hpp"
 
 #include <boost/json/object.hpp>
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -27,8 +25,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t rows_a_slice = 1000;  // some milliseconds
-constexpr std::size_t built_a_slice = 1000;
 constexpr int most_at_a_time = 4;  // whole jobs that are tried
 constexpr auto longest = std::chrono::seconds(10);
 
@@ -74,32 +70,28 @@ Question read_question(std::string_view body) {
 
 /// One question while it is worked on.
 struct Trial {
-    Trial(Question asked, k8s_sd::ScrapeConfig config, std::shared_ptr<std::atomic<int>> counter)
-        : question(std::move(asked)), laboratory(std::move(config)), running(std::move(counter)) {}
+    Trial(Question asked, k8s_sd::ScrapeConfig config)
+        : question(std::move(asked)), laboratory(std::move(config)) {}
 
     Walk look(TargetTable& table) {
-        if (!table.advance(built_a_slice)) return Walk::again;
+        if (!read_on(table)) return Walk::again;
         if (std::exchange(looks_for_row, false) && !find(table)) return Walk::end;
         if (!question.effect) return Walk::end;
-        if (!laboratory.try_on_all(table, rows_a_slice)) return Walk::end;
+        if (!for_a_while([&] { return laboratory.try_on_all(table, rows_a_step); }))
+            return Walk::end;
         if (Clock::now() < until) return Walk::again;
         laboratory.give_up();
         return Walk::end;
     }
 
     bool find(const TargetTable& table) {
-        const auto& rows = table.rows();
-        const auto row = std::find_if(rows.begin(), rows.end(), [&](const TargetRow& known) {
-            return id_text(known.id) == *question.id;
-        });
-        found = row != rows.end();
-        if (found) laboratory.try_on(*row);
-        return found;
+        const TargetRow* row = table.find(read_id(*question.id));
+        if (row) laboratory.try_on(*row);
+        return found = row != nullptr;
     }
 
     const Question question;
     Laboratory laboratory;
-    const std::shared_ptr<std::atomic<int>> running;
     const Clock::time_point until = Clock::now() + longest;
     bool looks_for_row = question.id.has_value();
     bool found = !looks_for_row;
@@ -119,28 +111,27 @@ k8s_sd::ScrapeConfig config_of(const ServedJobs& jobs, const Question& question)
     return config;
 }
 
-void answer_relabel(const ServedJobs& jobs, const std::shared_ptr<std::atomic<int>>& running,
-                    const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
+void answer_relabel(const ServedJobs& jobs, const Gate& effects, const HttpRoutes::Asked& asked,
+                    const HttpServer::Respond& respond) {
     if (!asked.request.header(field::content_type).starts_with("application/json")) {
         return respond(json_error(415, "the Content-Type must be application/json"));
     }
     Question question = read_question(asked.request.body);
     k8s_sd::ScrapeConfig config = config_of(jobs, question);
-    if (question.effect && *running >= most_at_a_time) {
+    const Gate::Pass pass = question.effect ? effects.enter() : nullptr;
+    if (question.effect && !pass) {
         return respond(json_error(503, "4 whole jobs are being tried already; ask again"));
     }
-    const auto trial = std::make_shared<Trial>(std::move(question), std::move(config), running);
+    const auto trial = std::make_shared<Trial>(std::move(question), std::move(config));
     if (trial->question.labels) trial->laboratory.try_on(*trial->question.labels);
     const bool looks = trial->question.effect || trial->looks_for_row;
-    if (trial->question.effect) ++*running;
     const std::string coding(asked.request.header(field::accept_encoding));
     walk(
         looks ? jobs_named(jobs, trial->question.job) : std::vector<NamedJob>(),
         [trial](const std::string&, JobTargets& targets) {
             return trial->look(targets.table(Clock::now()));
         },
-        [trial, respond, coding] {
-            if (trial->question.effect) --*trial->running;
+        [trial, pass, respond, coding] {
             respond(trial->found
                         ? json_reply(trial->laboratory.text(), coding)
                         : json_error(404, "the job has no target of this id, or no longer"));
@@ -149,11 +140,11 @@ void answer_relabel(const ServedJobs& jobs, const std::shared_ptr<std::atomic<in
 
 }  // namespace
 
-void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs) {
-    const auto running = std::make_shared<std::atomic<int>>(0);
+void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
+    const Gate effects(most_at_a_time);
     routes.on("POST", "/api/ui/relabel",
-              telling_mistakes([&jobs, running](const auto& asked, const auto& respond) {
-                  answer_relabel(jobs, running, asked, respond);
+              question(gate, [&jobs, effects](const auto& asked, const auto& respond) {
+                  answer_relabel(jobs, effects, asked, respond);
               }));
 }
 

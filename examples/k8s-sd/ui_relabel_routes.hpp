@@ -1,11 +1,12 @@
 #pragma once
 
+#include "gate.hpp"
 #include "served_jobs.hpp"
 #include "support/http_routes.hpp"
 
 namespace bridge {
 
 /// POST /api/ui/relabel: what other rules would make of a target, and of all. Changes nothing.
-void add_relabel_routes(support::HttpRoutes&, const ServedJobs& jobs);
+void add_relabel_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate);
 
 }  // namespace bridge

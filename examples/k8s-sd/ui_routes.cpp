@@ -20,8 +20,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t rows_a_slice = 10'000;               // some milliseconds
-constexpr std::size_t built_a_slice = 1000;                // the same
 constexpr std::size_t most_rows = 1000;                    // of a page
 constexpr auto patience = std::chrono::milliseconds(100);  // with tables that are not complete
 
@@ -77,23 +75,20 @@ void answer_targets(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
         found,
         [page, until](const std::string& job, JobTargets& targets) {
             TargetTable& table = targets.table(Clock::now());
-            if (!table.advance(built_a_slice) && Clock::now() < until) return Walk::again;
-            if (page->read(job, table, rows_a_slice)) return Walk::again;
+            if (!read_on(table) && Clock::now() < until) return Walk::again;
+            if (for_a_while([&] { return page->read(job, table, rows_a_step); })) {
+                return Walk::again;
+            }
             page->missing(table.unread_groups());
             return Walk::next;
         },
         [page, respond, coding, found] {
             respond(json_reply(page->text(), coding));
-            if (!page->is_complete()) complete_tables(found);
+            if (page->is_complete()) return;
+            // Others who wait for the same tables may be at it already.
+            static const Gate completing(2);
+            if (const auto pass = completing.enter()) complete_tables(found, pass);
         });
-}
-
-/// The row of an id; null if there is none.
-const TargetRow* find_row(const TargetTable& table, std::string_view id) {
-    for (const TargetRow& row : table.rows()) {
-        if (id_text(row.id) == id) return &row;
-    }
-    return nullptr;
 }
 
 std::string target_text(const TargetTable& table, const TargetRow& row) {
@@ -116,18 +111,18 @@ void answer_target(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
                    const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"job", "id"});
     const std::string job = given.text_or("job", "");
-    const std::string id = given.text_or("id", "");
-    if (job.empty() || id.empty()) throw BadRequest("job and id say which target");
+    const std::string text = given.text_or("id", "");
+    if (job.empty() || text.empty()) throw BadRequest("job and id say which target");
     const auto answer = std::make_shared<HttpServer::Reply>(json_error(
         404, jobs.find(job) ? "the job has no target of this id, or no longer"
                             : "there is no job " + job + support::suggestion(job, jobs.names())));
     const std::string coding(asked.request.header(field::accept_encoding));
     walk(
         jobs_named(jobs, job),
-        [answer, id, coding](const std::string&, JobTargets& targets) {
+        [answer, id = read_id(text), coding](const std::string&, JobTargets& targets) {
             TargetTable& table = targets.table(Clock::now());
-            if (!table.advance(built_a_slice)) return Walk::again;
-            if (const TargetRow* row = find_row(table, id)) {
+            if (!read_on(table)) return Walk::again;
+            if (const TargetRow* row = table.find(id)) {
                 *answer = json_reply(target_text(table, *row), coding);
             }
             return Walk::next;
@@ -137,9 +132,9 @@ void answer_target(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 
 using Answer = void (*)(const ServedJobs&, const HttpRoutes::Asked&, const HttpServer::Respond&);
 
-void add(HttpRoutes& routes, const ServedJobs& jobs, const char* path, Answer answer) {
-    routes.on("GET", path,
-              telling_mistakes([&jobs, answer](const auto& asked, const auto& respond) {
+void add(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate, const char* path,
+         Answer answer) {
+    routes.on("GET", path, question(gate, [&jobs, answer](const auto& asked, const auto& respond) {
                   answer(jobs, asked, respond);
               }));
 }
@@ -166,12 +161,12 @@ std::string status_json(const ServedJobs& jobs) {
     return text;
 }
 
-void add_ui_routes(HttpRoutes& routes, const ServedJobs& jobs) {
+void add_ui_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
     routes.get("/api/ui/status", [&jobs](const HttpRoutes::Asked& asked) {
         return json_reply(status_json(jobs), asked.request.header(field::accept_encoding));
     });
-    add(routes, jobs, "/api/ui/targets", answer_targets);
-    add(routes, jobs, "/api/ui/target", answer_target);
+    add(routes, jobs, gate, "/api/ui/targets", answer_targets);
+    add(routes, jobs, gate, "/api/ui/target", answer_target);
 }
 
 }  // namespace bridge

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gate.hpp"
 #include "served_jobs.hpp"
 #include "support/http_routes.hpp"
 
@@ -8,7 +9,7 @@
 namespace bridge {
 
 /// What the page shows of jobs and targets: /api/ui/status, /api/ui/targets, /api/ui/target.
-void add_ui_routes(support::HttpRoutes&, const ServedJobs& jobs);
+void add_ui_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate);
 
 /// As /api/ui/status tells it.
 std::string status_json(const ServedJobs& jobs);

@@ -231,6 +231,56 @@ class Secured(unittest.TestCase):
         for authorization in ("bearer_token_file: {}",
                               "basic_auth: {{username: any, password_file: {}}}"):
             self.assertEqual(self.found_by("vmagent", authorization), ["10.0.0.1:80"])
+class Api(unittest.TestCase):
+    """k8s-sd's own /api/v1/targets, next to Prometheus'."""
+
+    SCRAPED = {"lastError", "lastScrape", "lastScrapeDuration", "health"}
+
+    def test_the_api_tells_what_prometheus_tells(self):
+        if not program("prometheus") or not is_version(program("prometheus"), "3.5.3"):
+            self.skipTest("there is no prometheus 3.5.3, neither installed nor in $K8S_SD_PEERS")
+        with still_cluster() as api_server, tempfile.TemporaryDirectory() as folder:
+            jobs = ("global: {scrape_interval: 1d}\nscrape_configs:\n" + native(api_server, RULES))
+            path = os.path.join(folder, "k8s-sd.yml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(jobs)
+            with running("k8s-sd", "--listen", "127.0.0.1:0", "--config", path) as bridge:
+                own_url = bridge.line_with("^listens at (.*)$").group(1)
+                for role in ROLES:
+                    get(f"{own_url}/sd/{role}")  # waits until it is complete
+                with peer("prometheus", jobs) as url:
+                    # Of targets that relabelling makes equal, each shows another one.
+                    self.ambiguous = {
+                        job["name"] for job in json.loads(get(own_url + "/api/ui/status"))["jobs"]
+                        if job["duplicate"]}
+                    self.assertLess(len(self.ambiguous), len(ROLES) / 2)
+                    self.compare(own_url + "/api/v1/targets", url)
+
+    def compare(self, own_url, url):
+        own = self.told(own_url)
+        end = time.monotonic() + PATIENCE
+        theirs = {}
+        while time.monotonic() < end and theirs != own:
+            time.sleep(0.3)
+            with contextlib.suppress(OSError):
+                theirs = self.told(url)
+        self.assertEqual(own["counts"], theirs["counts"])
+        self.assertTrue(sum(own["counts"].values()))
+        for kind in ("active", "dropped"):
+            self.assertTrue(own[kind])
+            self.assertEqual(sorted(own[kind] - theirs[kind])[:1],
+                             sorted(theirs[kind] - own[kind])[:1])
+
+    def told(self, url):
+        data = json.loads(get(url))["data"]
+        for target in data["activeTargets"]:
+            if target["scrapePool"] in self.ambiguous:
+                del target["discoveredLabels"]
+        active = {json.dumps({name: value for name, value in target.items()
+                              if name not in self.SCRAPED}, sort_keys=True)
+                  for target in data["activeTargets"]}
+        dropped = {json.dumps(target, sort_keys=True) for target in data["droppedTargets"]}
+        return {"active": active, "dropped": dropped, "counts": data["droppedTargetCounts"]}
 
 
 def enter_namespace():

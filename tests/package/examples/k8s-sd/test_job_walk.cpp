@@ -1,0 +1,99 @@
+#include "gate.hpp"
+#include "job_walk.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace bridge;
+
+namespace {
+
+/// Jobs of these names, and a thread for them.
+struct WalkedJobs {
+    explicit WalkedJobs(const std::vector<std::string>& names) {
+        for (const std::string& name : names) {
+            k8s_sd::ScrapeConfig config;
+            config.job_name = name;
+            jobs.emplace_back(name, std::make_shared<ServedJob>(
+                                        io.get_executor(), config, ServeOptions{},
+                                        [] { return std::string("why"); }, metrics));
+        }
+    }
+    /// The jobs that were looked at.
+    std::string walk_all(const std::function<Walk(const std::string&)>& look) {
+        std::string seen;
+        walk(
+            jobs,
+            [&, look](const std::string& job, JobTargets&) {
+                seen += job;
+                return look(job);
+            },
+            [&] { ++done; });
+        io.run();
+        return seen;
+    }
+
+    boost::asio::io_context io;
+    ListMetrics metrics;
+    std::vector<NamedJob> jobs;
+    int done = 0;
+};
+
+}  // namespace
+
+TEST_CASE("walk: looks at one job after the other, again where there is more to do") {
+    WalkedJobs jobs({"a", "b", "c"});
+    int times = 0;
+    CHECK(jobs.walk_all([&](const std::string& job) {
+        return job == "b" && ++times < 3 ? Walk::again : Walk::next;
+    }) == "abbbc");
+    CHECK(jobs.done == 1);
+}
+
+TEST_CASE("walk: ends where nothing of the other jobs is needed") {
+    WalkedJobs jobs({"a", "b", "c"});
+    CHECK(jobs.walk_all(
+              [](const std::string& job) { return job == "b" ? Walk::end : Walk::next; }) == "ab");
+    CHECK(jobs.done == 1);
+}
+
+TEST_CASE("walk: a job that has ended, or ends meanwhile, holds nobody up") {
+    WalkedJobs jobs({"a", "b", "c", "d"});
+    jobs.jobs[1].second->stop();
+    CHECK(jobs.walk_all([&](const std::string& job) {
+                  if (job == "c") jobs.jobs[2].second->stop();
+                  return job == "c" ? Walk::again : Walk::next;
+              })
+              .ends_with("d"));
+    CHECK(jobs.done == 1);
+}
+
+TEST_CASE("walk: without jobs it is done at once") {
+    WalkedJobs jobs({});
+    CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }).empty());
+    CHECK(jobs.done == 1);
+}
+
+TEST_CASE("Gate: lets so many in at a time") {
+    const Gate gate(2);
+    const Gate same = gate;
+    auto first = gate.enter();
+    const auto second = same.enter();
+    CHECK((first && second));
+    CHECK_FALSE(gate.enter());
+    const auto copy = first;
+    first = nullptr;
+    CHECK_FALSE(gate.enter());
+}
+
+TEST_CASE("Gate: who leaves makes room") {
+    const Gate gate(1);
+    for (int i = 0; i < 3; ++i) {
+        const auto pass = gate.enter();
+        CHECK(pass);
+    }
+}

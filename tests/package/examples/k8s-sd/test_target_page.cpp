@@ -1,0 +1,159 @@
+#include "selection.hpp"
+#include "table_job.hpp"
+#include "target_page.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+using bridge::PageRequest;
+using bridge::TargetCursor;
+using bridge::TargetPage;
+namespace json = boost::json;
+
+namespace {
+
+json::object page_of(const TableJob& job, const PageRequest& request, std::size_t slice = 1000) {
+    TargetPage page(request);
+    while (page.read("web", job.table, slice)) {
+    }
+    return json::parse(page.text()).as_object();
+}
+
+/// The addresses on all pages, one after the other.
+std::vector<std::string> all_pages(
+    TableJob& job, std::size_t limit, const std::function<void()>& between = [] {}) {
+    std::vector<std::string> addresses;
+    PageRequest request{.limit = limit};
+    for (;;) {
+        const json::object page = page_of(job, request, 7);
+        for (const auto& row : page.at("rows").as_array()) {
+            addresses.emplace_back(row.at("address").as_string());
+        }
+        if (page.at("next").is_null()) return addresses;
+        request.after = bridge::read_cursor(page.at("next").as_string());
+        between();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("TargetPage: its pages have every target once, in one order") {
+    TableJob job;
+    std::vector<std::string> expected;
+    for (int i = 100; i < 150; ++i) {
+        expected.push_back(std::to_string(i));
+        job.put_pod("p" + expected.back(), expected.back());
+    }
+    CHECK(all_pages(job, 7) == expected);
+    CHECK(all_pages(job, 50) == expected);
+    CHECK(all_pages(job, 1) == expected);
+    CHECK(page_of(job, {.limit = 3}).at("total") == 50);
+}
+
+TEST_CASE("TargetPage: targets with the same labels are on some page each") {
+    TableJob job;
+    for (int i = 0; i < 10; ++i) job.put("s" + std::to_string(i), {{{"__address__", "same"}}});
+    CHECK(all_pages(job, 3).size() == 10);
+}
+
+TEST_CASE("TargetPage: a cursor stays where it is when other targets come and go") {
+    TableJob job;
+    for (int i = 100; i < 200; ++i) job.put_pod(std::to_string(i), std::to_string(i));
+    int gone = 100;
+    const auto addresses = all_pages(job, 10, [&] {
+        // Before the cursor, and the row of the cursor itself.
+        for (int i = 0; i < 10; ++i) job.table.remove(1, "pod/shop/" + std::to_string(gone++));
+        job.put_pod("new" + std::to_string(gone), "0" + std::to_string(gone));
+    });
+    CHECK(addresses.size() == 100);
+    CHECK(std::set<std::string>(addresses.begin(), addresses.end()).size() == 100);
+}
+
+TEST_CASE("TargetPage: facets count what was found, not what is shown") {
+    TableJob job({TableJob::rule(k8s_sd::RelabelAction::drop, "__meta_x", "1")});
+    job.put_pod("a", "a", {{"__meta_x", "1"}, {"__meta_kubernetes_pod_node_name", "n"}});
+    job.put_pod("b", "b");
+    job.put_pod("c", "c");
+    PageRequest request{.limit = 1, .facets = true};
+    auto facets = page_of(job, request).at("facets").as_object();
+    CHECK(json::serialize(facets["state"]) ==
+          R"([{"value":"active","count":2},{"value":"dropped","count":1}])");
+    CHECK(json::serialize(facets["namespace"]) == R"([{"value":"shop","count":3}])");
+    CHECK(json::serialize(facets["node"]) == R"([{"value":"n","count":1}])");
+    CHECK(json::serialize(facets["reason"]) ==
+          R"([{"value":"rule 0: drop if __meta_x matches 1","count":1}])");
+    request.filter.reason = "rule 0: drop if __meta_x matches 1";
+    CHECK(page_of(job, request).at("total") == 1);
+    request.filter.reason.reset();
+    request.filter.states = {bridge::TargetState::active};
+    CHECK(page_of(job, request).at("total") == 2);
+}
+
+TEST_CASE("TargetPage: a facet has its twenty largest values") {
+    TableJob job;
+    for (int i = 0; i < 60; ++i) {
+        job.put_pod(std::to_string(i), std::to_string(i),
+                    {{"__meta_kubernetes_pod_node_name", "n" + std::to_string(i % 30)}});
+    }
+    const auto page = page_of(job, {.facets = true});
+    CHECK(page.at("facets").at("node").as_array().size() == 20);
+    CHECK(page.at("facets").at("node").at(0).at("count") == 2);
+}
+
+TEST_CASE("TargetPage: of several jobs the pages go on where the last one ended") {
+    TableJob job;
+    for (int i = 0; i < 5; ++i) job.put_pod(std::to_string(i), std::to_string(i));
+    PageRequest request{.limit = 3};
+    std::vector<std::string> seen;
+    for (int pages = 0; pages < 10; ++pages) {
+        TargetPage page(request);
+        for (const std::string name : {"a", "b", "c"}) {
+            while (page.read(name, job.table, 2)) {
+            }
+        }
+        const auto shown = json::parse(page.text()).as_object();
+        CHECK(shown.at("total") == 15);
+        for (const auto& row : shown.at("rows").as_array()) {
+            seen.emplace_back(row.at("address").as_string());
+        }
+        if (shown.at("next").is_null()) break;
+        request.after = bridge::read_cursor(shown.at("next").as_string());
+    }
+    CHECK(seen.size() == 15);
+}
+
+TEST_CASE("TargetPage: groups that are missing are told") {
+    TargetPage page(PageRequest{});
+    CHECK(page.text().find("building") == std::string::npos);
+    page.missing(3);
+    CHECK(json::parse(page.text()).at("building") == 3);
+}
+
+TEST_CASE("TargetCursor: any bytes come back as they were; others are refused") {
+    const TargetCursor cursor{"j.\n\xff/%", {"a.b\0\"", 0xfedcba9876543210ULL}, 3};
+    const TargetCursor read = bridge::read_cursor(cursor.text());
+    CHECK(read.job == cursor.job);
+    CHECK(read.position.address == cursor.position.address);
+    CHECK(read.position.id == cursor.position.id);
+    CHECK(read.equal == 3);
+    for (const std::string bad :
+         {"", ".", "...", "1.1.6.6", "x.1.61.61", "1.-1.61.61", "1.1.61",
+          "11111111111111111.1.61.61", "1.99999999999.61.61", "1.1.6g.61", "-1.1.61.61"}) {
+        CHECK_THROWS_AS(bridge::read_cursor(bad), bridge::BadRequest);
+    }
+    std::minstd_rand random(1);
+    for (int i = 0; i < 2000; ++i) {
+        std::string text = cursor.text();
+        text[random() % text.size()] = static_cast<char>(random() % 256);
+        try {
+            bridge::read_cursor(text);
+        } catch (const bridge::BadRequest&) {
+        }
+    }
+}

@@ -1,0 +1,119 @@
+#include "table_job.hpp"
+#include "target_query.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <random>
+#include <set>
+#include <string>
+
+using namespace k8s_sd;
+using bridge::QueryError;
+using bridge::TargetQuery;
+
+namespace {
+
+/// Addresses of the targets that match.
+std::set<std::string> matches_of(const TableJob& job, const std::string& query) {
+    const TargetQuery read(query);
+    std::set<std::string> found;
+    for (const auto& row : job.table.rows()) {
+        if (read.matches(row, job.table)) found.emplace(row.address);
+    }
+    return found;
+}
+
+using Names = std::set<std::string>;
+
+TableJob& query_job() {
+    static TableJob job({TableJob::rule(RelabelAction::drop, "__meta_kubernetes_pod_name", "db-.*"),
+                         TableJob::copy("__meta_kubernetes_namespace", "team")});
+    static const bool filled = [] {
+        job.put_pod("web-1", "a:80", {{"__meta_kubernetes_pod_node_name", "n1"}, {"tier", "x y"}});
+        job.put_pod("web-2", "b:80", {{"quote", "say \"hi\""}});
+        job.put_pod("db-1", "c:80", {{"__meta_kubernetes_pod_label_App", "Orders"}});
+        return true;
+    }();
+    static_cast<void>(filled);
+    return job;
+}
+
+std::size_t mistake_in(const std::string& query) {
+    try {
+        const TargetQuery read(query);
+    } catch (const QueryError& e) {
+        CHECK_FALSE(std::string(e.what()).empty());
+        return e.at();
+    }
+    FAIL("no mistake found in " << query);
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("TargetQuery: nothing asked is everything found") {
+    CHECK(matches_of(query_job(), "").size() == 3);
+    CHECK(matches_of(query_job(), " ,, {} \n").size() == 3);
+}
+
+TEST_CASE("TargetQuery: matchers compare labels after relabelling, then discovered ones") {
+    CHECK(matches_of(query_job(), R"(team="shop")") == Names{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), R"({namespace="shop", pod=~"web-.*"})") == Names{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), R"(pod!~"web-.*")") == Names{"c:80"});
+    CHECK(matches_of(query_job(), R"(pod!="web-1")") == Names{"b:80", "c:80"});
+    CHECK(matches_of(query_job(), "pod=web-1") == Names{"a:80"});
+    CHECK(matches_of(query_job(), "node=n1") == Names{"a:80"});
+    CHECK(matches_of(query_job(), "job=web").size() == 3);
+    CHECK(matches_of(query_job(), R"(quote="say \"hi\"")") == Names{"b:80"});
+    CHECK(matches_of(query_job(), R"(pod=~"web")").empty());  // from begin to end
+    CHECK(matches_of(query_job(), R"(missing="")").size() == 3);
+    CHECK(matches_of(query_job(), R"("tier"='x y')") == Names{"a:80"});
+}
+
+TEST_CASE("TargetQuery: words are found anywhere, in any case; all terms must hold") {
+    CHECK(matches_of(query_job(), "WEB-") == Names{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), "orders") == Names{"c:80"});
+    CHECK(matches_of(query_job(), R"("x y")") == Names{"a:80"});
+    CHECK(matches_of(query_job(), "web b:80") == Names{"b:80"});
+    CHECK(matches_of(query_job(), "web orders").empty());
+    CHECK(matches_of(query_job(), "n1") == Names{"a:80"});
+}
+
+TEST_CASE("TargetQuery: expressions in slashes are found anywhere") {
+    CHECK(matches_of(query_job(), "/web-[12]$/") == Names{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), R"(/pod\/shop\/db/)") == Names{"c:80"});
+    CHECK(matches_of(query_job(), R"(/\d:80/ /web/)").empty());
+}
+
+TEST_CASE("TargetQuery: a mistake is told with its place") {
+    CHECK(mistake_in(R"(a="b)") == 2);
+    CHECK(mistake_in("x /ab") == 2);
+    CHECK(mistake_in(R"(pod=~"(")") == 5);
+    CHECK(mistake_in("/(/") == 0);
+    CHECK(mistake_in(R"(="x")") == 0);
+    CHECK(mistake_in("a !b") == 2);
+    CHECK(mistake_in(std::string(TargetQuery::max_bytes + 1, 'x')) == TargetQuery::max_bytes);
+    std::string many;
+    for (std::size_t i = 0; i <= TargetQuery::max_terms; ++i) many += "w ";
+    CHECK(mistake_in(many) == 2 * TargetQuery::max_terms);
+    CHECK(mistake_in(R"x(a=~"((((x{100}){100}){100}){100})")x") == 3);  // too large
+}
+
+TEST_CASE("TargetQuery: any bytes are read or refused") {
+    std::minstd_rand random(3);
+    const std::string bytes = "ab=~!\"'/\\{}(),. \n*+[]^$|\xff\x80";
+    for (int i = 0; i < 20'000; ++i) {
+        std::string text;
+        for (auto n = random() % 12; n != 0; --n) {
+            text += i % 2 ? bytes[random() % bytes.size()] : static_cast<char>(random() % 256);
+        }
+        try {
+            const TargetQuery query(text);
+            for (const auto& row : query_job().table.rows()) {
+                static_cast<void>(query.matches(row, query_job().table));
+            }
+        } catch (const QueryError& e) {
+            CHECK(e.at() <= text.size());
+        }
+    }
+}
