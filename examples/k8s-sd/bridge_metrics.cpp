@@ -74,7 +74,7 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     }
     out.metric("job_complete", "gauge", "Whether lists of the job are served.");
     for (const auto& [name, job] : jobs) out.value(job.complete ? 1 : 0, "job=" + quoted(name));
-    out.metric("held_requests", "gauge", "Requests that wait for the first complete list.");
+    out.metric("held_requests", "gauge", "Requests that wait for a list.");
     for (const auto& [name, job] : jobs) out.value(job.held, "job=" + quoted(name));
 }
 

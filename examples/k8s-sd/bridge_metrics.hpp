@@ -30,7 +30,7 @@ struct BridgeMetrics {
 /// How a job is doing.
 struct JobMetrics {
     TargetCounts targets;
-    std::size_t held = 0;  ///< requests that wait for its first complete list
+    std::size_t held = 0;  ///< requests that wait for a list
     bool complete = false;
 };
 
