@@ -63,6 +63,14 @@ void write_lists(Writer& out, const ListMetrics& lists) {
     out.value(lists.body_bytes);
 }
 
+void write_watches(Writer& out, const BridgeMetrics& metrics) {
+    out.metric("watch_readers", "gauge", "Readers of streams.");
+    out.value(metrics.watch_readers);
+    out.metric("watch_events_total", "counter", "Events that readers of streams were sent.");
+    out.value(metrics.watch_fulls, "type=\"full\"");
+    out.value(metrics.watch_diffs, "type=\"diff\"");
+}
+
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
     for (const auto& [name, job] : jobs) {
@@ -90,6 +98,7 @@ std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, Jo
     Writer out;
     write_polls(out, metrics);
     write_lists(out, metrics.lists);
+    write_watches(out, metrics);
     write_jobs(out, jobs);
     return std::move(out).text();
 }

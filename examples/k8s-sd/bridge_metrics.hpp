@@ -22,6 +22,9 @@ struct BridgeMetrics {
     std::atomic<std::uint64_t> unknown_jobs{0};  ///< requests that got 404
     std::atomic<std::uint64_t> sent_bytes{0};    ///< bodies of lists, as they were sent
     ListMetrics lists{};
+    std::atomic<std::uint64_t> watch_readers{0};  ///< of streams, now
+    std::atomic<std::uint64_t> watch_fulls{0};    ///< whole lists that they were sent
+    std::atomic<std::uint64_t> watch_diffs{0};    ///< and diffs
 
     /// \param code  one of `codes`
     void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;

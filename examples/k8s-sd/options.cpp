@@ -67,6 +67,17 @@ support::Section serve_options(Options& o) {
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
 }
 
+support::Section push_options(Options& o) {
+    return {"Tell changes",
+            {{"--max-watches", "N", "readers of /v1/watch; further ones get 503 (default 1000)",
+              [&](Text v) {
+                  o.serve.watch_readers = support::number(v, 1U, 1'000'000U, "1 to 1000000");
+              }},
+             {"--heartbeat", "SECONDS",
+              "how often a stream says that it is alive when nothing changes (default 15)",
+              [&](Text v) { o.serve.heartbeat = support::seconds(v); }}}};
+}
+
 support::Section server_options(Options& o) {
     support::Section section = support::server_options(
         o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
@@ -99,7 +110,7 @@ support::CommandLine command_line(Options& o) {
                      "others.\n\n"
                      "Try it without a cluster:  k8s-sd --sim\n",
             .sections = {config_options(o), single, server_options(o),
-                         support::credential_options(o.server), serve_options(o)},
+                         support::credential_options(o.server), serve_options(o), push_options(o)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n",
             .prepare = prepare};

@@ -1,6 +1,7 @@
 #include "routes.hpp"
 
 #include "list_routes.hpp"
+#include "watch_routes.hpp"
 
 namespace bridge {
 
@@ -21,6 +22,7 @@ HttpServer::Reply readiness(const ServedJobs& jobs) {
 HttpRoutes routes(const ServedJobs& jobs, BridgeMetrics& metrics, const RouteEvents& events) {
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
+    add_watch_routes(routes, jobs, metrics);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });

@@ -25,6 +25,8 @@ struct ServeOptions {
     std::size_t held_requests = 10'000;  ///< of one job
     /// While readers wait, lists that change all the time are put together this often at most.
     std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
+    std::size_t watch_readers = 1'000;                              ///< of streams, in all
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
 };
 
 /// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
