@@ -71,6 +71,13 @@ void write_watches(Writer& out, const BridgeMetrics& metrics) {
     out.value(metrics.watch_diffs, "type=\"diff\"");
 }
 
+void write_files(Writer& out, const FileMetrics& files) {
+    out.metric("file_writes_total", "counter", "Files of lists that were replaced.");
+    out.value(files.writes);
+    out.metric("file_errors_total", "counter", "Files of lists that could not be replaced.");
+    out.value(files.errors);
+}
+
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
     for (const auto& [name, job] : jobs) {
@@ -99,6 +106,7 @@ std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, Jo
     write_polls(out, metrics);
     write_lists(out, metrics.lists);
     write_watches(out, metrics);
+    write_files(out, metrics.files);
     write_jobs(out, jobs);
     return std::move(out).text();
 }

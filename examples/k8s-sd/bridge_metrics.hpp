@@ -1,5 +1,6 @@
 #pragma once
 
+#include "file_metrics.hpp"
 #include "listed_target.hpp"
 #include "listing.hpp"
 #include "served_job.hpp"
@@ -25,6 +26,7 @@ struct BridgeMetrics {
     std::atomic<std::uint64_t> watch_readers{0};  ///< of streams, now
     std::atomic<std::uint64_t> watch_fulls{0};    ///< whole lists that they were sent
     std::atomic<std::uint64_t> watch_diffs{0};    ///< and diffs
+    FileMetrics files{};
 
     /// \param code  one of `codes`
     void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;

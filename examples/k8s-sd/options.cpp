@@ -69,7 +69,16 @@ support::Section serve_options(Options& o) {
 
 support::Section push_options(Options& o) {
     return {"Tell changes",
-            {{"--max-watches", "N", "readers of /v1/watch; further ones get 503 (default 1000)",
+            {{"--write-dir", "DIR",
+              "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes",
+              support::text(o.write_folder)},
+             {"--write-list", "LIST",
+              "which one: targets (default), which is relabelled, or discovered",
+              [&](Text v) {
+                  o.write_form = support::one_of<ListForm>(
+                      v, {{"targets", ListForm::relabelled}, {"discovered", ListForm::discovered}});
+              }},
+             {"--max-watches", "N", "readers of /v1/watch; further ones get 503 (default 1000)",
               [&](Text v) {
                   o.serve.watch_readers = support::number(v, 1U, 1'000'000U, "1 to 1000000");
               }},
@@ -123,6 +132,9 @@ void check(const Options& o) {
     if (o.single_job && !o.config_file.empty()) {
         throw UsageError("--config: the file says which jobs there are; give no options of a "
                          "single job");
+    }
+    if (o.write_form && o.write_folder.empty()) {
+        throw UsageError("--write-list: says what --write-dir writes; give that, too");
     }
     if (o.sim || o.single_job || !o.config_file.empty()) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");

@@ -6,6 +6,7 @@
 #include "support/http_server.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace bridge {
@@ -24,6 +25,8 @@ struct Options {
     std::string listen = "127.0.0.1:8080";
     support::HttpLimits http;
     ServeOptions serve;
+    std::string write_folder;  ///< for a file of each job; empty: none
+    std::optional<ListForm> write_form;
     unsigned threads = 1;
 };
 

@@ -4,12 +4,14 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
+import os
 import signal
 import socket
+import tempfile
 import time
 import unittest
 
-from harness import PATIENCE
+from harness import PATIENCE, run
 from test_k8s_sd import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
 
 # A change of it is much shorter than the list.
@@ -195,7 +197,7 @@ def pairs(groups):
 
 @contextlib.contextmanager
 def watching(server, query, buffer=None, **headers):
-    """\param buffer  bytes that the reader's socket takes before it is read"""
+    """buffer: bytes that the reader's socket takes before it is read"""
     with connected(server) as connection:
         if buffer:
             connection.sock = socket.socket()
@@ -361,6 +363,98 @@ class Watch(unittest.TestCase):
         with serving_file(STATIC) as (server, _), watching(server, "job=one") as stream:
             stream.take()
             self.assertEqual(server.program.signal(signal.SIGTERM), 0)
+
+
+def content(folder, name):
+    """Of a file; None: it is not there."""
+    with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, name), "rb") as file:
+        return file.read()
+    return None
+
+
+def wait_for_file(folder, name, wanted):
+    """wanted: a predicate of its content"""
+    end = time.monotonic() + PATIENCE
+    while not wanted(content(folder, name)):
+        assert time.monotonic() < end, content(folder, name)
+        time.sleep(0.01)
+
+
+def put(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def visible(folder):
+    return sorted(name for name in os.listdir(folder) if name != ".k8s-sd")
+
+
+class WrittenFiles(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def test_each_job_has_a_file_with_the_bytes_of_its_list(self):
+        with serving_file(STATIC + JOBS.split(":\n", 1)[1], "--sim", "--write-dir", self.folder,
+                          "--write-list", "discovered") as (server, path):
+            wait_for_file(self.folder, "serviceMonitor%2Fshop%2Fa%20b%2F0.json", bool)
+            wait_for_file(self.folder, "one.json", server.ask("/sd/one")[2].__eq__)
+            configure(server, path, OTHER)
+            wait_for_file(self.folder, "one.json", lambda text: b"10.0.0.3" in text)
+            self.assertEqual(content(self.folder, "one.json"), server.ask("/sd/one")[2])
+            wait_for_file(self.folder, "pods.json", lambda text: text is None)
+            self.assertEqual(visible(self.folder), ["one.json"])
+            self.assertEqual(server.program.signal(signal.SIGTERM), 0)
+        # The end of the program is not the end of the targets.
+        self.assertEqual(visible(self.folder), ["one.json"])
+
+    def test_by_default_the_list_is_relabelled(self):
+        with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
+            wait_for_file(self.folder, "one.json", server.ask("/sd/one/targets")[2].__eq__)
+
+    def test_a_file_stays_as_long_as_the_job_is_not_complete(self):
+        put(self.folder, "pods.json", "[]")
+        with serving_file(UNREACHABLE, "--sim", "--write-dir", self.folder) as (server, path):
+            wait_for_file(self.folder, "serviceMonitor%2Fshop%2Fa%20b%2F0.json", bool)
+            self.assertEqual(content(self.folder, "pods.json"), b"[]")
+            configure(server, path, JOBS)
+            wait_for_file(self.folder, "pods.json", lambda text: b"10." in text)
+
+    def test_after_a_restart_only_own_files_are_removed(self):
+        put(self.folder, "theirs.json", "[]")
+        for jobs in (STATIC, STATIC.replace("one", "two")):
+            with serving_file(jobs, "--write-dir", self.folder) as (_, _):
+                wait_for_file(self.folder, "one.json", lambda text: bool(text) == (jobs == STATIC))
+                if jobs != STATIC:
+                    wait_for_file(self.folder, "two.json", bool)
+        self.assertEqual(visible(self.folder), ["theirs.json", "two.json"])
+
+    def test_an_error_is_told_and_the_file_written_when_it_is_gone(self):
+        os.mkdir(os.path.join(self.folder, "one.json"))
+        with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
+            self.assertRegex(server.program.error_line(),
+                             r"k8s-sd: cannot write .*/one.json: Is a directory; it is tried again")
+            os.rmdir(os.path.join(self.folder, "one.json"))
+            wait_for_file(self.folder, "one.json", bool)
+            self.assertGreaterEqual(server.metric("file_errors_total"), 1)
+            self.assertEqual(server.metric("file_writes_total"), 1)
+
+    def test_a_folder_is_for_one_program(self):
+        with serving_file(STATIC, "--write-dir", self.folder):
+            result = run("k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--write-dir", self.folder)
+        self.assertEqual((result.returncode, result.stderr),
+                         (2, f"k8s-sd: another k8s-sd writes to {self.folder}\n"))
+
+    def test_unusable_arguments(self):
+        table = {("--write-list", "targets"): "--write-list: says what --write-dir writes",
+                 ("--write-dir", "/nonexistent"): "/nonexistent is no folder",
+                 ("--write-dir", self.folder, "--write-list", "x"): "--write-list: "}
+        for arguments, message in table.items():
+            with self.subTest(arguments=arguments):
+                result = run("k8s-sd", "--sim", "--listen", "127.0.0.1:0", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(message, result.stderr)
 
 
 if __name__ == "__main__":
