@@ -5,6 +5,7 @@
 #include "support/json_text.hpp"
 #include "support/option_values.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <string>
@@ -124,9 +125,12 @@ class AllocatorRoutes {
         return code == 503 ? later_reply(reason) : text_reply(code, reason + "\n");
     }
 
-    static ListRequest request_of(const AllocationViewPtr& view, const std::string& collector,
+    static ListRequest request_of(const ServedJob& job, const AllocationViewPtr& view,
+                                  const std::string& collector,
                                   const HttpServer::Request& request) {
-        ListRequest wanted{ListForm::collector, {}, patience_of(request)};
+        ListRequest wanted;
+        wanted.form = ListForm::collector;
+        wanted.patience = std::min(job.options().hold, patience_of(request));
         wanted.selection.division.collectors = view;
         wanted.selection.collector = collector;
         return wanted;
@@ -137,7 +141,7 @@ class AllocatorRoutes {
         Reader reader{std::string(request.header(field::if_none_match)),
                       std::string(request.header(field::accept_encoding))};
         job.get(
-            request_of(view, collector, request),
+            request_of(job, view, collector, request),
             [&metrics = metrics_, reader = std::move(reader), respond](const ListAnswer& answer) {
                 HttpServer::Reply reply =
                     answer.body ? list_reply(*answer.body, reader) : later_reply(answer.refusal);
@@ -173,8 +177,8 @@ class AllocatorRoutes {
                 });
             }
         };
-        Gathering::next(std::make_shared<Gathering>(
-            Gathering{name, job.shared_from_this(), view, request_of(view, {}, request), respond}));
+        Gathering::next(std::make_shared<Gathering>(Gathering{
+            name, job.shared_from_this(), view, request_of(job, view, {}, request), respond}));
     }
 
     const Allocator& allocator_;

@@ -80,6 +80,21 @@ void write_consumers(Writer& out, const Consumers& consumers) {
     out.value(consumers.dropped());
 }
 
+void write_watches(Writer& out, const BridgeMetrics& metrics) {
+    out.metric("watch_readers", "gauge", "Readers of streams.");
+    out.value(metrics.watch_readers);
+    out.metric("watch_events_total", "counter", "Events that readers of streams were sent.");
+    out.value(metrics.watch_fulls, "type=\"full\"");
+    out.value(metrics.watch_diffs, "type=\"diff\"");
+}
+
+void write_files(Writer& out, const FileMetrics& files) {
+    out.metric("file_writes_total", "counter", "Files of lists that were replaced.");
+    out.value(files.writes);
+    out.metric("file_errors_total", "counter", "Files of lists that could not be replaced.");
+    out.value(files.errors);
+}
+
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
     for (const auto& [name, job] : jobs) {
@@ -98,7 +113,7 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("oldest_incomplete_job_seconds", "gauge",
                "How long the oldest of the jobs that are not complete has been there.");
     out.seconds(oldest);
-    out.metric("held_requests", "gauge", "Requests that wait for the first complete list.");
+    out.metric("held_requests", "gauge", "Requests that wait for a list.");
     for (const auto& [name, job] : jobs) out.value(job.held, "job=" + quoted(name));
 }
 
@@ -132,6 +147,8 @@ std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, Jo
     write_polls(out, metrics);
     write_lists(out, metrics.lists);
     write_consumers(out, metrics.consumers);
+    write_watches(out, metrics);
+    write_files(out, metrics.files);
     write_jobs(out, jobs);
     return std::move(out).text();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "consumers.hpp"
+#include "file_metrics.hpp"
 #include "listed_target.hpp"
 #include "listing.hpp"
 #include "served_job.hpp"
@@ -24,6 +25,10 @@ struct BridgeMetrics {
     std::atomic<std::uint64_t> sent_bytes{0};    ///< bodies of lists, as they were sent
     ListMetrics lists{};
     Consumers consumers{};
+    std::atomic<std::uint64_t> watch_readers{0};  ///< of streams, now
+    std::atomic<std::uint64_t> watch_fulls{0};    ///< whole lists that they were sent
+    std::atomic<std::uint64_t> watch_diffs{0};    ///< and diffs
+    FileMetrics files{};
 
     /// \param code  one of `codes`
     void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;
@@ -32,7 +37,7 @@ struct BridgeMetrics {
 /// How a job is doing.
 struct JobMetrics {
     TargetCounts targets;
-    std::size_t held = 0;  ///< requests that wait for its first complete list
+    std::size_t held = 0;  ///< requests that wait for a list
     bool complete = false;
     double incomplete_seconds = 0;  ///< for how long it has waited for that
     bool unconfirmed = false;       ///< has targets of before a restart

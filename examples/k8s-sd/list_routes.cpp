@@ -1,11 +1,15 @@
 #include "list_routes.hpp"
 
 #include "selection.hpp"
+#include "sent_lists.hpp"
 #include "support/http_message.hpp"
 #include "support/option_values.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -30,6 +34,30 @@ std::optional<double> interval_of(const HttpServer::Request& request) {
     return interval;
 }
 
+/// No reader waits longer for a list to change.
+constexpr std::chrono::seconds longest_wait{300};
+/// Of a reader that waits; longer ones are no tags of ours.
+constexpr std::size_t longest_tags = 256;
+
+/// How a reader waits, if it does.
+struct Waiting {
+    std::optional<std::chrono::seconds> preferred{};  ///< a long poll
+    bool held = false;                                ///< `hold=1`
+    std::uint64_t connection = 0;
+    std::string target{};
+};
+
+std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& request) {
+    const auto [begin, end] = request.headers.equal_range(field::prefer);
+    for (auto it = begin; it != end; ++it) {
+        const auto value = it->value();
+        if (const auto wait = support::preferred_wait({value.data(), value.size()})) {
+            return std::min(*wait, longest_wait);
+        }
+    }
+    return std::nullopt;
+}
+
 /// The lists of the jobs.
 class ListRoutes {
  public:
@@ -45,7 +73,8 @@ class ListRoutes {
         }
         ListRequest request{relabelled ? ListForm::relabelled : ListForm::discovered,
                             {},
-                            patience_of(asked.request)};
+                            std::min(job->options().hold, patience_of(asked.request))};
+        Waiting waiting;
         try {
             const ListQuery query = read_list_query(asked.query);
             if (query.urls && !relabelled) {
@@ -53,6 +82,7 @@ class ListRoutes {
             }
             request.selection = query.selection;
             if (query.urls) request.form = ListForm::urls;
+            waiting.held = query.hold;
         } catch (const BadRequest& e) {
             metrics_.count_poll(request.form, 400, 0);
             ListPoll poll = poll_of(asked, request.form);
@@ -60,7 +90,8 @@ class ListRoutes {
             metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
             return respond(text_reply(400, std::string(e.what()) + "\n"));
         }
-        get(*job, request, asked, respond);
+        wait(request, waiting, asked.request);
+        get(*job, request, asked, std::move(waiting), respond);
     }
 
  private:
@@ -78,15 +109,44 @@ class ListRoutes {
                 .interval = interval_of(request)};
     }
 
+    /// How long the reader waits for another list, and than which.
+    void wait(ListRequest& request, Waiting& waiting, const HttpServer::Request& asked) const {
+        const auto tags = asked.header(field::if_none_match);
+        waiting.preferred = preferred_wait(asked);
+        if (waiting.preferred) {
+            request.patience =
+                std::min<std::chrono::nanoseconds>(request.patience, *waiting.preferred);
+        }
+        if (waiting.preferred && !tags.empty() && tags.size() <= longest_tags) {
+            request.known = tags;
+            request.wait = *waiting.preferred;
+        } else if (waiting.held) {
+            waiting.connection = asked.client.connection;
+            (waiting.target.append(asked.path) += '?').append(asked.query);
+            request.known = sent_->last(waiting.connection, waiting.target);
+            request.wait = std::min<std::chrono::nanoseconds>(patience_of(asked), longest_wait);
+        }
+    }
+
     void get(ServedJob& job, const ListRequest& request, const HttpRoutes::Asked& asked,
-             const HttpServer::Respond& respond) const {
+             Waiting waiting, const HttpServer::Respond& respond) const {
         const HttpServer::Request& headers = asked.request;
         Reader reader{std::string(headers.header(field::if_none_match)),
                       std::string(headers.header(field::accept_encoding))};
-        job.get(request, [&metrics = metrics_, form = request.form, reader = std::move(reader),
+        job.get(request, [&metrics = metrics_, sent = sent_, form = request.form,
+                          reader = std::move(reader), waiting = std::move(waiting),
                           poll = poll_of(asked, request.form), respond](const ListAnswer& answer) {
+            // Who may not wait must not ask again at once.
+            const bool later = !answer.body || (waiting.preferred && answer.why == Refusal::limit);
             HttpServer::Reply reply =
-                answer.body ? list_reply(*answer.body, reader) : later_reply(answer.refusal);
+                later ? later_reply(answer.refusal) : list_reply(*answer.body, reader);
+            if (waiting.preferred && !later) {
+                reply.headers.emplace_back(field::preference_applied,
+                                           "wait=" + std::to_string(waiting.preferred->count()));
+            }
+            if (waiting.held && !later) {
+                sent->sent(waiting.connection, waiting.target, answer.body->tag());
+            }
             const bool sends_list = reply.status == 200;
             metrics.count_poll(form, reply.status, sends_list ? reply.body->size() : 0);
             ListPoll answered = poll;
@@ -98,8 +158,11 @@ class ListRoutes {
         });
     }
 
+    static constexpr std::size_t remembered_connections = 10'000;
+
     const ServedJobs& jobs_;
     BridgeMetrics& metrics_;
+    std::shared_ptr<SentLists> sent_ = std::make_shared<SentLists>(remembered_connections);
 };
 
 }  // namespace
@@ -122,8 +185,7 @@ HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {
     reply.headers = {{field::etag, gzip ? body.gzip_tag() : body.tag()},
                      {field::vary, "Accept-Encoding"},
                      {field::cache_control, "no-cache"}};
-    if (support::matches_tag(reader.if_none_match, body.tag()) ||
-        support::matches_tag(reader.if_none_match, body.gzip_tag())) {
+    if (is_known(body, reader.if_none_match)) {
         reply.status = 304;
         return reply;
     }

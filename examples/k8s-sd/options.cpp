@@ -134,6 +134,26 @@ support::Section access_options(Options& o) {
           [&](Text v) { o.access.hosts.push_back(v); }}}};
 }
 
+support::Section push_options(Options& o) {
+    return {"Tell changes",
+            {{"--write-dir", "DIR",
+              "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes",
+              support::text(o.write_folder)},
+             {"--write-list", "LIST",
+              "which one: targets (default), which is relabelled, or discovered",
+              [&](Text v) {
+                  o.write_form = support::one_of<ListForm>(
+                      v, {{"targets", ListForm::relabelled}, {"discovered", ListForm::discovered}});
+              }},
+             {"--max-watches", "N", "readers of /v1/watch; further ones get 503 (default 1000)",
+              [&](Text v) {
+                  o.serve.watch_readers = support::number(v, 1U, 1'000'000U, "1 to 1000000");
+              }},
+             {"--heartbeat", "SECONDS",
+              "how often a stream says that it is alive when nothing changes (default 15)",
+              [&](Text v) { o.serve.heartbeat = support::seconds(v); }}}};
+}
+
 support::Section server_options(Options& o) {
     support::Section section = support::server_options(
         o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
@@ -167,7 +187,8 @@ support::CommandLine command_line(Options& o) {
                      "Try it without a cluster:  k8s-sd --sim\n",
             .sections = {config_options(o), single, server_options(o),
                          support::credential_options(o.server), serve_options(o), access_options(o),
-                         support::warm_options(o.serve.warm_start), allocator_options(o.allocator)},
+                         push_options(o), support::warm_options(o.serve.warm_start),
+                         allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n",
             .prepare = prepare};
@@ -196,6 +217,9 @@ void check(const Options& o) {
     }
     if (o.access.require_client_cert && o.tls.client_ca.empty()) {
         throw UsageError("--tls-require-client-cert needs --tls-client-ca");
+    }
+    if (o.write_form && o.write_folder.empty()) {
+        throw UsageError("--write-list: says what --write-dir writes; give that, too");
     }
     if (o.sim || o.single_job || !o.config_file.empty()) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");

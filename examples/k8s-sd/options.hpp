@@ -9,6 +9,7 @@
 #include "support/tls_files.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace bridge {
@@ -31,6 +32,8 @@ struct Options {
     ServeOptions serve;
     AllocatorOptions allocator;
     std::string page_directory;  ///< empty: the page of the program
+    std::string write_folder;    ///< for a file of each job; empty: none
+    std::optional<ListForm> write_form;
     unsigned threads = 1;
 };
 

@@ -74,6 +74,10 @@ Program::Program(asio::io_context& io, Options options)
           strand_, listen_, guard_.protect(routes(jobs_, allocator_, metrics_, route_events())),
           possible(options_.http), guard_.tls())) {
     find_cluster();
+    if (!options_.write_folder.empty()) {
+        files_.emplace(options_.write_folder, options_.write_form.value_or(ListForm::relabelled),
+                       complain, metrics_.files);
+    }
     // What is wrong from the start is not to be waited for.
     if (!options_.config_file.empty()) {
         k8s_sd::load_scrape_configs(options_.config_file, config_options());
@@ -162,6 +166,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file) {
     }
     for (const std::string& problem : jobs_.apply(file)) complain(problem);
     for (const std::string& problem : allocator_.apply(file)) complain(problem);
+    if (files_) files_->follow(jobs_);
     // Nobody is told that there is no such job before it is known which there are.
     if (!std::exchange(configured_, true)) server_->start();
 }

@@ -4,6 +4,7 @@
 #include "bridge_metrics.hpp"
 #include "guard.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
+#include "list_files.hpp"
 #include "options.hpp"
 #include "routes.hpp"
 #include "served_jobs.hpp"
@@ -54,6 +55,7 @@ class Program {
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
     Allocator allocator_;
+    std::optional<ListFiles> files_;
     std::shared_ptr<support::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     std::vector<support::HttpServer::Respond> reloads_;  ///< who asked for one

@@ -10,6 +10,7 @@
 #include "ui_object_routes.hpp"
 #include "ui_relabel_routes.hpp"
 #include "ui_routes.hpp"
+#include "watch_routes.hpp"
 
 namespace bridge {
 
@@ -42,6 +43,7 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     add_health_routes(routes, jobs);
     add_fleet_routes(routes, jobs, metrics, questions);
     add_live_routes(routes, jobs, events.executor);
+    add_watch_routes(routes, jobs, metrics);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
         return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });

@@ -31,6 +31,7 @@ struct Given {
     std::optional<std::string> node;
     bool rest = false;
     bool urls = false;
+    bool hold = false;
 };
 
 using Read = std::function<void(Given&, const std::string&)>;
@@ -91,9 +92,14 @@ const std::vector<Parameter>& parameters() {
              require(v, "rendezvous");
              g.rest = true;
          }},
-        {"form", [](Given& g, const auto& v) {
+        {"form",
+         [](Given& g, const auto& v) {
              require(v, "urls");
              g.urls = true;
+         }},
+        {"hold", [](Given& g, const auto& v) {
+             require(v, "1");
+             g.hold = true;
          }}};
     return all;
 }
@@ -186,6 +192,7 @@ ListQuery read_list_query(const support::Query& query) {
     check(given);
     ListQuery result;
     result.urls = given.urls;
+    result.hold = given.hold;
     result.selection.division = {given.shards.value_or(0), given.replicas.value_or(1),
                                  given.node.has_value()};
     result.selection.shard = given.shard.value_or(0);

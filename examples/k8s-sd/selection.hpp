@@ -62,9 +62,10 @@ struct Selection {
 struct ListQuery {
     Selection selection{};
     bool urls = false;  ///< `form=urls`
+    bool hold = false;  ///< `hold=1`
 };
 
-/// Reads `shard`, `member`, `shards`, `replicas`, `node`, `rest` and `form`. \throws BadRequest
+/// Reads `shard`, `member`, `shards`, `replicas`, `node`, `rest`, `form` and `hold`. \throws BadRequest
 ListQuery read_list_query(const support::Query&);
 
 }  // namespace bridge

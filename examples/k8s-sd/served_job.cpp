@@ -2,7 +2,6 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <algorithm>
 #include <utility>
 
 namespace bridge {
@@ -23,6 +22,8 @@ ServedJob::ServedJob(const asio::any_io_executor& executor, k8s_sd::ScrapeConfig
       options_(options),
       why_incomplete_(std::move(why_incomplete)),
       targets_(std::move(config), options.lists, metrics, history),
+      readers_(options.held_requests,
+               std::chrono::duration_cast<WaitingReaders::Duration>(options.pace)),
       timer_(strand_) {}
 
 template <class Action>
@@ -60,7 +61,8 @@ void ServedJob::on_change() {
     dropped_ = counts.dropped;
     failed_ = counts.failed;
     complete_ = targets_.complete();
-    if (targets_.complete()) answer_held();
+    if (targets_.complete()) readers_.changed();
+    answer_waiting();
     forget_unused();
 }
 
@@ -75,9 +77,10 @@ void ServedJob::forget_unused() {
 void ServedJob::get(ListRequest request, OnList on_list) {
     asio::post(strand_, [self = shared_from_this(), request = std::move(request),
                          on_list = std::move(on_list)]() mutable {
-        if (self->stopped_) return on_list({{}, "the program is ending"});
-        if (self->targets_.complete()) return self->answer(request, on_list);
-        self->hold(std::move(request), std::move(on_list));
+        if (self->stopped_) return on_list({{}, *self->stopped_, Refusal::ended});
+        self->readers_.add(std::move(request), std::move(on_list), Clock::now(),
+                           [&](const ListRequest& asked) { return self->look(asked); });
+        self->answer_waiting();
     });
 }
 
@@ -85,57 +88,47 @@ void ServedJob::visit(std::function<void(JobTargets&)> look) {
     post([look = std::move(look)](ServedJob& job) { look(job.targets_); });
 }
 
-void ServedJob::answer(const ListRequest& request, const OnList& on_list) {
+/// What is to be answered now.
+ListAnswer ServedJob::look(const ListRequest& request) {
+    if (!targets_.complete()) {
+        if (stopped_) return {{}, *stopped_, Refusal::ended};
+        return {{}, why_incomplete_(), Refusal::incomplete};
+    }
     try {
-        on_list({targets_.body(request.form, request.selection, Clock::now()), {}});
+        auto body = targets_.body(request.form, request.selection, Clock::now());
+        if (stopped_) return {std::move(body), *stopped_, Refusal::ended};
+        return {std::move(body)};
     } catch (const LimitReached& e) {
-        on_list({{}, e.what()});
+        return {{}, e.what(), Refusal::limit};
     }
 }
 
-void ServedJob::hold(ListRequest request, OnList on_list) {
-    const auto time = std::min(options_.hold, request.patience);
-    if (time.count() <= 0 || held_.size() >= options_.held_requests) {
-        return on_list({{}, why_incomplete_()});
-    }
-    held_.push_back({std::move(request), std::move(on_list),
-                     Clock::now() + std::chrono::duration_cast<Clock::duration>(time)});
-    held_count_ = held_.size();
-    refuse_held_later();
+void ServedJob::answer_waiting() {
+    readers_.work(Clock::now(), [this](const ListRequest& request) { return look(request); });
+    held_count_ = readers_.size();
+    wake_later();
 }
 
-void ServedJob::answer_held() {
+void ServedJob::wake_later() {
+    const auto due = readers_.due();
+    if (due == wakes_) return;
+    wakes_ = due;
     timer_.cancel();
-    held_count_ = 0;
-    for (const Held& held : std::exchange(held_, {})) answer(held.request, held.on_list);
-}
-
-/// Those whose time is over.
-void ServedJob::refuse_held(Clock::time_point now, const std::string& reason) {
-    held_.remove_if([&](const Held& held) {
-        if (held.until > now) return false;
-        held.on_list({{}, reason});
-        return true;
-    });
-    held_count_ = held_.size();
-}
-
-void ServedJob::refuse_held_later() {
-    if (held_.empty()) return;
-    const auto by_time = [](const Held& a, const Held& b) { return a.until < b.until; };
-    timer_.expires_at(std::min_element(held_.begin(), held_.end(), by_time)->until);
+    if (!due) return;
+    timer_.expires_at(*due);
     timer_.async_wait([self = shared_from_this()](boost::system::error_code ec) {
-        if (ec) return;
-        self->refuse_held(Clock::now(), self->why_incomplete_());
-        self->refuse_held_later();
+        if (ec || self->stopped_) return;
+        self->wakes_.reset();
+        self->answer_waiting();
     });
 }
 
-void ServedJob::stop() {
-    post([](ServedJob& job) {
-        job.stopped_ = true;
+void ServedJob::stop(std::string reason) {
+    post([reason = std::move(reason)](ServedJob& job) mutable {
+        job.stopped_ = std::move(reason);
         job.timer_.cancel();
-        job.refuse_held(Clock::time_point::max(), "the program is ending");
+        job.readers_.end([&](const ListRequest& request) { return job.look(request); });
+        job.held_count_ = 0;
     });
 }
 

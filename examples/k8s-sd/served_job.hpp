@@ -2,6 +2,8 @@
 
 #include "job_targets.hpp"
 #include "k8s_sd/warm_start.hpp"
+#include "list_request.hpp"
+#include "waiting_readers.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -9,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,21 +25,11 @@ struct ServeOptions {
     std::chrono::nanoseconds hold = std::chrono::seconds(20);
     std::size_t held_requests = 10'000;  ///< of one job
     k8s_sd::WarmStart warm_start{};      ///< targets over restarts; none by default
+    /// While readers wait, lists that change all the time are put together this often at most.
+    std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
+    std::size_t watch_readers = 1'000;                              ///< of streams, in all
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
 };
-
-/// What a reader asks of a job.
-struct ListRequest {
-    ListForm form = ListForm::discovered;
-    Selection selection{};
-    std::chrono::nanoseconds patience{};  ///< how long the reader waits for an answer
-};
-
-/// A list, or why there is none.
-struct ListAnswer {
-    ListBodyPtr body{};
-    std::string refusal{};  ///< in words, where there is no body
-};
-using OnList = std::function<void(const ListAnswer&)>;
 
 /// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
 /// them. The functions may be called in any thread; those that change something only post.
@@ -54,44 +45,39 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     void reload(k8s_sd::ScrapeConfig, std::vector<k8s_sd::ProviderId> providers);
     void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
     void apply(k8s_sd::JobDiff);
-    /// Answers, now or when the targets are complete, or refuses.
+    /// Answers as soon as the targets are complete and the list is one that the reader does not
+    /// know, or when the reader's time is over.
     void get(ListRequest, OnList);
     /// Runs a function that looks at the targets, complete or not, on the job's strand; not if the
     /// job ends before.
     void visit(std::function<void(JobTargets&)>);
-    /// Refuses who waits, and ends everything.
-    void stop();
+    /// Answers who waits, and ends everything. \param reason  in words
+    void stop(std::string reason);
 
     /// Whether lists are served.
     bool complete() const noexcept { return complete_; }
     /// As of the last diff.
     TargetCounts counts() const noexcept;
     std::size_t held() const noexcept { return held_count_; }
+    const ServeOptions& options() const noexcept { return options_; }
 
  private:
-    struct Held {
-        ListRequest request;
-        OnList on_list;
-        std::chrono::steady_clock::time_point until;
-    };
-
     template <class Action>
     void post(Action);
     void on_change();
     void forget_unused();
-    void answer(const ListRequest&, const OnList&);
-    void hold(ListRequest, OnList);
-    void answer_held();
-    void refuse_held(std::chrono::steady_clock::time_point now, const std::string& reason);
-    void refuse_held_later();
+    ListAnswer look(const ListRequest&);
+    void answer_waiting();
+    void wake_later();
 
     const boost::asio::any_io_executor strand_;
     const ServeOptions options_;
     const std::function<std::string()> why_incomplete_;
     JobTargets targets_;
-    std::list<Held> held_;
+    WaitingReaders readers_;
     boost::asio::steady_timer timer_;
-    bool stopped_ = false;
+    std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
+    std::optional<std::string> stopped_;              ///< why
     std::chrono::steady_clock::time_point swept_{};
     // For other threads.
     std::atomic<bool> complete_ = false;

@@ -87,8 +87,8 @@ void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
 void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
     std::erase_if(jobs_, [&](const auto& job) {
         if (names.contains(job.first)) return false;
-        job.second.job->stop();
         history_.forget(job.first);
+        job.second.job->stop("the configuration has no such job any more");
         return true;
     });
 }
@@ -166,7 +166,7 @@ std::map<std::string, JobMetrics> ServedJobs::metrics() const {
 
 void ServedJobs::stop() {
     manager_.cancel();
-    for (const auto& [name, entry] : jobs_) entry.job->stop();
+    for (const auto& [name, entry] : jobs_) entry.job->stop("the program is ending");
     jobs_.clear();
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <system_error>
 
 namespace support {
 
@@ -101,6 +103,21 @@ bool matches_tag(std::string_view if_none_match, std::string_view tag) {
         if (one == tag) return true;
     }
     return false;
+}
+
+std::optional<std::chrono::seconds> preferred_wait(std::string_view prefer) {
+    while (!prefer.empty()) {
+        std::string_view parameters = take_until(prefer, ',');
+        std::string_view value = trimmed(take_until(parameters, ';'));
+        if (!boost::beast::iequals(trimmed(take_until(value, '=')), "wait")) continue;
+        value = trimmed(value);
+        std::uint32_t seconds = 0;
+        const char* end = value.data() + value.size();
+        const auto [last, error] = std::from_chars(value.data(), end, seconds);
+        if (error == std::errc{} && last == end) return std::chrono::seconds(seconds);
+        return std::nullopt;
+    }
+    return std::nullopt;
 }
 
 }  // namespace support

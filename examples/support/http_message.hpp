@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,5 +27,9 @@ bool accepts_coding(std::string_view accept_encoding, std::string_view coding);
 
 /// Whether one of the tags in If-None-Match is this one, `"abc"`, be it weak or not.
 bool matches_tag(std::string_view if_none_match, std::string_view tag);
+
+/// What "respond-async, wait=10" says of how long the client likes to wait (RFC 7240).
+/// \param prefer  the header
+std::optional<std::chrono::seconds> preferred_wait(std::string_view prefer);
 
 }  // namespace support

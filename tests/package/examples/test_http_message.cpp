@@ -1,6 +1,7 @@
 #include "support/http_message.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <string>
 
 using support::accepts_coding;
@@ -38,4 +39,16 @@ TEST_CASE("matches_tag: weak tags and lists match, too") {
         CHECK(matches_tag(yes, "\"a\""));
     for (const char* no : {"", "a", "\"b\"", "\"aa\"", "\"a"})
         CHECK_FALSE(matches_tag(no, "\"a\""));
+}
+
+TEST_CASE("preferred_wait: is found among other preferences, and is a whole number of seconds") {
+    using std::chrono::seconds;
+    CHECK(support::preferred_wait("wait=10") == seconds(10));
+    CHECK(support::preferred_wait("respond-async, Wait = 7 ; x=y") == seconds(7));
+    CHECK(support::preferred_wait("wait=4294967295") == seconds(4'294'967'295));
+    for (const char* none : {"", "respond-async", "wait", "wait=", "wait=-1", "wait=1.5",
+                             "wait=4294967296", "wait=10s", "await=3", ",;,=,"}) {
+        INFO(none);
+        CHECK_FALSE(support::preferred_wait(none));
+    }
 }

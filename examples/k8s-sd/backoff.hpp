@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace bridge {
+
+/// How long to wait before something is tried again: a second, then twice as long each time, to a
+/// minute; less by chance, so that many do not try at one time.
+class Backoff {
+ public:
+    explicit Backoff(unsigned seed) : random_(seed) {}
+
+    std::chrono::milliseconds next() {
+        const auto wait = next_;
+        next_ = std::min(next_ * 2, most);
+        return std::chrono::milliseconds(
+            std::uniform_int_distribution<std::chrono::milliseconds::rep>(wait.count() / 2,
+                                                                          wait.count())(random_));
+    }
+    void reset() { next_ = first; }
+
+ private:
+    static constexpr std::chrono::milliseconds first{1'000};
+    static constexpr std::chrono::milliseconds most{60'000};
+
+    std::minstd_rand random_;
+    std::chrono::milliseconds next_ = first;
+};
+
+}  // namespace bridge

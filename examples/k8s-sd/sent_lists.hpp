@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+/// Which list was last sent on each connection. Thread-safe.
+class SentLists {
+ public:
+    /// \param most  connections that are remembered; the oldest ones are forgotten
+    explicit SentLists(std::size_t most) : most_(most) {}
+
+    /// The tag; empty if the last answer was to another target, or is forgotten.
+    std::string last(std::uint64_t connection, std::string_view target) const;
+    /// \param target  of the request, which may be long
+    void sent(std::uint64_t connection, std::string_view target, std::string tag);
+
+ private:
+    struct Sent {
+        std::size_t target = 0;  ///< a hash
+        std::string tag;
+    };
+
+    const std::size_t most_;
+    mutable std::mutex mutex_;
+    std::map<std::uint64_t, Sent> sent_;
+};
+
+}  // namespace bridge

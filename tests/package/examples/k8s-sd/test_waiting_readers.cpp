@@ -1,0 +1,180 @@
+#include "waiting_readers.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+using bridge::is_known;
+using bridge::ListAnswer;
+using bridge::ListBody;
+using bridge::ListRequest;
+using bridge::Refusal;
+using bridge::WaitingReaders;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A job with one list, and a clock that stands still.
+class Waiters {
+ public:
+    explicit Waiters(std::size_t most = 10) : readers(most, 100ms) {}
+
+    void put(const std::string& text) {
+        list = std::make_shared<const ListBody>(text);
+        readers.changed();
+        work();
+    }
+    /// \returns the number of the reader
+    std::size_t ask(const std::string& known = "", std::chrono::seconds wait = 0s,
+                    std::chrono::seconds patience = 0s) {
+        answers.emplace_back();
+        const std::size_t number = answers.size() - 1;
+        readers.add(
+            {.patience = patience, .known = known, .wait = wait},
+            [this, number](const ListAnswer& answer) { answers[number].push_back(answer); }, now,
+            [this](const ListRequest& request) { return look(request); });
+        return number;
+    }
+    void work() {
+        readers.work(now, [this](const ListRequest& request) { return look(request); });
+    }
+    ListAnswer look(const ListRequest&) {
+        if (list != seen) ++bodies;
+        seen = list;
+        if (list) return {list};
+        return {{}, "not yet", Refusal::incomplete};
+    }
+    /// What a reader was told, "?" if nothing.
+    std::string told(std::size_t number) const {
+        if (answers[number].empty()) return "?";
+        CHECK(answers[number].size() == 1);
+        const ListAnswer& answer = answers[number][0];
+        return answer.body ? *answer.body->bytes() : answer.refusal;
+    }
+
+    WaitingReaders::TimePoint now{1h};
+    WaitingReaders readers;
+    bridge::ListBodyPtr list;
+    bridge::ListBodyPtr seen;
+    std::size_t bodies = 0;  ///< that were put together
+    std::vector<std::vector<ListAnswer>> answers;
+};
+
+}  // namespace
+
+TEST_CASE("WaitingReaders: the first complete list answers who waited for it") {
+    Waiters job;
+    const auto reader = job.ask("", 0s, 20s);
+    CHECK(job.told(reader) == "?");
+    CHECK(job.readers.due() == job.now + 20s);
+    job.put("a");
+    CHECK(job.told(reader) == "a");
+    CHECK_FALSE(job.readers.due());
+}
+
+TEST_CASE("WaitingReaders: the patience for a first list ends with the reason") {
+    Waiters job;
+    const auto reader = job.ask("", 100s, 20s);
+    CHECK(job.told(job.ask()) == "not yet");
+    job.now += 20s;
+    job.work();
+    CHECK(job.told(reader) == "not yet");
+    CHECK(job.readers.size() == 0);
+}
+
+TEST_CASE("WaitingReaders: who knows the list waits for another one") {
+    Waiters job;
+    job.put("a");
+    const auto reader = job.ask(job.list->tag(), 10s);
+    const auto compressed = job.ask("\"x\", W/" + job.list->gzip_tag(), 10s);
+    CHECK(job.told(job.ask("\"other\"", 10s)) == "a");
+    CHECK(job.told(job.ask(job.list->tag())) == "a");
+    CHECK(job.told(reader) == "?");
+    job.now += 1s;
+    job.put("b");
+    CHECK(job.told(reader) == "b");
+    CHECK(job.told(compressed) == "b");
+}
+
+TEST_CASE("WaitingReaders: when nothing changes in time the known list is the answer") {
+    Waiters job;
+    job.put("a");
+    const auto reader = job.ask(job.list->tag(), 10s);
+    job.now += 9s;
+    job.work();
+    CHECK(job.told(reader) == "?");
+    job.now += 1s;
+    job.work();
+    CHECK(job.told(reader) == "a");
+}
+
+TEST_CASE("WaitingReaders: a change that changes back wakes nobody") {
+    Waiters job;
+    job.put("a");
+    const auto reader = job.ask(job.list->tag(), 10s);
+    job.now += 1s;
+    job.put("a");
+    CHECK(job.told(reader) == "?");
+}
+
+TEST_CASE("WaitingReaders: lists that change all the time are put together at a pace") {
+    Waiters job;
+    job.put("0");
+    const std::string first = job.list->tag();
+    auto reader = job.ask(first, 100s);
+    job.bodies = 0;
+    std::string last = first;
+    for (int i = 1; i <= 1000; ++i) {
+        job.now += 1ms;
+        job.put(std::to_string(i));
+        if (job.told(reader) == "?") continue;
+        // A reader that asks again at once.
+        last = job.answers[reader][0].body->tag();
+        reader = job.ask(last, 100s);
+    }
+    CHECK(job.bodies <= 11);
+    CHECK(job.bodies >= 9);
+    // What came last is told after the pace.
+    REQUIRE(job.readers.due());
+    CHECK(*job.readers.due() <= job.now + 100ms);
+    job.now += 100ms;
+    job.work();
+    CHECK(job.told(reader) == "1000");
+}
+
+TEST_CASE("WaitingReaders: who does not wait is answered whatever the pace") {
+    Waiters job;
+    job.put("a");
+    const auto waiting = job.ask(job.list->tag(), 10s);
+    job.now += 1s;
+    job.put("b");
+    job.put("c");
+    CHECK(job.told(waiting) == "b");
+    CHECK(job.told(job.ask()) == "c");
+    CHECK(job.told(job.ask("", 10s)) == "c");
+}
+
+TEST_CASE("WaitingReaders: above the limit nobody waits") {
+    Waiters job(1);
+    job.put("a");
+    const auto first = job.ask(job.list->tag(), 10s);
+    const auto second = job.ask(job.list->tag(), 10s);
+    CHECK(job.told(first) == "?");
+    REQUIRE(job.answers[second].size() == 1);
+    CHECK(job.answers[second][0].why == Refusal::limit);
+    CHECK(job.answers[second][0].refusal ==
+          "1 requests wait for lists of the job, which is the limit");
+    CHECK(job.told(job.ask("\"other\"", 10s)) == "a");
+}
+
+TEST_CASE("WaitingReaders: at the end all are answered") {
+    Waiters job;
+    job.put("a");
+    const auto reader = job.ask(job.list->tag(), 10s);
+    job.readers.end([&](const ListRequest& request) { return job.look(request); });
+    CHECK(job.told(reader) == "a");
+    CHECK_FALSE(job.readers.due());
+}
