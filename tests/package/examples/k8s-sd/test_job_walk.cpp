@@ -63,9 +63,9 @@ TEST_CASE("walk: ends where nothing of the other jobs is needed") {
 
 TEST_CASE("walk: a job that has ended, or ends meanwhile, holds nobody up") {
     WalkedJobs jobs({"a", "b", "c", "d"});
-    jobs.jobs[1].second->stop();
+    jobs.jobs[1].second->stop("gone");
     CHECK(jobs.walk_all([&](const std::string& job) {
-                  if (job == "c") jobs.jobs[2].second->stop();
+                  if (job == "c") jobs.jobs[2].second->stop("gone");
                   return job == "c" ? Walk::again : Walk::next;
               })
               .ends_with("d"));
