@@ -161,7 +161,7 @@ class AllocatorRoutes {
             AllocationViewPtr view;
             ListRequest request;
             HttpServer::Respond respond;
-            std::vector<ListBodyPtr> lists{};
+            std::vector<ListBodyPtr> lists;
 
             static void next(const std::shared_ptr<Gathering>& self) {
                 const auto& members = self->view->present().members();
@@ -177,8 +177,13 @@ class AllocatorRoutes {
                 });
             }
         };
-        Gathering::next(std::make_shared<Gathering>(Gathering{
-            name, job.shared_from_this(), view, request_of(job, view, {}, request), respond}));
+        const auto gathering = std::make_shared<Gathering>();
+        gathering->job = name;
+        gathering->served = job.shared_from_this();
+        gathering->view = view;
+        gathering->request = request_of(job, view, {}, request);
+        gathering->respond = respond;
+        Gathering::next(gathering);
     }
 
     const Allocator& allocator_;

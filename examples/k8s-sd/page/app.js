@@ -193,7 +193,7 @@ function targetRow(row, { withJob = true } = {}) {
     row.reason ? el("div", { class: "reason" }, foreign(row.reason, 240)) : null),
   el("td", {}, foreign(row.object ?? "", 120),
     row.node ? el("div", { class: "soft" }, "on ", foreign(row.node, 80)) : null),
-  withJob ? el("td", {}, foreign(row.job, 80)) : null,
+  withJob ? el("td", { class: "job" }, foreign(row.job, 80)) : null,
   el("td", {}, labelChips(row.labels)));
 }
 
@@ -523,7 +523,7 @@ function follow(on) {
 function memberTable(members, job, shards) {
   const most = Math.max(1, ...members.map((member) => member.targets));
   return el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Shard"),
-    el("th", { scope: "col", class: "number" }, "Targets"), el("th", { scope: "col" }, ""),
+    el("th", { scope: "col", class: "number" }, "Targets"), el("th", { scope: "col", class: "wide" }, ""),
     el("th", { scope: "col" }, "List"))),
   el("tbody", {}, members.slice(0, 256).map((member) => {
     const meter = el("div", { class: "meter" });
