@@ -166,7 +166,8 @@ async function show() {
     if (mine === running) notice("");
   } catch (error) {
     if (error.name === "AbortError" || mine !== running) return;
-    notice(error.message);
+    const at = error.body?.at === undefined ? "" : ` (at character ${error.body.at + 1})`;
+    notice(error.message + at);
   }
 }
 
@@ -233,13 +234,7 @@ async function showTargets(main) {
   const wanted = { q: get("q"), after: get("after"), limit: get("limit", "50"), facets: 1 };
   for (const name of filters) wanted[name] = get(name);
   const focused = document.activeElement?.id === "query" ? document.activeElement : null;
-  let answer;
-  try {
-    answer = await ask("api/ui/targets", wanted);
-  } catch (error) {
-    if (error.body?.at === undefined || !focused) throw error;
-    return notice(`${error.message}, at ${error.body.at + 1}`);
-  }
+  const answer = await ask("api/ui/targets", wanted);
   const input = focused ?? el("input", {
     id: "query", class: "grow", type: "search", spellcheck: "false", autocomplete: "off",
     "aria-label": "Search targets",
@@ -273,7 +268,10 @@ async function showTargets(main) {
     main.replaceChildren(el("div", { class: "bar" }, input),
       el("div", { class: "columns", id: "columns" }, aside, results));
   }
-  if (answer.building) setTimeout(() => { if (viewName() === "targets" && !get("id")) show(); }, 500);
+  if (jobs.some((job) => !job.complete)) await loadJobs();
+  if (answer.building || jobs.some((job) => !job.complete)) {
+    setTimeout(() => { if (viewName() === "targets" && !get("id")) show(); }, 500);
+  }
 }
 
 function debounced(action) {

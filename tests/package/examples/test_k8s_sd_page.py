@@ -23,7 +23,7 @@ HOSTILE = json.dumps({"scrape_configs": [{"job_name": "hostile <b>job</b>", "sta
         "script": "</script><script>document.title='owned'</script>",
         "bidi": BIDI, "long": "x" * 262144,
         "link": "javascript:document.title='owned'"}},
-    {"targets": ["10.0.0.2/x"], "labels": {"why": "a path is no address"}}]}]})
+    {"targets": ["10.0.0.2:80"], "labels": {"other": "one"}}]}]})
 MANY = json.dumps({"scrape_configs": [{"job_name": "many", "static_configs": [
     {"targets": [f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}:9100" for i in range(150_000)],
      "labels": {"team": "red"}}]}]})
@@ -95,7 +95,8 @@ class Page(unittest.TestCase):
                       "row => row.innerText.includes('cart'))")
             self.assertEqual(page.js("document.activeElement.id"), "query")
             page.type(' x=~"("')
-            page.wait("!byId('notice').hidden")
+            page.wait("byId('notice').innerText.includes('at character')")
+            page.complaints = [one for one in page.complaints if "400" not in str(one)]
             page.open(f"http://127.0.0.1:{server.port}/?state=dropped")
             page.wait(ROWS + " > 5")
             self.assertTrue(page.js("[...document.querySelectorAll('.reason')].some("
@@ -138,11 +139,14 @@ class Page(unittest.TestCase):
 
     def test_why_an_object_is_no_target(self):
         with serving("--sim") as server, self.page(server, "/?view=find") as page:
+            server.wait_for("/readyz", 200)
+            dropped = json.loads(server.ask("/api/ui/targets?state=dropped&q=frontend")[2])
+            pod = dropped["rows"][0]["object"]
             page.wait("byId('query')")
-            page.js("byId('query').value = 'frontend'; byId('query').form.requestSubmit()")
+            page.js(f"byId('query').value = '{pod}'; byId('query').form.requestSubmit()")
             page.wait("document.querySelectorAll('.card').length > 1")
             text = page.js("byId('main').innerText")
-            self.assertIn("pod/shop/frontend", text)
+            self.assertIn(pod, text)
             self.assertIn("rule 1: keep if __meta_kubernetes_pod_container_port_name", text)
             self.picture(page, "find")
             page.js("byId('query').value = 'pod/no/such'; byId('query').form.requestSubmit()")
@@ -163,7 +167,7 @@ class Page(unittest.TestCase):
             self.picture(page, "laboratory")
             page.js("byId('rules').value = '- {action: dorp}'")
             page.click("#run")
-            page.wait("byId('result').innerText.includes('dorp')")
+            page.wait("byId('result').innerText.includes('rules:1')")
             self.assertTrue(before)
             self.assertTrue(server.targets("/sd/pods/targets"))
             page.complaints = [one for one in page.complaints if "400" not in str(one)]
