@@ -117,7 +117,8 @@ support::CommandLine command_line(Options& o) {
             .about = "Discovers the targets of a Kubernetes cluster, once for all agents, and "
                      "serves them over HTTP\nfor http_sd_configs of Prometheus, vmagent and "
                      "others.\n\n"
-                     "Try it without a cluster:  k8s-sd --sim\n",
+                     "Try it without a cluster:  k8s-sd --sim\n"
+                     "Keep lists in files beside an agent:  k8s-sd follow --help\n",
             .sections = {config_options(o), single, server_options(o),
                          support::credential_options(o.server), serve_options(o), push_options(o)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
