@@ -1,14 +1,19 @@
 // One process discovers for a whole fleet of agents, in whatever language they are, and serves
 // lists of targets over HTTP. See docs/k8s-sd.md.
 
+#include "follow_main.hpp"
 #include "options.hpp"
 #include "program.hpp"
 #include "support/command_line.hpp"
 #include "support/threads.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <string_view>
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "follow") {
+        return bridge::run_follow(argc - 1, argv + 1);
+    }
     bridge::Options options;
     return support::run_program(bridge::command_line(options), argc, argv, [&] {
         check(options);

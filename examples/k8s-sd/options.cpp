@@ -184,7 +184,8 @@ support::CommandLine command_line(Options& o) {
             .about = "Discovers the targets of a Kubernetes cluster, once for all agents, and "
                      "serves them over HTTP\nfor http_sd_configs of Prometheus, vmagent and "
                      "others.\n\n"
-                     "Try it without a cluster:  k8s-sd --sim\n",
+                     "Try it without a cluster:  k8s-sd --sim\n"
+                     "Keep lists in files beside an agent:  k8s-sd follow --help\n",
             .sections = {config_options(o), single, server_options(o),
                          support::credential_options(o.server), serve_options(o), access_options(o),
                          push_options(o), support::warm_options(o.serve.warm_start),

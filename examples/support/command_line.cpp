@@ -50,7 +50,7 @@ const Option& find_option(const std::vector<const Option*>& options, std::string
 /// What the arguments say, before anything of it is set.
 struct Given {
     std::vector<GivenOption> options;
-    std::optional<std::string> positional;
+    std::vector<std::string> positional;
 
     bool has(const Option& option) const {
         return std::any_of(options.begin(), options.end(),
@@ -96,10 +96,11 @@ class Reader {
         }
     }
     void read_positional(const std::string& text) {
-        if (command_.positional.name.empty() || given_.positional) {
+        const bool enough = !given_.positional.empty() && !command_.positional.many;
+        if (command_.positional.name.empty() || enough) {
             throw UsageError("unexpected argument " + text + "; --help lists the options");
         }
-        given_.positional = text;
+        given_.positional.push_back(text);
     }
 
     const CommandLine& command_;
@@ -121,7 +122,7 @@ void check_required(const CommandLine& command, const Given& given) {
 void set(const CommandLine& command, const Given& given) {
     if (command.prepare) command.prepare(given.options);
     for (const GivenOption& option : given.options) option.set();
-    if (given.positional) command.positional.set(*given.positional);
+    for (const std::string& text : given.positional) command.positional.set(text);
     check_required(command, given);
 }
 

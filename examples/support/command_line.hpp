@@ -40,11 +40,12 @@ struct Section {
     std::vector<Option> options;
 };
 
-/// The argument without a name, of which there may be one.
+/// The argument without a name.
 struct Positional {
     std::string name;  ///< "URL"; empty: there is none
     std::string help;
     Setter set;
+    bool many = false;  ///< there may be more than one
 };
 
 /// An option of the command line, with its value.

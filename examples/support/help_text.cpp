@@ -49,6 +49,7 @@ std::string usage(const CommandLine& command) {
     }
     text += " [OPTION]...";
     if (!command.positional.name.empty()) text += " [" + command.positional.name + "]";
+    if (command.positional.many) text += "...";
     return text + '\n';
 }
 

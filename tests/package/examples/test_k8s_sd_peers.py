@@ -101,6 +101,7 @@ def peer(name, config):
             "vmagent": ["-promscrape.config=" + path, "-httpListenAddr=" + address,
                         "-remoteWrite.url=http://127.0.0.1:1", "-promscrape.httpSDCheckInterval=1s",
                         f"-remoteWrite.tmpDataPath={folder}/data",
+                        "-promscrape.fileSDCheckInterval=1s",
                         "-promscrape.kubernetesSDCheckInterval=1s"]}[name]
         process = subprocess.Popen([program(name), *command], env=environment(),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -3,15 +3,20 @@
 import concurrent.futures
 import contextlib
 import http.client
+import http.server
 import json
 import os
+import queue
 import signal
 import socket
+import ssl
+import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
-from harness import PATIENCE, run
+from harness import PATIENCE, run, running
 from test_k8s_sd import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
 
 # A change of it is much shorter than the list.
@@ -373,7 +378,9 @@ def content(folder, name):
 
 
 def wait_for_file(folder, name, wanted):
-    """wanted: a predicate of its content"""
+    """wanted: its content, or a predicate of that"""
+    if not callable(wanted):
+        return wait_for_file(folder, name, lambda text: text == wanted)
     end = time.monotonic() + PATIENCE
     while not wanted(content(folder, name)):
         assert time.monotonic() < end, content(folder, name)
@@ -399,7 +406,7 @@ class WrittenFiles(unittest.TestCase):
         with serving_file(STATIC + JOBS.split(":\n", 1)[1], "--sim", "--write-dir", self.folder,
                           "--write-list", "discovered") as (server, path):
             wait_for_file(self.folder, "serviceMonitor%2Fshop%2Fa%20b%2F0.json", bool)
-            wait_for_file(self.folder, "one.json", server.ask("/sd/one")[2].__eq__)
+            wait_for_file(self.folder, "one.json", server.ask("/sd/one")[2])
             configure(server, path, OTHER)
             wait_for_file(self.folder, "one.json", lambda text: b"10.0.0.3" in text)
             self.assertEqual(content(self.folder, "one.json"), server.ask("/sd/one")[2])
@@ -411,7 +418,7 @@ class WrittenFiles(unittest.TestCase):
 
     def test_by_default_the_list_is_relabelled(self):
         with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
-            wait_for_file(self.folder, "one.json", server.ask("/sd/one/targets")[2].__eq__)
+            wait_for_file(self.folder, "one.json", server.ask("/sd/one/targets")[2])
 
     def test_a_file_stays_as_long_as_the_job_is_not_complete(self):
         put(self.folder, "pods.json", "[]")
@@ -455,6 +462,213 @@ class WrittenFiles(unittest.TestCase):
                 result = run("k8s-sd", "--sim", "--listen", "127.0.0.1:0", *arguments)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(message, result.stderr)
+
+
+class Liar:
+    """A server that answers what it is told to."""
+
+    def __init__(self, context=None):
+        self.answers = queue.Queue()
+        self.asked = queue.Queue()
+        liar = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                liar.asked.put((self.path, self.headers))
+                answer = liar.answers.get()
+                if answer is None:  # says nothing more
+                    self.close_connection = True
+                    return
+                status, body, *headers = answer
+                self.send_response(status)
+                for name, value in headers:
+                    self.send_header(name, value)
+                if not any(name == "Content-Length" for name, _ in headers) and status != 304:
+                    self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+                if any(name == "Content-Length" for name, _ in headers):
+                    self.close_connection = True
+
+            def handle(self):
+                with contextlib.suppress(OSError):  # who asked is gone
+                    super().handle()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        if context:
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        for _ in range(100):
+            self.answers.put(None)
+
+
+@contextlib.contextmanager
+def lying(context=None):
+    liar = Liar(context)
+    try:
+        yield liar
+    finally:
+        liar.close()
+
+
+@contextlib.contextmanager
+def following(folder, *arguments):
+    with running("k8s-sd", "follow", "--write-dir", folder, *arguments) as program:
+        program.line_with("^follows ")
+        yield program
+
+
+ONE = b'[{"targets": ["10.0.0.1:80"], "labels": {}}]'
+TWO = ONE.replace(b"0.1:", b"0.2:")
+
+
+class Follow(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def wait_for(self, wanted, name="one.json"):
+        wait_for_file(self.folder, name, wanted)
+
+    def test_a_change_of_a_list_is_a_change_of_its_file(self):
+        with serving_file(STATIC) as (server, path):
+            url = f"http://127.0.0.1:{server.port}/sd/one"
+            with following(self.folder, url, f"mine={url}/targets") as program:
+                self.wait_for(server.ask("/sd/one")[2])
+                self.wait_for(server.ask("/sd/one/targets")[2], "mine.json")
+                wait_for_waiting(server, 2)
+                configure(server, path, OTHER)
+                wait_for_list(server, "/sd/one", b"10.0.0.3")
+                self.wait_for(server.ask("/sd/one")[2])
+                self.wait_for(server.ask("/sd/one/targets")[2], "mine.json")
+                wait_for_waiting(server, 2)
+                # While it waits for an answer.
+                self.assertEqual(program.signal(signal.SIGTERM), 0)
+        self.assertEqual(visible(self.folder), ["mine.json", "one.json"])
+
+    def test_stale_beats_empty(self):
+        with lying() as liar, \
+                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one") as program:
+            liar.answers.put((200, ONE, ("ETag", '"1"')))
+            self.wait_for(ONE)
+            bad = [((503, b"later\n"), "status 503: later"),
+                   ((404, b"there is no job one\n"), "status 404: there is no job one"),
+                   ((200, b"<html>"), "the answer is no list of targets"),
+                   ((200, ONE[:-1], ("Content-Length", str(len(ONE)))), "partial message"),
+                   ((302, b"", ("Location", "/elsewhere")), "status 302: ")]
+            for answer, words in bad:
+                liar.answers.put(answer)
+                if words == "partial message":  # it may have been an old connection
+                    liar.answers.put(answer)
+                self.assertIn(words, program.error_line())
+                self.assertEqual(content(self.folder, "one.json"), ONE)
+                if words == "the answer is no list of targets":
+                    # A good answer, so that the next try comes soon.
+                    liar.answers.put((304, b""))
+            liar.answers.put((200, TWO))
+            self.wait_for(TWO)
+
+    def test_a_list_is_waited_for_with_its_tag(self):
+        with lying() as liar, \
+                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one?hold=1", "--wait", 7,
+                          "--interval", 0.01):
+            path, headers = liar.asked.get(timeout=PATIENCE)
+            self.assertEqual((path, headers["If-None-Match"], headers["Prefer"]),
+                             ("/sd/one?hold=1", None, None))
+            liar.answers.put((200, ONE, ("ETag", '"1"')))
+            for answer in ((304, b""), (200, TWO, ("ETag", '"2"'))):
+                _, headers = liar.asked.get(timeout=PATIENCE)
+                self.assertEqual((headers["If-None-Match"], headers["Prefer"]), ('"1"', "wait=7"))
+                liar.answers.put(answer)
+            self.wait_for(TWO)
+            self.assertEqual(liar.asked.get(timeout=PATIENCE)[1]["If-None-Match"], '"2"')
+
+    def test_a_server_that_goes_away_and_comes_back_is_found_again(self):
+        with serving_file(STATIC) as (server, path):
+            url = f"http://127.0.0.1:{server.port}/sd/one"
+            with following(self.folder, url) as program:
+                before = server.ask("/sd/one")[2]
+                self.wait_for(before)
+                wait_for_waiting(server, 1)
+                server.program.process.kill()
+                self.assertIn("Connection refused", program.error_line())
+                self.assertEqual(content(self.folder, "one.json"), before)
+                replace(path, OTHER)
+                with running("k8s-sd", "--listen", f"127.0.0.1:{server.port}", "--config", path):
+                    wait_for_file(self.folder, "one.json", lambda text: b"10.0.0.3" in text)
+
+    def test_an_answer_that_is_too_long_is_refused(self):
+        with lying() as liar, \
+                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one", "--max-bytes", 10) \
+                as program:
+            liar.answers.put((200, ONE))
+            self.assertIn("body limit exceeded", program.error_line())
+            self.assertEqual(visible(self.folder), [])
+
+    def test_a_server_that_stalls_does_not_keep_the_program_from_its_end(self):
+        with lying() as liar, \
+                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one") as program:
+            liar.asked.get(timeout=PATIENCE)
+            self.assertEqual(program.signal(signal.SIGINT), 0)
+
+    def certificate(self):
+        """Of 127.0.0.1 and nobody else."""
+        files = [os.path.join(self.folder, "key.pem"), os.path.join(self.folder, "cert.pem")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", files[0], "-out",
+                        files[1], "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"],
+                       check=True, capture_output=True)
+        return files
+
+    def test_servers_and_clients_are_verified(self):
+        key, cert = self.certificate()
+        put(self.folder, "token", "secret\n")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        context.load_verify_locations(cert)
+        context.verify_mode = ssl.CERT_REQUIRED
+        ours = ("--client-cert", cert, "--client-key", key, "--token-file",
+                os.path.join(self.folder, "token"))
+        with lying(context) as liar:
+            url = f"https://127.0.0.1:{liar.port}/sd/one"
+            with following(self.folder, url, "--ca-file", cert, *ours):
+                self.assertEqual(liar.asked.get(timeout=PATIENCE)[1]["Authorization"],
+                                 "Bearer secret")
+                liar.answers.put((200, ONE))
+                self.wait_for(ONE)
+            for arguments in ((url, *ours),
+                              (url.replace("127.0.0.1", "localhost"), "--ca-file", cert, *ours)):
+                with following(self.folder, *arguments) as program:
+                    self.assertIn("certificate verify failed", program.error_line())
+
+    def test_unusable_arguments(self):
+        url = "http://127.0.0.1:1/sd/one"
+        table = {(): "needs the URL of a list",
+                 (url, url + "/targets"): "two lists are called one; give NAME=URL",
+                 ("ftp://x/y",): "\"ftp://x/y\" is no URL",
+                 (url, "--wait", "301"): "--wait: ",
+                 (url, "--ca-file", "/nonexistent"): "--ca-file: cannot read the file",
+                 (url, "--client-key", __file__): "--client-cert and --client-key belong"}
+        for arguments, message in table.items():
+            with self.subTest(arguments=arguments):
+                result = run("k8s-sd", "follow", "--write-dir", self.folder, *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(message, result.stderr)
+        self.assertIn("--write-dir DIR is missing", run("k8s-sd", "follow", url).stderr)
+        self.assertIn("Usage: k8s-sd follow --write-dir DIR [OPTION]... [URL]...",
+                      run("k8s-sd", "follow", "--help").stdout)
 
 
 if __name__ == "__main__":
