@@ -7,7 +7,6 @@
 namespace support {
 
 Section warm_options(k8s_sd::WarmStart& o) {
-    using Text = const std::string&;
     return {
         "Targets over restarts",
         {{"--snapshot-dir", "DIRECTORY",
@@ -16,13 +15,13 @@ Section warm_options(k8s_sd::WarmStart& o) {
           text(o.directory)},
          {"--snapshot-after", "SECONDS",
           "use them when the API server has not answered for so long (default 5; 0: at once)",
-          [&o](Text v) { o.patience = v == "0" ? k8s_sd::Duration{} : seconds(v); }},
+          [&o](const std::string& v) { o.patience = v == "0" ? k8s_sd::Duration{} : seconds(v); }},
          {"--snapshot-max-age", "SECONDS", "ignore files that are older (default 3600)",
-          [&o](Text v) { o.max_age = seconds(v); }},
+          [&o](const std::string& v) { o.max_age = seconds(v); }},
          {"--snapshot-annotations", "PREFIX",
           "keep annotations whose names begin so in labels, besides prometheus_io_; repeatable. "
           "They may be credentials",
-          [&o](Text v) { o.annotations.push_back(v); }}}};
+          [&o](const std::string& v) { o.annotations.push_back(v); }}}};
 }
 
 }  // namespace support

@@ -603,7 +603,8 @@ class Follow(unittest.TestCase):
                 self.wait_for(before)
                 wait_for_waiting(server, 1)
                 server.program.process.kill()
-                self.assertIn("Connection refused", program.error_line())
+                # The connection is there, or is to be made.
+                self.assertRegex(program.error_line(), "Connection (refused|reset)")
                 self.assertEqual(content(self.folder, "one.json"), before)
                 replace(path, OTHER)
                 with running("k8s-sd", "--listen", f"127.0.0.1:{server.port}", "--config", path):
