@@ -19,8 +19,8 @@ class Walker final : public std::enable_shared_from_this<Walker> {
         const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
             self->after(std::exchange(self->outcome_, Walk::next));
         });
-        job->visit([turn, self = this, &name = name](JobTargets& targets) {
-            self->outcome_ = self->look_(name, targets);
+        job->visit([turn, self = this, &named = name](JobTargets& targets) {
+            self->outcome_ = self->look_(named, targets);
         });
     }
 

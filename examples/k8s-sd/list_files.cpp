@@ -78,7 +78,7 @@ ListFiles::ListFiles(const std::string& folder, ListForm form, TargetFile::Compl
 
 ListFiles::~ListFiles() {
     for (const auto& [job, writer] : writers_) {
-        asio::post(thread_, [writer = writer] { writer->stop(); });
+        asio::post(thread_, [stopped = writer] { stopped->stop(); });
     }
     thread_.join();
 }
