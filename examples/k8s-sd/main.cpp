@@ -1,7 +1,7 @@
 // One process discovers for a whole fleet of agents, in whatever language they are, and serves
 // lists of targets over HTTP. See docs/k8s-sd.md.
 
-#include "follow_main.hpp"
+#include "follow/follow_main.hpp"
 #include "options.hpp"
 #include "program.hpp"
 #include "support/command_line.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "access.hpp"
-#include "allocator.hpp"
+#include "access/access.hpp"
+#include "collectors/allocator.hpp"
+#include "jobs/served_job.hpp"
 #include "k8s_sd/config.hpp"
-#include "served_job.hpp"
 #include "support/command_line.hpp"
 #include "support/http_server.hpp"
 #include "support/tls_files.hpp"

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "allocator.hpp"
-#include "bridge_metrics.hpp"
-#include "guard.hpp"
+#include "access/guard.hpp"
+#include "collectors/allocator.hpp"
+#include "files/list_files.hpp"
+#include "jobs/bridge_metrics.hpp"
+#include "jobs/served_jobs.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
-#include "list_files.hpp"
 #include "options.hpp"
 #include "routes.hpp"
-#include "served_jobs.hpp"
 #include "support/cluster.hpp"
 #include "support/http_server.hpp"
 #include "support/line_writer.hpp"

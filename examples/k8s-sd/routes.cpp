@@ -1,16 +1,16 @@
 #include "routes.hpp"
 
-#include "allocator_routes.hpp"
-#include "list_routes.hpp"
-#include "page_routes.hpp"
-#include "prometheus_routes.hpp"
-#include "ui_fleet_routes.hpp"
-#include "ui_health_routes.hpp"
-#include "ui_live_routes.hpp"
-#include "ui_object_routes.hpp"
-#include "ui_relabel_routes.hpp"
-#include "ui_routes.hpp"
-#include "watch_routes.hpp"
+#include "api/prometheus_routes.hpp"
+#include "api/ui_fleet_routes.hpp"
+#include "api/ui_health_routes.hpp"
+#include "api/ui_live_routes.hpp"
+#include "api/ui_object_routes.hpp"
+#include "api/ui_relabel_routes.hpp"
+#include "api/ui_routes.hpp"
+#include "collectors/allocator_routes.hpp"
+#include "page/page_routes.hpp"
+#include "serve/list_routes.hpp"
+#include "serve/watch_routes.hpp"
 
 namespace bridge {
 

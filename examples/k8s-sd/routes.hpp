@@ -1,8 +1,8 @@
 #pragma once
 
-#include "allocator.hpp"
-#include "bridge_metrics.hpp"
-#include "served_jobs.hpp"
+#include "collectors/allocator.hpp"
+#include "jobs/bridge_metrics.hpp"
+#include "jobs/served_jobs.hpp"
 #include "support/http_routes.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,5 +1,5 @@
 # cmake -DOUTPUT=FILE -DFOLDER=DIR -P embed.cmake: writes the files of the page as C++.
-set(text "// Made of the files of the page by embed.cmake.\n#include \"page_files.hpp\"\n\nnamespace bridge {\n")
+set(text "// Made of the files of the page by embed.cmake.\n#include \"page/page_files.hpp\"\n\nnamespace bridge {\n")
 foreach(name index.html app.js app.css)
     file(READ "${FOLDER}/${name}" hex HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/target_group_maker.hpp"
-#include "target_table.hpp"
+#include "table/target_table.hpp"
 
 #include <string>
 #include <utility>

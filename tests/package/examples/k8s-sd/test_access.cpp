@@ -1,4 +1,4 @@
-#include "access.hpp"
+#include "access/access.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/beast/http/field.hpp>

@@ -1,5 +1,5 @@
-#include "change_history.hpp"
-#include "change_recorder.hpp"
+#include "table/change_history.hpp"
+#include "table/change_recorder.hpp"
 #include "table_job.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "collector_config.hpp"
+#include "collectors/collector_config.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

@@ -1,7 +1,7 @@
-#include "allocation_history.hpp"
-#include "collector_pods.hpp"
-#include "collectors.hpp"
-#include "consistent_hashing.hpp"
+#include "collectors/allocation_history.hpp"
+#include "collectors/collector_pods.hpp"
+#include "lists/collectors.hpp"
+#include "lists/consistent_hashing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "consumers.hpp"
+#include "jobs/consumers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

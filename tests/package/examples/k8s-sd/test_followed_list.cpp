@@ -1,4 +1,4 @@
-#include "follower.hpp"
+#include "follow/follower.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "guard.hpp"
+#include "access/guard.hpp"
 #include "support/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>

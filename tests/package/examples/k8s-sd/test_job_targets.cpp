@@ -1,4 +1,4 @@
-#include "job_targets.hpp"
+#include "jobs/job_targets.hpp"
 #include "k8s_sd/target_group_maker.hpp"
 
 #include <catch2/catch_test_macros.hpp>

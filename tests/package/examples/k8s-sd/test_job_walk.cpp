@@ -1,5 +1,5 @@
-#include "gate.hpp"
-#include "job_walk.hpp"
+#include "jobs/gate.hpp"
+#include "jobs/job_walk.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,4 +1,4 @@
-#include "list_body.hpp"
+#include "lists/list_body.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <zlib.h>

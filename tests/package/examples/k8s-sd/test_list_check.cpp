@@ -1,4 +1,4 @@
-#include "list_check.hpp"
+#include "follow/list_check.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

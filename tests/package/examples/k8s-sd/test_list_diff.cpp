@@ -1,5 +1,5 @@
-#include "list_diff.hpp"
-#include "listing.hpp"
+#include "lists/list_diff.hpp"
+#include "lists/listing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

@@ -1,4 +1,4 @@
-#include "list_source.hpp"
+#include "follow/list_source.hpp"
 #include "support/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>

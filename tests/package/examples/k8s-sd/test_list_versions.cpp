@@ -1,4 +1,4 @@
-#include "list_versions.hpp"
+#include "lists/list_versions.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <memory>

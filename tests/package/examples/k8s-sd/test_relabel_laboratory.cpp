@@ -1,9 +1,9 @@
+#include "api/object_question.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
-#include "laboratory.hpp"
-#include "object_question.hpp"
-#include "rule_text.hpp"
-#include "selection.hpp"
-#include "shard_counts.hpp"
+#include "lists/selection.hpp"
+#include "table/laboratory.hpp"
+#include "table/rule_text.hpp"
+#include "table/shard_counts.hpp"
 #include "table_job.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,5 +1,5 @@
 #include "k8s_sd/fleet/fleet_view.hpp"
-#include "selection.hpp"
+#include "lists/selection.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "sent_lists.hpp"
+#include "lists/sent_lists.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

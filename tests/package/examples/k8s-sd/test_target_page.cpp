@@ -1,6 +1,6 @@
-#include "selection.hpp"
+#include "lists/selection.hpp"
+#include "table/target_page.hpp"
 #include "table_job.hpp"
-#include "target_page.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

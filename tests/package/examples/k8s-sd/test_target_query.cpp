@@ -1,5 +1,5 @@
+#include "table/target_query.hpp"
 #include "table_job.hpp"
-#include "target_query.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "waiting_readers.hpp"
+#include "jobs/waiting_readers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

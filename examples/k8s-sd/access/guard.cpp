@@ -1,0 +1,110 @@
+#include "access/guard.hpp"
+
+#include "support/command_line.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <sys/resource.h>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace bridge {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using support::HttpServer;
+
+namespace {
+
+bool is_set(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+}
+
+/// As the library decides it.
+bool in_cluster(const k8s_sd::InClusterFiles& files) {
+    std::error_code ignored;
+    return is_set("KUBERNETES_SERVICE_HOST") && is_set("KUBERNETES_SERVICE_PORT") &&
+           std::filesystem::is_regular_file(files.directory + "/token", ignored);
+}
+
+bool has_ipv6() {
+    asio::io_context io;
+    tcp::socket socket(io);
+    boost::system::error_code ec;
+    socket.open(tcp::v6(), ec);
+    return !ec;
+}
+
+}  // namespace
+
+tcp::endpoint listen_endpoint(const std::string& said, const k8s_sd::InClusterFiles& files) {
+    if (!said.empty()) return support::listen_address(said);
+    if (!in_cluster(files)) return support::listen_address("127.0.0.1:8080");
+    return support::listen_address(has_ipv6() ? "[::]:8080" : "0.0.0.0:8080");
+}
+
+std::size_t make_room_for(std::size_t connections) {
+    // Clients must not keep the program from reaching the API server.
+    constexpr std::size_t own = 200;
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return connections;
+    files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(files.rlim_max, connections + own));
+    setrlimit(RLIMIT_NOFILE, &files);
+    const std::size_t room = files.rlim_cur > 2 * own ? files.rlim_cur - own : own;
+    return std::min(connections, room);
+}
+
+Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls,
+             const AccessOptions& access, bool local, Complain complain)
+    : timer_(executor), complain_(std::move(complain)) {
+    try {
+        if (!tls.cert.empty()) tls_.emplace(tls);
+        access_.emplace(access, local);
+    } catch (const std::exception& e) {
+        throw support::Unusable(e.what());
+    }
+}
+
+HttpServer::Handler Guard::protect(HttpServer::Handler handler) {
+    return [this, handler = std::move(handler)](const HttpServer::Request& request,
+                                                const HttpServer::Respond& respond) {
+        auto refusal = access_->refusal(request);
+        if (!refusal) return handler(request, respond);
+        ++(refusal->status == 401 ? unknown_ : forbidden_);
+        respond(std::move(*refusal));
+    };
+}
+
+ClientMetrics Guard::metrics(const HttpServer& server) const {
+    return {server.connections(), server.turned_away(), unknown_, forbidden_,
+            tls_ ? tls_->valid_until() : 0};
+}
+
+HttpServer::Tls Guard::tls() const {
+    if (!tls_) return {};
+    return [this] { return tls_->context(); };
+}
+
+void Guard::look() {
+    if (tls_) {
+        const std::string news = tls_->look();
+        if (!news.empty()) complain_(news);
+    }
+    for (const std::string& problem : access_->look()) complain_(problem);
+}
+
+void Guard::look_later() {
+    timer_.expires_after(std::chrono::seconds(2));
+    timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec) return;
+        look();
+        look_later();
+    });
+}
+
+}  // namespace bridge

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "access/access.hpp"
+#include "jobs/bridge_metrics.hpp"
+#include "k8s_sd/config.hpp"
+#include "support/http_server.hpp"
+#include "support/tls_files.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace bridge {
+
+/// Where to listen: as it was said, else on localhost; in a pod of a cluster on all addresses.
+boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said,
+                                               const k8s_sd::InClusterFiles& = {});
+
+/// Lets the program open files for so many connections and its own work, as far as the system
+/// allows it. \returns for how many connections there are
+std::size_t make_room_for(std::size_t connections);
+
+/// What stands between clients and routes: TLS and who may ask for what. Certificates and tokens
+/// are read again every two seconds, which blocks on files.
+class Guard {
+ public:
+    using Complain = std::function<void(const std::string&)>;
+
+    /// \throws support::Unusable
+    Guard(const boost::asio::any_io_executor&, const support::TlsFiles&, const AccessOptions&,
+          bool local, Complain);
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+    /// Both refer to this.
+    support::HttpServer::Handler protect(support::HttpServer::Handler);
+    support::HttpServer::Tls tls() const;
+
+    ClientMetrics metrics(const support::HttpServer&) const;
+
+    void start() { look_later(); }
+    /// Looks at the files now.
+    void look();
+    void stop() { timer_.cancel(); }
+
+ private:
+    void look_later();
+
+    boost::asio::steady_timer timer_;
+    std::optional<support::RenewedTls> tls_;
+    std::optional<Access> access_;
+    const Complain complain_;
+    std::uint64_t unknown_ = 0;
+    std::uint64_t forbidden_ = 0;
+};
+
+}  // namespace bridge

@@ -1,0 +1,123 @@
+#include "api/api_reply.hpp"
+
+#include "k8s_sd/error.hpp"
+#include "lists/list_body.hpp"
+#include "support/option_values.hpp"
+#include "table/json_writer.hpp"
+#include "table/target_query.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+using boost::beast::http::field;
+using support::HttpServer;
+
+namespace {
+
+HttpServer::Reply query_error(const QueryError& error) {
+    std::string text;
+    JsonWriter(text).begin('{').member("error", error.what()).member("at", error.at()).end('}');
+    HttpServer::Reply reply = json_reply(std::move(text));
+    reply.status = 400;
+    return reply;
+}
+
+}  // namespace
+
+HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding) {
+    constexpr std::size_t worth_it = 1024;
+    HttpServer::Reply reply;
+    reply.headers = {{field::content_type, "application/json"},
+                     {field::cache_control, "no-store"},
+                     {field::vary, "Accept-Encoding"}};
+    if (json.size() > worth_it && support::accepts_coding(accept_encoding, "gzip")) {
+        reply.headers.emplace_back(field::content_encoding, "gzip");
+        reply.body = ListBody(std::move(json)).gzip();
+    } else {
+        reply.body = std::make_shared<const std::string>(std::move(json));
+    }
+    return reply;
+}
+
+HttpServer::Reply json_error(unsigned status, std::string_view words) {
+    std::string text;
+    JsonWriter(text).begin('{').member("error", words).end('}');
+    HttpServer::Reply reply = json_reply(std::move(text));
+    reply.status = status;
+    return reply;
+}
+
+support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {
+    return [handler = std::move(handler)](const auto& asked, const auto& respond) {
+        try {
+            handler(asked, respond);
+        } catch (const QueryError& e) {
+            respond(query_error(e));
+        } catch (const BadRequest& e) {
+            respond(json_error(400, e.what()));
+        } catch (const k8s_sd::ConfigError& e) {
+            respond(json_error(400, e.what()));
+        }
+    };
+}
+
+support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Handler handler,
+                                     std::function<HttpServer::Reply(std::string_view)> refuse) {
+    return [gate, handler = std::move(handler), refuse = std::move(refuse)](const auto& asked,
+                                                                            const auto& respond) {
+        const Gate::Pass pass = gate.enter();
+        if (pass) {
+            return handler(asked,
+                           [pass, respond](HttpServer::Reply reply) { respond(std::move(reply)); });
+        }
+        HttpServer::Reply reply = refuse(std::to_string(gate.most()) +
+                                         " questions about targets are being answered, which is "
+                                         "the limit; ask again");
+        reply.headers.emplace_back(field::retry_after, "1");
+        respond(std::move(reply));
+    };
+}
+
+support::HttpRoutes::Handler question(const Gate& gate, support::HttpRoutes::Handler handler) {
+    return through(gate, telling_mistakes(std::move(handler)),
+                   [](std::string_view words) { return json_error(503, words); });
+}
+
+Parameters::Parameters(const support::Query& query, std::initializer_list<std::string_view> known)
+    : query_(query) {
+    for (const auto& [name, value] : query) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        throw BadRequest("there is no parameter " + name + "; there are " +
+                         support::listed(std::vector<std::string_view>(known)));
+    }
+}
+
+std::optional<std::string> Parameters::text(std::string_view name) const {
+    for (const auto& [known, value] : query_) {
+        if (known == name && !value.empty()) return value;
+    }
+    return std::nullopt;
+}
+
+std::string Parameters::text_or(std::string_view name, std::string_view usual) const {
+    return text(name).value_or(std::string(usual));
+}
+
+std::size_t Parameters::number(std::string_view name, std::size_t usual, std::size_t least,
+                               std::size_t greatest) const {
+    const auto given = text(name);
+    if (!given) return usual;
+    const std::string allowed =
+        "a number from " + std::to_string(least) + " to " + std::to_string(greatest);
+    try {
+        return support::number(*given, least, greatest, allowed.c_str());
+    } catch (const support::UsageError& e) {
+        throw BadRequest(std::string(name) + ": " + e.what());
+    }
+}
+
+}  // namespace bridge

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "jobs/gate.hpp"
+#include "lists/selection.hpp"
+#include "support/http_message.hpp"
+#include "support/http_routes.hpp"
+#include "support/http_server.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+/// An answer of the page's API.
+/// \param accept_encoding  the header; long answers are compressed for who accepts it
+support::HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding = {});
+/// A mistake, in words.
+support::HttpServer::Reply json_error(unsigned status, std::string_view words);
+
+/// The same handler; what is wrong with a request is answered as the page's API does.
+support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
+
+/// The same handler, for questions that are some work: those who do not get through the gate are
+/// told to come again, by `refuse`.
+support::HttpRoutes::Handler through(
+    const Gate&, support::HttpRoutes::Handler,
+    std::function<support::HttpServer::Reply(std::string_view words)> refuse);
+/// The same, with telling_mistakes().
+support::HttpRoutes::Handler question(const Gate&, support::HttpRoutes::Handler);
+
+/// What a URL says behind its '?'.
+class Parameters {
+ public:
+    /// \throws BadRequest where it names something else
+    Parameters(const support::Query&, std::initializer_list<std::string_view> known);
+
+    /// nullopt: it is not there, or is empty.
+    std::optional<std::string> text(std::string_view name) const;
+    std::string text_or(std::string_view name, std::string_view usual) const;
+    /// \throws BadRequest where it is none in the bounds
+    std::size_t number(std::string_view name, std::size_t usual, std::size_t least,
+                       std::size_t greatest) const;
+    bool flag(std::string_view name) const { return text_or(name, "0") != "0"; }
+
+ private:
+    const support::Query& query_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,194 @@
+#include "api/prometheus_routes.hpp"
+
+#include "api/api_reply.hpp"
+#include "api/prometheus_targets.hpp"
+#include "jobs/job_yaml.hpp"
+#include "table/label_json.hpp"
+#include "table/rule_text.hpp"
+#include "table/target_json.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using boost::beast::http::field;
+using support::HttpRoutes;
+using support::HttpServer;
+
+constexpr std::size_t most_targets = 5000;  // of an answer with a limit
+constexpr int most_streams = 10;            // of all targets, at a time
+
+HttpServer::Reply success(std::string_view data) {
+    std::string text;
+    JsonWriter(text).begin('{').member("status", "success").name("data").raw(data).end('}');
+    return json_reply(std::move(text));
+}
+
+HttpServer::Reply failure(unsigned status, std::string_view type, std::string_view words) {
+    std::string text;
+    JsonWriter json(text);
+    json.begin('{').member("status", "error").member("errorType", type);
+    json.member("error", words).end('}');
+    HttpServer::Reply reply = json_reply(std::move(text));
+    reply.status = status;
+    return reply;
+}
+
+HttpServer::Reply bad_data(std::string_view words) { return failure(400, "bad_data", words); }
+
+HttpServer::Reply unavailable(std::string_view words) { return failure(503, "unavailable", words); }
+
+/// The last value of the name, as Prometheus does not ask for several; empty: none.
+std::string value_of(const support::Query& query, std::string_view name) {
+    for (const auto& [known, value] : query) {
+        if (known == name) return value;
+    }
+    return {};
+}
+
+std::string lower_case(std::string text) {
+    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
+}
+
+PrometheusRequest read_request(const support::Query& query) {
+    PrometheusRequest request;
+    const std::string state = lower_case(value_of(query, "state"));
+    const bool any = state.empty() || state == "any";
+    request.active = any || state == "active";
+    request.dropped = any || state == "dropped";
+    request.pool = value_of(query, "scrapePool");
+    for (const auto& [name, value] : query) {
+        if (name == "match[]") request.match.emplace_back(value);
+    }
+    if (!value_of(query, "limit").empty()) {
+        const support::Query limit{{"limit", value_of(query, "limit")}};
+        request.limit = Parameters(limit, {"limit"}).number("limit", 0, 1, most_targets);
+    }
+    if (const std::string cursor = value_of(query, "cursor"); !cursor.empty()) {
+        request.after = read_cursor(cursor);
+        if (!request.limit) throw BadRequest("cursor goes with limit");
+    }
+    return request;
+}
+
+void answer_targets(const ServedJobs& jobs, const Gate& streams, const HttpRoutes::Asked& asked,
+                    const HttpServer::Respond& respond) {
+    PrometheusRequest request = read_request(asked.query);
+    Gate::Pass pass = request.limit ? nullptr : streams.enter();
+    if (!request.limit && !pass) {
+        return respond(unavailable("10 clients read all targets already, which is the limit; ask "
+                                   "again, or with limit"));
+    }
+    std::vector<PrometheusPool> pools;
+    for (NamedJob& job : jobs_named(jobs)) {
+        const std::size_t keep = jobs.config(job.first)->scrape.keep_dropped_targets;
+        pools.push_back({std::move(job), keep});
+    }
+    answer_prometheus_targets(std::move(pools), std::move(request), std::move(pass), respond);
+}
+
+HttpServer::Reply pools(const ServedJobs& jobs) {
+    std::string data;
+    JsonWriter json(data);
+    json.begin('{').name("scrapePools").begin('[');
+    for (const std::string_view name : jobs.names()) json.value(name);
+    json.end(']').end('}');
+    return success(data);
+}
+
+std::shared_ptr<const k8s_sd::ScrapeJob> pool_named(const ServedJobs& jobs,
+                                                    const std::string& name) {
+    if (name.empty()) throw BadRequest("no scrapePool parameter provided");
+    auto config = jobs.config(name);
+    if (!config) throw BadRequest("scrape pool \"" + name + "\" not found");
+    return config;
+}
+
+HttpServer::Reply config_of(const ServedJobs& jobs, const support::Query& query) {
+    const auto job = pool_named(jobs, value_of(query, "scrapePool"));
+    std::string data;
+    JsonWriter(data).begin('{').member("yaml", to_yaml(*job)).end('}');
+    return success(data);
+}
+
+/// A rule behind one that drops the target has not been asked.
+std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels) {
+    const k8s_sd::Relabeler relabeler(config.relabel_configs, relabel_options(config));
+    k8s_sd::MutableLabels changed;
+    const k8s_sd::LabelMap given = labels;
+    for (const auto& [name, value] : given) changed.set(name, value);
+    const auto steps = relabeler.explain(changed);
+    auto step = steps.begin();
+    bool kept = true;
+    std::string data;
+    JsonWriter json(data);
+    json.begin('{').name("steps").begin('[');
+    for (std::size_t rule = 0; rule < config.relabel_configs.size(); ++rule) {
+        for (; step != steps.end() && step->rule == rule; ++step) {
+            apply(labels, *step);
+            kept = kept && !step->dropped;
+        }
+        json.begin('{').name("rule");
+        write_rule(json, config.relabel_configs[rule]);
+        json.member("output", kept ? labels : k8s_sd::LabelMap()).member("keep", kept).end('}');
+    }
+    json.end(']').end('}');
+    return data;
+}
+
+HttpServer::Reply relabel_steps(const ServedJobs& jobs, const support::Query& query) {
+    const auto job = pool_named(jobs, value_of(query, "scrapePool"));
+    const std::string labels = value_of(query, "labels");
+    if (labels.empty()) throw BadRequest("no labels parameter provided");
+    return success(steps_of(job->scrape, read_labels(labels)));
+}
+
+/// What a POST says: a form, as Prometheus takes it.
+support::Query form_of(const HttpServer::Request& request) {
+    if (auto query = support::parse_query(request.body)) return *query;
+    throw BadRequest("the body is no form (application/x-www-form-urlencoded)");
+}
+
+/// What is wrong is told as Prometheus does.
+template <class Answer>
+HttpRoutes::Handler telling(Answer answer) {
+    return [answer](const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
+        try {
+            answer(asked, respond);
+        } catch (const QueryError& e) {
+            respond(bad_data("match[]: " + std::string(e.what()) + " at byte " +
+                             std::to_string(e.at())));
+        } catch (const BadRequest& e) {
+            respond(bad_data(e.what()));
+        }
+    };
+}
+
+}  // namespace
+
+void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
+    const Gate streams(most_streams);
+    auto targets = telling([&jobs, streams](const auto& asked, const auto& respond) {
+        answer_targets(jobs, streams, asked, respond);
+    });
+    routes.on("GET", "/api/v1/targets", through(gate, std::move(targets), unavailable));
+    routes.get("/api/v1/scrape_pools", [&jobs](const auto&) { return pools(jobs); });
+    routes.on("GET", "/api/v1/scrape_pools/config",
+              telling([&jobs](const auto& asked, const auto& respond) {
+                  respond(config_of(jobs, asked.query));
+              }));
+    routes.on("GET", "/api/v1/targets/relabel_steps",
+              telling([&jobs](const auto& asked, const auto& respond) {
+                  respond(relabel_steps(jobs, asked.query));
+              }));
+    routes.on("POST", "/api/v1/targets/relabel_steps",
+              telling([&jobs](const auto& asked, const auto& respond) {
+                  respond(relabel_steps(jobs, form_of(asked.request)));
+              }));
+}
+
+}  // namespace bridge

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "jobs/gate.hpp"
+#include "jobs/served_jobs.hpp"
+#include "support/http_routes.hpp"
+
+namespace bridge {
+
+/// What tools ask a Prometheus for: /api/v1/targets, /api/v1/scrape_pools,
+/// /api/v1/scrape_pools/config, /api/v1/targets/relabel_steps.
+void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate);
+
+}  // namespace bridge

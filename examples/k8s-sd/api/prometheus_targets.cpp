@@ -1,0 +1,236 @@
+#include "api/prometheus_targets.hpp"
+
+#include "api/api_reply.hpp"
+#include "table/json_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using support::HttpServer;
+
+constexpr std::size_t rows_a_piece = 300;  // that are written
+
+void write_active(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
+    const k8s_sd::ScrapeTarget& target = *row.target;
+    const std::string url = target.url();
+    json.begin('{');
+    json.member("discoveredLabels", table.builder().discovered(*row.group, row.index));
+    json.member("labels", target.public_labels()).member("scrapePool", table.config().job_name);
+    json.member("scrapeUrl", url).member("globalUrl", url).member("lastError", "");
+    json.member("lastScrape", "0001-01-01T00:00:00Z").member("lastScrapeDuration", 0);
+    json.member("health", "unknown");
+    json.member("scrapeInterval", target.get("__scrape_interval__"));
+    json.member("scrapeTimeout", target.get("__scrape_timeout__")).end('}');
+}
+
+void write_dropped(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
+    json.begin('{');
+    json.member("discoveredLabels", table.builder().discovered(*row.group, row.index));
+    json.member("scrapePool", table.config().job_name).end('}');
+}
+
+/// Whether the row belongs into the answer.
+bool is_wanted(const PrometheusRequest& request, const TargetTable& table, const TargetRow& row) {
+    const bool state = (request.active && row.state == TargetState::active) ||
+                       (request.dropped && row.state == TargetState::dropped);
+    return state && (request.match.empty() ||
+                     std::any_of(request.match.begin(), request.match.end(),
+                                 [&](const auto& query) { return query.matches(row, table); }));
+}
+
+void write_counts(JsonWriter& json, const std::vector<PrometheusPool>& pools, bool dropped) {
+    json.name("droppedTargetCounts");
+    if (!dropped) {
+        json.null();
+        return;
+    }
+    json.begin('{');
+    for (const PrometheusPool& pool : pools) {
+        json.member(pool.job.first, pool.job.second->counts().dropped);
+    }
+    json.end('}');
+}
+
+bool is_of(const PrometheusPool& pool, const PrometheusRequest& request) {
+    return request.pool.empty() || pool.job.first == request.pool;
+}
+
+/// First all active targets, then all dropped ones, then how many there are. A job's table is
+/// looked at on the job's strand; the next piece is made when the client has taken this one.
+class Stream final : public HttpServer::Stream, public std::enable_shared_from_this<Stream> {
+ public:
+    Stream(std::vector<PrometheusPool> pools, PrometheusRequest request, Gate::Pass pass)
+        : pools_(std::move(pools)), request_(std::move(request)), pass_(std::move(pass)) {
+        json_.begin('{').member("status", "success").name("data").begin('{');
+        json_.name("activeTargets").begin('[');
+    }
+
+    void next(OnPiece on_piece) override {
+        if (part_ == Part::end) return on_piece(nullptr);
+        std::vector<NamedJob> jobs;
+        for (std::size_t i = pool_; i < pools_.size(); ++i) {
+            if (is_of(pools_[i], request_)) jobs.push_back(pools_[i].job);
+        }
+        written_ = 0;
+        walk(
+            std::move(jobs),
+            [self = shared_from_this()](const std::string& job, JobTargets& targets) {
+                return self->look(job, targets.table(Clock::now()));
+            },
+            [self = shared_from_this(), on_piece = std::move(on_piece)] {
+                if (self->written_ < rows_a_piece) self->end_part();
+                on_piece(std::make_shared<const std::string>(std::exchange(self->piece_, {})));
+            });
+    }
+
+ private:
+    enum class Part : std::uint8_t { active, dropped, end };
+
+    Walk look(const std::string& job, TargetTable& table) {
+        if (part_ == Part::active ? !request_.active : !request_.dropped) return Walk::end;
+        if (!read_on(table)) return Walk::again;
+        for (; pools_[pool_].job.first != job; ++pool_) begin_pool();
+        const bool more = for_a_while([&] {
+            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
+                write(table, row);
+                return written_ < rows_a_piece;
+            }) && written_ < rows_a_piece;
+        });
+        if (written_ == rows_a_piece) return Walk::end;
+        return more ? Walk::again : Walk::next;
+    }
+
+    void write(const TargetTable& table, const TargetRow& row) {
+        const bool dropped = part_ == Part::dropped;
+        if ((row.state == TargetState::dropped) != dropped) return;
+        if (!is_wanted(request_, table, row)) return;
+        const std::size_t most = pools_[pool_].keep_dropped;
+        if (dropped && most != 0 && of_pool_ >= most) return;
+        dropped ? write_dropped(json_, table, row) : write_active(json_, table, row);
+        ++written_;
+        ++of_pool_;
+    }
+
+    void begin_pool() {
+        reader_ = {};
+        of_pool_ = 0;
+    }
+
+    void end_part() {
+        json_.end(']');
+        pool_ = 0;
+        begin_pool();
+        if (part_ == Part::active) {
+            part_ = Part::dropped;
+            json_.name("droppedTargets").begin('[');
+        } else {
+            part_ = Part::end;
+            write_counts(json_, pools_, request_.dropped);
+            json_.end('}').end('}');
+        }
+    }
+
+    const std::vector<PrometheusPool> pools_;
+    const PrometheusRequest request_;
+    const Gate::Pass pass_;
+    std::string piece_;
+    JsonWriter json_{piece_};
+    Part part_ = Part::active;
+    std::size_t pool_ = 0;     ///< that is being read
+    RowReader reader_{};       ///< of it
+    std::size_t of_pool_ = 0;  ///< written of it, in this part
+    std::size_t written_ = 0;  ///< into this piece
+};
+
+/// A page of them, in the order of the jobs and their rows.
+class Page {
+ public:
+    Page(std::vector<PrometheusPool> pools, PrometheusRequest request)
+        : pools_(std::move(pools)), request_(std::move(request)) {}
+
+    std::vector<NamedJob> jobs() const {
+        std::vector<NamedJob> jobs;
+        for (const PrometheusPool& pool : pools_) {
+            const bool behind = !request_.after || pool.job.first >= request_.after->job;
+            if (behind && is_of(pool, request_)) jobs.push_back(pool.job);
+        }
+        return jobs;
+    }
+
+    Walk look(const std::string& job, TargetTable& table) {
+        if (!read_on(table)) return Walk::again;
+        if (std::exchange(reading_, job) != job) {
+            const bool resumes = request_.after && request_.after->job == job;
+            reader_ =
+                resumes ? RowReader(request_.after->position, request_.after->equal) : RowReader();
+        }
+        const bool more = for_a_while([&] {
+            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t number) {
+                return take(job, table, row, number);
+            }) && !more_;
+        });
+        if (more_) return Walk::end;
+        return more ? Walk::again : Walk::next;
+    }
+
+    std::string text() const {
+        std::string text;
+        JsonWriter json(text);
+        json.begin('{').member("status", "success").name("data").begin('{');
+        json.name("activeTargets").begin('[').raw(active_).end(']');
+        json.name("droppedTargets").begin('[').raw(dropped_).end(']');
+        write_counts(json, pools_, request_.dropped);
+        if (more_) json.member("next", last_.text());
+        json.end('}').end('}');
+        return text;
+    }
+
+ private:
+    bool take(const std::string& job, const TargetTable& table, const TargetRow& row,
+              std::size_t number) {
+        if (!is_wanted(request_, table, row)) return true;
+        more_ = written_ == *request_.limit;
+        if (more_) return false;
+        row.state == TargetState::active ? write_active(active_json_, table, row)
+                                         : write_dropped(dropped_json_, table, row);
+        ++written_;
+        last_ = {job, {std::string(row.address), row.id}, static_cast<std::uint32_t>(number)};
+        return true;
+    }
+
+    const std::vector<PrometheusPool> pools_;
+    const PrometheusRequest request_;
+    std::string active_, dropped_, reading_;
+    JsonWriter active_json_{active_}, dropped_json_{dropped_};
+    RowReader reader_{};
+    std::size_t written_ = 0;
+    TargetCursor last_{};
+    bool more_ = false;
+};
+
+}  // namespace
+
+void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequest request,
+                               Gate::Pass pass, const HttpServer::Respond& respond) {
+    if (!request.limit) {
+        HttpServer::Reply reply = json_reply({});
+        reply.stream =
+            std::make_shared<Stream>(std::move(pools), std::move(request), std::move(pass));
+        return respond(std::move(reply));
+    }
+    const auto page = std::make_shared<Page>(std::move(pools), std::move(request));
+    walk(
+        page->jobs(),
+        [page](const std::string& job, JobTargets& targets) {
+            return page->look(job, targets.table(Clock::now()));
+        },
+        [page, respond] { respond(json_reply(page->text())); });
+}
+
+}  // namespace bridge

@@ -1,0 +1,140 @@
+#include "api/ui_live_routes.hpp"
+
+#include "api/api_reply.hpp"
+#include "api/ui_routes.hpp"
+#include "table/json_writer.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <charconv>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using boost::beast::http::field;
+using support::HttpRoutes;
+using support::HttpServer;
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_readers = 100;
+constexpr auto look_every = std::chrono::milliseconds(250);
+constexpr auto status_every = std::chrono::seconds(2);
+constexpr auto heartbeat_every = std::chrono::seconds(15);
+constexpr std::size_t changes_a_piece = 100;
+constexpr std::size_t most_changes = 500;  // of an answer
+
+void write(JsonWriter& json, const TargetChange& change) {
+    json.begin('{').member("seq", change.seq).member("at", change.at).member("job", change.job);
+    json.member("kind", change.kind).member("id", change.id).member("address", change.address);
+    json.member("object", change.object).member("what", change.what).end('}');
+}
+
+void answer_history(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
+                    const HttpServer::Respond& respond) {
+    const Parameters given(asked.query, {"job", "before", "limit"});
+    constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+    const auto page =
+        jobs.history().page(given.text_or("job", ""), given.number("before", endless, 0, endless),
+                            given.number("limit", 50, 1, most_changes));
+    std::string text;
+    JsonWriter json(text);
+    json.begin('{').name("changes").begin('[');
+    for (const TargetChangePtr& change : page.changes) write(json, *change);
+    json.end(']').name("next");
+    page.next ? json.value(std::to_string(*page.next)) : json.null();
+    json.member("lost", page.lost).end('}');
+    respond(json_reply(std::move(text), asked.request.header(field::accept_encoding)));
+}
+
+/// Server-Sent Events. Nothing waits for a slow reader: it knows the last change that it has sent,
+/// and sends what is still known behind it.
+class Live final : public HttpServer::Stream, public std::enable_shared_from_this<Live> {
+ public:
+    Live(const ServedJobs& jobs, const boost::asio::any_io_executor& executor, std::uint64_t seq,
+         Gate::Pass pass)
+        : jobs_(jobs), timer_(executor), sent_(seq), pass_(std::move(pass)) {}
+
+    void next(OnPiece on_piece) override {
+        const auto now = Clock::now();
+        std::string piece = changes();
+        if (now >= status_at_) {
+            status_at_ = now + status_every;
+            std::string status = status_json(jobs_);
+            const std::string counts = status.substr(status.find("\"jobs\""));
+            if (std::exchange(status_, counts) != counts) {
+                piece += "event: status\ndata: " + status + "\n\n";
+            }
+        }
+        if (piece.empty() && now >= heartbeat_at_) piece = ": still there\n\n";
+        if (piece.empty()) return look_later(std::move(on_piece));
+        heartbeat_at_ = now + heartbeat_every;
+        on_piece(std::make_shared<const std::string>(std::move(piece)));
+    }
+
+ private:
+    std::string changes() {
+        std::string text;
+        for (const TargetChangePtr& change : jobs_.history().since(sent_, changes_a_piece)) {
+            text += "id: " + std::to_string(change->seq) + "\nevent: change\ndata: ";
+            JsonWriter json(text);
+            write(json, *change);
+            text += "\n\n";
+            sent_ = change->seq;
+        }
+        return text;
+    }
+
+    void look_later(OnPiece on_piece) {
+        timer_.expires_after(look_every);
+        timer_.async_wait([weak = weak_from_this(), on_piece = std::move(on_piece)](auto ec) {
+            const auto self = weak.lock();
+            if (!ec && self) self->next(on_piece);
+        });
+    }
+
+    const ServedJobs& jobs_;
+    boost::asio::steady_timer timer_;
+    std::uint64_t sent_;
+    const Gate::Pass pass_;
+    std::string status_;  ///< as it was sent, without the time
+    Clock::time_point status_at_{}, heartbeat_at_ = Clock::now() + heartbeat_every;
+};
+
+/// A reader that comes back says what it has.
+std::uint64_t first_change(const ServedJobs& jobs, const HttpServer::Request& request) {
+    const auto text = request.header("Last-Event-ID");
+    const std::uint64_t newest = jobs.history().newest();
+    std::uint64_t seq = newest;
+    std::from_chars(text.data(), text.data() + text.size(), seq);
+    return std::min(seq, newest);  // of another process it may be any number
+}
+
+}  // namespace
+
+void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
+                     const boost::asio::any_io_executor& executor) {
+    routes.on("GET", "/api/ui/history",
+              telling_mistakes([&jobs](const auto& asked, const auto& respond) {
+                  answer_history(jobs, asked, respond);
+              }));
+    const Gate readers(most_readers);
+    routes.get("/api/ui/live", [&jobs, executor, readers](const HttpRoutes::Asked& asked) {
+        Gate::Pass pass = readers.enter();
+        if (!pass) {
+            return json_error(503, "100 readers follow the changes already, which is the limit");
+        }
+        HttpServer::Reply reply;
+        reply.headers = {{field::content_type, "text/event-stream"},
+                         {field::cache_control, "no-store"}};
+        reply.stream = std::make_shared<Live>(jobs, executor, first_change(jobs, asked.request),
+                                              std::move(pass));
+        return reply;
+    });
+}
+
+}  // namespace bridge

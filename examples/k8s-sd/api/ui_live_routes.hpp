@@ -1,0 +1,15 @@
+#pragma once
+
+#include "jobs/served_jobs.hpp"
+#include "support/http_routes.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+namespace bridge {
+
+/// What has changed, and what changes: /api/ui/history, /api/ui/live.
+/// \param executor  of the server
+void add_live_routes(support::HttpRoutes&, const ServedJobs& jobs,
+                     const boost::asio::any_io_executor& executor);
+
+}  // namespace bridge

@@ -1,0 +1,207 @@
+#include "collectors/allocator_routes.hpp"
+
+#include "serve/list_routes.hpp"
+#include "support/http_message.hpp"
+#include "support/json_text.hpp"
+#include "support/option_values.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+namespace {
+
+using boost::beast::http::field;
+using support::HttpRoutes;
+using support::HttpServer;
+using support::text_reply;
+
+std::string json(std::string_view text) {
+    std::string out;
+    support::append_json(out, text);
+    return out;
+}
+
+HttpServer::Reply json_reply(std::string text) {
+    HttpServer::Reply reply = text_reply(200, std::move(text));
+    reply.headers = {{field::content_type, "application/json"}};
+    return reply;
+}
+
+std::string link_of(std::string_view job) {
+    return "/jobs/" + support::query_escaped(job) + "/targets";
+}
+
+/// Empty: all collectors.
+/// \throws BadRequest
+std::string collector_in(const support::Query& query) {
+    std::string id;
+    for (const auto& [name, value] : query) {
+        if (name != "collector_id")
+            throw BadRequest("there is no parameter " + name + "; there is collector_id");
+        if (!id.empty()) throw BadRequest("collector_id is there twice");
+        if (value.empty()) throw BadRequest("collector_id: must be the name of a collector");
+        id = value;
+    }
+    return id;
+}
+
+/// The targets of all collectors, as JSON.
+std::string all_targets(const std::string& job, const AllocationViewPtr& view,
+                        const std::vector<ListBodyPtr>& lists) {
+    std::string out = "{";
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        const std::string& name = view->present().members()[i].name;
+        out += (i == 0 ? "" : ",\n") + json(name) + R"(:{"_link":)" +
+               json("/debug" + link_of(job) + "?collector_id=" + support::query_escaped(name)) +
+               R"(,"targets":)" + *lists[i]->bytes() + '}';
+    }
+    return out + "}\n";
+}
+
+class AllocatorRoutes {
+ public:
+    AllocatorRoutes(const Allocator& allocator, const ServedJobs& jobs, BridgeMetrics& metrics)
+        : allocator_(allocator), jobs_(jobs), metrics_(metrics) {}
+
+    /// A collector takes an answer of any status for its configuration if it is a YAML mapping, and
+    /// an empty one for no jobs. No text here may be either.
+    HttpServer::Reply scrape_configs(const HttpRoutes::Asked& asked) const {
+        const ListBodyPtr& configs = allocator_.scrape_configs(asked.request.client.verified);
+        if (!configs) return off();
+        return list_reply(*configs, {std::string(asked.request.header(field::if_none_match)),
+                                     std::string(asked.request.header(field::accept_encoding))});
+    }
+
+    HttpServer::Reply jobs() const {
+        if (!allocator_.options().enabled()) return off();
+        std::string out = "{";
+        for (const auto& [name, job] : jobs_.metrics()) {
+            if (job.targets.active == 0) continue;
+            out += (out.size() == 1 ? "" : ",") + json(name) + R"(:{"_link":)" +
+                   json(link_of(name)) + '}';
+        }
+        return json_reply(out + "}\n");
+    }
+
+    void targets(const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) const {
+        if (!allocator_.options().enabled()) return respond(off());
+        const std::string& name = asked.names[0];
+        const auto job = jobs_.find(name);
+        if (!job) {
+            ++metrics_.unknown_jobs;
+            return respond(text_reply(404, "there is no job " + name +
+                                               support::suggestion(name, jobs_.names()) + "\n"));
+        }
+        std::string collector;
+        try {
+            collector = collector_in(asked.query);
+        } catch (const BadRequest& e) {
+            return respond(refusal(400, std::string(e.what())));
+        }
+        const AllocationViewPtr view = allocator_.view();
+        if (!view) return respond(refusal(503, allocator_.trouble()));
+        if (collector.empty()) return all(name, *job, view, asked.request, respond);
+        if (!view->knows(collector)) {
+            // It may be new: an empty list would last until its next poll.
+            return respond(refusal(503, "there is no collector " + collector));
+        }
+        one(*job, view, collector, asked.request, respond);
+    }
+
+ private:
+    static HttpServer::Reply off() {
+        return text_reply(404, "no collectors are configured, see k8s-sd --help\n");
+    }
+
+    HttpServer::Reply refusal(unsigned code, const std::string& reason) const {
+        metrics_.count_poll(ListForm::collector, code, 0);
+        return code == 503 ? later_reply(reason) : text_reply(code, reason + "\n");
+    }
+
+    static ListRequest request_of(const ServedJob& job, const AllocationViewPtr& view,
+                                  const std::string& collector,
+                                  const HttpServer::Request& request) {
+        ListRequest wanted;
+        wanted.form = ListForm::collector;
+        wanted.patience = std::min(job.options().hold, patience_of(request));
+        wanted.selection.division.collectors = view;
+        wanted.selection.collector = collector;
+        return wanted;
+    }
+
+    void one(ServedJob& job, const AllocationViewPtr& view, const std::string& collector,
+             const HttpServer::Request& request, const HttpServer::Respond& respond) const {
+        Reader reader{std::string(request.header(field::if_none_match)),
+                      std::string(request.header(field::accept_encoding))};
+        job.get(
+            request_of(job, view, collector, request),
+            [&metrics = metrics_, reader = std::move(reader), respond](const ListAnswer& answer) {
+                HttpServer::Reply reply =
+                    answer.body ? list_reply(*answer.body, reader) : later_reply(answer.refusal);
+                const bool sends_list = reply.status == 200;
+                metrics.count_poll(ListForm::collector, reply.status,
+                                   sends_list ? reply.body->size() : 0);
+                respond(std::move(reply));
+            });
+    }
+
+    /// One after the other: the next one when there is an answer for the one before.
+    void all(const std::string& name, ServedJob& job, const AllocationViewPtr& view,
+             const HttpServer::Request& request, const HttpServer::Respond& respond) const {
+        struct Gathering {
+            std::string job;
+            std::shared_ptr<ServedJob> served;
+            AllocationViewPtr view;
+            ListRequest request;
+            HttpServer::Respond respond;
+            std::vector<ListBodyPtr> lists;
+
+            static void next(const std::shared_ptr<Gathering>& self) {
+                const auto& members = self->view->present().members();
+                if (self->lists.size() == members.size()) {
+                    return self->respond(
+                        json_reply(all_targets(self->job, self->view, self->lists)));
+                }
+                self->request.selection.collector = members[self->lists.size()].name;
+                self->served->get(self->request, [self](const ListAnswer& answer) {
+                    if (!answer.body) return self->respond(later_reply(answer.refusal));
+                    self->lists.push_back(answer.body);
+                    next(self);
+                });
+            }
+        };
+        const auto gathering = std::make_shared<Gathering>();
+        gathering->job = name;
+        gathering->served = job.shared_from_this();
+        gathering->view = view;
+        gathering->request = request_of(job, view, {}, request);
+        gathering->respond = respond;
+        Gathering::next(gathering);
+    }
+
+    const Allocator& allocator_;
+    const ServedJobs& jobs_;
+    BridgeMetrics& metrics_;
+};
+
+}  // namespace
+
+void add_allocator_routes(HttpRoutes& routes, const Allocator& allocator, const ServedJobs& jobs,
+                          BridgeMetrics& metrics) {
+    const AllocatorRoutes answers(allocator, jobs, metrics);
+    routes.get("/scrape_configs",
+               [answers](const auto& asked) { return answers.scrape_configs(asked); });
+    routes.get("/jobs", [answers](const auto&) { return answers.jobs(); });
+    routes.on("GET", "/jobs/{+job}/targets", [answers](const auto& asked, const auto& respond) {
+        answers.targets(asked, respond);
+    });
+}
+
+}  // namespace bridge

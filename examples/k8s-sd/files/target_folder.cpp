@@ -1,0 +1,146 @@
+#include "files/target_folder.hpp"
+
+#include "support/command_line.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace bridge {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view suffix = ".json";
+/// Agents are other users than we; who may see the folder is said by its own mode.
+constexpr mode_t for_all_to_read = 0644;
+
+std::system_error last_error(const std::string& what) {
+    return {errno, std::generic_category(), what};
+}
+
+/// An open file.
+class File {
+ public:
+    File(const fs::path& path, int flags)
+        : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, for_all_to_read)) {
+        if (fd_ < 0) throw last_error("cannot write " + path_);
+    }
+    ~File() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    void write(std::string_view bytes) const {
+        while (!bytes.empty()) {
+            const ssize_t size = ::write(fd_, bytes.data(), bytes.size());
+            if (size < 0 && errno == EINTR) continue;
+            if (size < 0) throw last_error("cannot write " + path_);
+            bytes.remove_prefix(static_cast<std::size_t>(size));
+        }
+    }
+    /// On the disk, and as readers need it.
+    void finish() const {
+        if (::fchmod(fd_, for_all_to_read) != 0 || ::fsync(fd_) != 0) {
+            throw last_error("cannot write " + path_);
+        }
+    }
+    bool lock() const { return ::flock(fd_, LOCK_EX | LOCK_NB) == 0; }
+    int release() { return std::exchange(fd_, -1); }
+
+ private:
+    const std::string path_;
+    int fd_;
+};
+
+bool has_bytes(const fs::path& path, std::string_view bytes) {
+    std::error_code ec;
+    if (fs::file_size(path, ec) != bytes.size() || ec) return false;
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return file && text == bytes;
+}
+
+}  // namespace
+
+std::string file_name_of(std::string_view name) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    constexpr std::string_view others = "-_.";
+    std::string file;
+    for (const char c : name) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        const bool plain = letter || (c >= '0' && c <= '9') || others.find(c) != others.npos;
+        if (plain && !(c == '.' && file.empty())) {
+            file += c;
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            ((file += '%') += digits[byte >> 4U]) += digits[byte & 0xFU];
+        }
+    }
+    return file.append(suffix);
+}
+
+TargetFolder::TargetFolder(fs::path folder)
+    : folder_(std::move(folder)), hidden_(folder_ / ".k8s-sd") {
+    std::error_code ec;
+    if (!fs::is_directory(folder_, ec)) {
+        throw support::Unusable(folder_.string() + " is no folder");
+    }
+    fs::create_directory(hidden_, ec);
+    try {
+        File lock(hidden_ / "lock", O_RDWR | O_CREAT);
+        if (!lock.lock()) {
+            throw support::Unusable("another k8s-sd writes to " + folder_.string());
+        }
+        lock_ = lock.release();
+    } catch (const std::system_error& e) {
+        throw support::Unusable(e.what());
+    }
+}
+
+TargetFolder::~TargetFolder() { ::close(lock_); }
+
+bool TargetFolder::write(const std::string& file, std::string_view bytes) const {
+    const fs::path path = folder_ / file;
+    // Its name has no suffix, as those of the files have.
+    const fs::path draft = hidden_ / "draft";
+    const File mark(hidden_ / file, O_WRONLY | O_CREAT);
+    if (has_bytes(path, bytes)) return false;
+    const File out(draft, O_WRONLY | O_CREAT | O_TRUNC);
+    out.write(bytes);
+    out.finish();
+    std::error_code ec;
+    fs::rename(draft, path, ec);
+    if (ec) throw std::system_error(ec, "cannot write " + path.string());
+    return true;
+}
+
+void TargetFolder::remove(const std::string& file) const {
+    if (!fs::exists(hidden_ / file)) return;
+    for (const fs::path& path : {folder_ / file, hidden_ / file}) {
+        std::error_code ec;
+        fs::remove(path, ec);
+        if (ec) throw std::system_error(ec, "cannot remove " + path.string());
+    }
+}
+
+std::set<std::string> TargetFolder::written() const {
+    std::set<std::string> files;
+    std::error_code ec;
+    for (fs::directory_iterator it(hidden_, ec), end; !ec && it != end; it.increment(ec)) {
+        std::string file = it->path().filename();
+        if (file.ends_with(suffix)) files.insert(std::move(file));
+    }
+    return files;
+}
+
+}  // namespace bridge

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "jobs/consumers.hpp"
+#include "jobs/file_metrics.hpp"
+#include "jobs/served_job.hpp"
+#include "lists/listed_target.hpp"
+#include "lists/listing.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace bridge {
+
+/// What the program counts, besides what the library does. Any thread.
+struct BridgeMetrics {
+    static constexpr std::array<unsigned, 4> codes{200, 304, 400, 503};
+
+    /// Answers to requests of lists, by form and code.
+    std::array<std::array<std::atomic<std::uint64_t>, codes.size()>, list_form_count> polls{};
+    std::atomic<std::uint64_t> unknown_jobs{0};  ///< requests that got 404
+    std::atomic<std::uint64_t> sent_bytes{0};    ///< bodies of lists, as they were sent
+    ListMetrics lists{};
+    Consumers consumers{};
+    std::atomic<std::uint64_t> watch_readers{0};  ///< of streams, now
+    std::atomic<std::uint64_t> watch_fulls{0};    ///< whole lists that they were sent
+    std::atomic<std::uint64_t> watch_diffs{0};    ///< and diffs
+    FileMetrics files{};
+
+    /// \param code  one of `codes`
+    void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;
+};
+
+/// How a job is doing.
+struct JobMetrics {
+    TargetCounts targets;
+    std::size_t held = 0;  ///< requests that wait for a list
+    bool complete = false;
+    double incomplete_seconds = 0;  ///< for how long it has waited for that
+    bool unconfirmed = false;       ///< has targets of before a restart
+};
+
+/// What the server is asked by whom.
+struct ClientMetrics {
+    std::size_t connections = 0;
+    std::uint64_t turned_away = 0;   ///< connections beyond a limit
+    std::uint64_t unknown = 0;       ///< requests without a token
+    std::uint64_t forbidden = 0;     ///< requests of those who may not ask
+    std::int64_t certificate_end{};  ///< in seconds since 1970; 0: no TLS
+};
+
+/// In Prometheus' text format.
+std::string to_text(const ClientMetrics&);
+std::string to_text(const BridgeMetrics&, const std::map<std::string, JobMetrics>& jobs);
+
+}  // namespace bridge

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/scrape_config.hpp"
+#include "k8s_sd/scrape/target_builder.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+#include "k8s_sd/target_groups.hpp"
+#include "lists/listing.hpp"
+#include "lists/unique_targets.hpp"
+#include "table/change_recorder.hpp"
+#include "table/target_table.hpp"
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+/// How many targets a job has.
+struct TargetCounts {
+    std::size_t discovered = 0, active = 0, dropped = 0, failed = 0;
+};
+
+/// The targets of one job, as discovered and after relabelling, and its lists. A list is made when
+/// it is first asked for, and follows the diffs from then on: only what they bring is serialised.
+/// Not thread-safe; no I/O.
+class JobTargets final : private k8s_sd::TargetHandler {
+ public:
+    /// \param metrics  must outlive it, as `history`, which may be null
+    /// \throws k8s_sd::ConfigError as TargetBuilder
+    JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics,
+               ChangeHistory* history = nullptr);
+
+    /// Other rules. \param providers  see TargetPool::reload()
+    void reload(k8s_sd::ScrapeConfig, std::span<const k8s_sd::ProviderId> providers);
+    /// The targets are complete as soon as each of these has told its own; that they were complete
+    /// once is enough. nullopt: they cannot become complete.
+    void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
+    /// \param diff  not the last one of the job
+    void apply(const k8s_sd::JobDiff& diff);
+
+    bool complete() const noexcept { return complete_; }
+    /// \throws LimitReached
+    ListBodyPtr body(ListForm, const Selection&, Listing::TimePoint now);
+    /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
+    /// it is asked for. Valid until the next call of another function.
+    TargetTable& table(Listing::TimePoint now);
+    /// The job's configuration, without a limit of dropped targets.
+    const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
+    k8s_sd::TargetBuilder& builder() noexcept { return builder_; }
+    /// Forgets the lists and selections that nobody asks for any more.
+    void forget_unused(Listing::TimePoint now);
+    TargetCounts counts() const;
+
+ private:
+    // By the pool.
+    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
+              k8s_sd::StopReason) noexcept override;
+    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+    void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+
+    std::optional<Listing>& listing(ListForm form) {
+        return listings_[static_cast<std::size_t>(form)];
+    }
+    Listing made_listing(ListForm);
+    void apply(const k8s_sd::ProviderDiff&);
+    void list_group(Listing&, ListForm, k8s_sd::ProviderId, std::string_view source,
+                    const k8s_sd::TargetGroupPtr&);
+    void list_target(Listing&, ListForm, k8s_sd::TargetId, const k8s_sd::ScrapeTarget&);
+    void list_target(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&);
+    void update_table(const k8s_sd::ProviderDiff&);
+    void update_complete();
+
+    const ListLimits limits_;
+    ListMetrics& metrics_;
+    k8s_sd::TargetBuilder builder_;
+    std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups> groups_;  ///< of all that have told theirs
+    std::map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
+    std::array<std::optional<Listing>, list_form_count> listings_;
+    UniqueTargets unique_;  ///< of the list of collectors, if it is made
+    std::optional<TargetTable> table_;
+    Listing::TimePoint table_asked_{};
+    std::optional<std::vector<k8s_sd::ProviderId>> expected_;
+    bool complete_ = false;
+    ChangeRecorder recorder_;
+    k8s_sd::TargetPool pool_;
+};
+
+}  // namespace bridge

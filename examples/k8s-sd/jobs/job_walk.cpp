@@ -1,0 +1,65 @@
+#include "jobs/job_walk.hpp"
+
+#include <chrono>
+#include <cstddef>
+
+namespace bridge {
+
+namespace {
+
+class Walker final : public std::enable_shared_from_this<Walker> {
+ public:
+    Walker(std::vector<NamedJob> jobs, Look look, std::function<void()> done)
+        : jobs_(std::move(jobs)), look_(std::move(look)), done_(std::move(done)) {}
+
+    void step() {
+        if (at_ == jobs_.size()) return done_();
+        const auto& [name, job] = jobs_[at_];
+        // A job that has ended only lets go of this.
+        const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
+            self->after(std::exchange(self->outcome_, Walk::next));
+        });
+        job->visit([turn, self = this, &named = name](JobTargets& targets) {
+            self->outcome_ = self->look_(named, targets);
+        });
+    }
+
+ private:
+    void after(Walk outcome) {
+        if (outcome == Walk::next) ++at_;
+        if (outcome == Walk::end) at_ = jobs_.size();
+        step();
+    }
+
+    const std::vector<NamedJob> jobs_;
+    const Look look_;
+    const std::function<void()> done_;
+    std::size_t at_ = 0;
+    Walk outcome_ = Walk::next;
+};
+
+}  // namespace
+
+void walk(std::vector<NamedJob> jobs, Look look, std::function<void()> done) {
+    std::make_shared<Walker>(std::move(jobs), std::move(look), std::move(done))->step();
+}
+
+std::vector<NamedJob> jobs_named(const ServedJobs& jobs, const std::string& name) {
+    std::vector<NamedJob> result;
+    for (const std::string_view known : jobs.names()) {
+        if (name.empty() || known == name) result.emplace_back(known, jobs.find(known));
+    }
+    return result;
+}
+
+void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass) {
+    walk(
+        std::move(jobs),
+        [](const std::string&, JobTargets& targets) {
+            TargetTable& table = targets.table(std::chrono::steady_clock::now());
+            return read_on(table) ? Walk::next : Walk::again;
+        },
+        [pass = std::move(pass)] {});
+}
+
+}  // namespace bridge

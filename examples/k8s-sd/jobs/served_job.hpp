@@ -1,0 +1,88 @@
+#pragma once
+
+#include "jobs/job_targets.hpp"
+#include "jobs/waiting_readers.hpp"
+#include "k8s_sd/warm_start.hpp"
+#include "lists/list_request.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+/// How readers are served.
+struct ServeOptions {
+    ListLimits lists{};
+    /// How long a request waits for the first complete list, at most.
+    std::chrono::nanoseconds hold = std::chrono::seconds(20);
+    std::size_t held_requests = 10'000;  ///< of one job
+    k8s_sd::WarmStart warm_start{};      ///< targets over restarts; none by default
+    /// While readers wait, lists that change all the time are put together this often at most.
+    std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
+    std::size_t watch_readers = 1'000;                              ///< of streams, in all
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
+};
+
+/// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
+/// them. The functions may be called in any thread; those that change something only post.
+class ServedJob final : public std::enable_shared_from_this<ServedJob> {
+ public:
+    /// \param why_incomplete  in words; called in any thread
+    /// \param metrics         outlives the job, as `history`, which may be null
+    ServedJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeConfig, const ServeOptions&,
+              std::function<std::string()> why_incomplete, ListMetrics& metrics,
+              ChangeHistory* history = nullptr);
+
+    /// See JobTargets.
+    void reload(k8s_sd::ScrapeConfig, std::vector<k8s_sd::ProviderId> providers);
+    void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
+    void apply(k8s_sd::JobDiff);
+    /// Answers as soon as the targets are complete and the list is one that the reader does not
+    /// know, or when the reader's time is over.
+    void get(ListRequest, OnList);
+    /// Runs a function that looks at the targets, complete or not, on the job's strand; not if the
+    /// job ends before.
+    void visit(std::function<void(JobTargets&)>);
+    /// Answers who waits, and ends everything. \param reason  in words
+    void stop(std::string reason);
+
+    /// Whether lists are served.
+    bool complete() const noexcept { return complete_; }
+    /// As of the last diff.
+    TargetCounts counts() const noexcept;
+    std::size_t held() const noexcept { return held_count_; }
+    const ServeOptions& options() const noexcept { return options_; }
+
+ private:
+    template <class Action>
+    void post(Action);
+    void on_change();
+    void forget_unused();
+    ListAnswer look(const ListRequest&);
+    void answer_waiting();
+    void wake_later();
+
+    const boost::asio::any_io_executor strand_;
+    const ServeOptions options_;
+    const std::function<std::string()> why_incomplete_;
+    JobTargets targets_;
+    WaitingReaders readers_;
+    boost::asio::steady_timer timer_;
+    std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
+    std::optional<std::string> stopped_;              ///< why
+    std::chrono::steady_clock::time_point swept_{};
+    // For other threads.
+    std::atomic<bool> complete_ = false;
+    std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;
+    std::atomic<std::size_t> held_count_ = 0;
+};
+
+}  // namespace bridge

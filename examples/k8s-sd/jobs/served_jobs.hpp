@@ -1,0 +1,73 @@
+#pragma once
+
+#include "jobs/bridge_metrics.hpp"
+#include "jobs/served_job.hpp"
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "table/change_history.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+/// All jobs of a configuration: discovers, and gives each job its diffs. Its functions are for one
+/// strand; the jobs work on strands of their own.
+class ServedJobs {
+ public:
+    /// \param strand   of the caller
+    /// \param workers  whose threads work on the jobs
+    /// \param metrics  outlives the jobs
+    ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
+               const ServeOptions&, BridgeMetrics& metrics);
+
+    /// Makes these the jobs; what is not touched goes on.
+    /// \returns what cannot be used, in words
+    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
+    /// Null if the configuration has no such job.
+    std::shared_ptr<ServedJob> find(std::string_view name) const;
+    std::vector<std::string_view> names() const;
+    /// What the configuration says of the job; null if there is no such job.
+    std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
+    /// How the jobs are discovered.
+    std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
+    /// In words, a line each: the jobs whose lists are not complete yet, and will be.
+    std::string not_ready() const;
+    /// In words, a line each: the jobs that cannot be served before the configuration is mended.
+    std::string failed() const;
+    /// In words, a line each: the jobs with targets of before a restart, see WarmStart.
+    std::string unconfirmed() const;
+    std::map<std::string, JobMetrics> metrics() const;
+    const ChangeHistory& history() const noexcept { return history_; }
+    /// Ends everything, so that the executors have nothing left to do.
+    void stop();
+
+ private:
+    struct Entry {
+        std::shared_ptr<ServedJob> job;
+        bool usable = false;  ///< each of its configurations is
+        std::shared_ptr<const k8s_sd::ScrapeJob> config{};
+        std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    };
+
+    void apply(const k8s_sd::ScrapeJob&, bool usable);
+    void remove_all_but(const std::set<std::string_view>& names);
+    void on_diff(k8s_sd::JobDiff);
+    std::string why_incomplete(std::string_view name) const;
+    std::string incomplete(bool usable) const;
+
+    boost::asio::any_io_executor workers_;
+    const ServeOptions options_;
+    BridgeMetrics& metrics_;
+    ChangeHistory history_;
+    std::map<std::string, Entry, std::less<>> jobs_;
+    k8s_sd::DiscoveryManager manager_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "lists/consistent_hashing.hpp"
+#include "lists/listed_target.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+/// A collector that targets are allocated to.
+struct Collector {
+    std::string name{};  ///< its `collector_id`: the name of its pod
+    std::string node{};  ///< that it runs on; empty: not known
+    auto operator<=>(const Collector&) const = default;
+};
+
+/// How targets are allocated, by the names of the OpenTelemetry operator.
+enum class Allocation : std::uint8_t {
+    consistent_hashing,  ///< by the address before relabelling
+    per_node,            ///< to the collector on the target's node
+};
+
+/// Who has which targets. Immutable; thread-safe.
+class Collectors {
+ public:
+    struct Options {
+        Allocation allocation = Allocation::consistent_hashing;
+        /// Of Allocation::per_node: whether a target without a collector on its node, or without a
+        /// node, is allocated by consistent hashing. Else nobody has it.
+        bool fallback = false;
+    };
+
+    /// \param members  in any order, each name once
+    Collectors(std::vector<Collector> members, const Options&);
+
+    /// Sorted by name.
+    const std::vector<Collector>& members() const noexcept { return members_; }
+    bool contains(std::string_view name) const noexcept;
+    /// Null: nobody has it.
+    const Collector* owner(const ListedTarget&) const noexcept;
+
+ private:
+    const std::vector<Collector> members_;
+    const Options options_;
+    std::optional<ConsistentHashing> hashing_;
+    std::map<std::string_view, const Collector*> by_node_;  ///< into members_
+};
+
+using CollectorsPtr = std::shared_ptr<const Collectors>;
+
+/// The present allocation, and earlier ones that are still in use: who had a target keeps it for a
+/// while, until its new owner scrapes it. Immutable; thread-safe.
+class AllocationView {
+ public:
+    /// \param allocations  the present one first; at least one
+    /// \param idle         collectors that are there and have nothing
+    AllocationView(std::vector<CollectorsPtr> allocations, std::set<std::string, std::less<>> idle)
+        : allocations_(std::move(allocations)), idle_(std::move(idle)) {}
+
+    const Collectors& present() const noexcept { return *allocations_.front(); }
+    /// Whether it can be said what the collector has, be it nothing.
+    bool knows(std::string_view name) const noexcept;
+    /// Who has the target, each once.
+    std::vector<std::string_view> owners(const ListedTarget&) const;
+
+ private:
+    const std::vector<CollectorsPtr> allocations_;
+    const std::set<std::string, std::less<>> idle_;
+};
+
+using AllocationViewPtr = std::shared_ptr<const AllocationView>;
+
+}  // namespace bridge

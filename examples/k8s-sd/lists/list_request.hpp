@@ -1,0 +1,43 @@
+#pragma once
+
+#include "lists/list_body.hpp"
+#include "lists/listed_target.hpp"
+#include "lists/selection.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+/// What a reader asks of a job.
+struct ListRequest {
+    ListForm form = ListForm::discovered;
+    Selection selection{};
+    std::chrono::nanoseconds patience{};  ///< how long it waits for the first complete list
+    std::string known{};                  ///< lists it has: tags, as If-None-Match tells them
+    std::chrono::nanoseconds wait{};      ///< how long it waits for another list than these
+};
+
+/// Why there is no list, or no other one than the reader knows.
+enum class Refusal : std::uint8_t {
+    none,        ///< there is; or its time was over
+    incomplete,  ///< not yet
+    limit,       ///< too much is in use
+    ended,       ///< the job is gone, or the program ends
+};
+
+/// A list, or why there is none.
+struct ListAnswer {
+    ListBodyPtr body{};
+    std::string refusal{};  ///< in words
+    Refusal why = Refusal::none;
+};
+using OnList = std::function<void(const ListAnswer&)>;
+
+/// Whether one of the tags, given as in If-None-Match, is that of the list.
+bool is_known(const ListBody&, std::string_view tags);
+
+}  // namespace bridge

@@ -1,0 +1,175 @@
+#include "lists/listed_target.hpp"
+
+#include "k8s_sd/fleet/fleet_view.hpp"
+#include "lists/consistent_hashing.hpp"
+#include "support/json_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace bridge {
+
+namespace {
+
+using k8s_sd::ScrapeConfig;
+using k8s_sd::ScrapeTarget;
+using k8s_sd::TargetGroup;
+using Label = std::pair<std::string_view, std::string_view>;
+
+constexpr std::string_view address_label = "__address__";
+/// Of the Prometheus operator: the target is on every shard.
+constexpr std::string_view on_all_shards_label = "__tmp_disable_sharding";
+
+/// The labels of one target of a group, sorted by name; its own before those of the group.
+std::vector<Label> labels_of(const TargetGroup& group, std::size_t index) {
+    std::vector<Label> labels;
+    for (const Label label : group[index]) labels.push_back(label);
+    const std::size_t own = labels.size();
+    for (const Label label : group.labels()) labels.push_back(label);
+    const auto by_name = [](const Label& a, const Label& b) { return a.first < b.first; };
+    const auto middle = labels.begin() + static_cast<std::ptrdiff_t>(own);
+    std::sort(labels.begin(), middle, by_name);
+    std::sort(middle, labels.end(), by_name);
+    std::inplace_merge(labels.begin(), middle, labels.end(), by_name);
+    const auto same_name = [](const Label& a, const Label& b) { return a.first == b.first; };
+    labels.erase(std::unique(labels.begin(), labels.end(), same_name), labels.end());
+    std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
+    return labels;
+}
+
+std::string_view value_of(std::span<const Label> labels, std::string_view name) {
+    const auto it = std::lower_bound(labels.begin(), labels.end(), name,
+                                     [](const Label& a, auto wanted) { return a.first < wanted; });
+    return it != labels.end() && it->first == name ? it->second : std::string_view();
+}
+
+}  // namespace
+
+std::string_view node_of(std::span<const Label> labels) {
+    for (const std::string_view name :
+         {"__meta_kubernetes_pod_node_name", "__meta_kubernetes_node_name",
+          "__meta_kubernetes_endpointslice_endpoint_node_name",
+          "__meta_kubernetes_endpoint_node_name"}) {
+        if (const auto node = value_of(labels, name); !node.empty()) return node;
+    }
+    for (const std::string prefix : {"__meta_kubernetes_endpointslice_address_target_",
+                                     "__meta_kubernetes_endpoint_address_target_"}) {
+        if (value_of(labels, prefix + "kind") == "Node") return value_of(labels, prefix + "name");
+    }
+    return {};
+}
+
+namespace {
+
+/// Makes the text of a ListedTarget; the labels come in the order of their names.
+class TextWriter {
+ public:
+    void add(std::string_view name, std::string_view value) {
+        text_ += text_.size() == 1 ? "" : ",";
+        support::append_json(text_, name);
+        text_ += ':';
+        support::append_json(text_, value);
+    }
+    ListedTarget finish(std::string_view target) && {
+        text_ += '}';
+        const std::size_t labels_size = text_.size();
+        support::append_json(text_, target);
+        text_.shrink_to_fit();
+        return {std::move(text_), labels_size};
+    }
+
+ private:
+    std::string text_ = "{";
+};
+
+/// Where the job's setting and the target's are the same, the reader has it from its own job.
+bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::string_view name) {
+    if (name == "instance") return target.get("instance") == target.get(address_label);
+    if (name == "__scrape_interval__") return target.scrape_interval() == config.scrape_interval;
+    if (name == "__scrape_timeout__") {
+        constexpr std::chrono::milliseconds usual = std::chrono::seconds(10);
+        return target.scrape_timeout() ==
+               config.scrape_timeout.value_or(std::min(usual, config.scrape_interval));
+    }
+    return false;
+}
+
+/// Hidden labels that a scraper obeys; the last ones are vmagent's.
+bool steers_scrape(std::string_view name) {
+    constexpr std::array names = {"__metrics_path__",   "__scheme__",       "__scrape_interval__",
+                                  "__scrape_timeout__", "__sample_limit__", "__series_limit__",
+                                  "__stream_parse__",   "__tenant_id__"};
+    return name.starts_with("__param_") ||
+           std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool shows(ListForm form, const ScrapeTarget& target, const ScrapeConfig& config,
+           std::string_view name) {
+    if (form == ListForm::urls) return !name.starts_with("__");
+    if (name.starts_with("__") && !steers_scrape(name)) return false;
+    return !is_default(target, config, name);
+}
+
+}  // namespace
+
+std::vector<Label> discovered_labels(const TargetGroup& group, std::size_t index) {
+    return labels_of(group, index);
+}
+
+std::optional<std::uint64_t> share_key_of(const ScrapeTarget& target, const std::string& job) {
+    if (!target.get(on_all_shards_label).empty()) return std::nullopt;
+    return k8s_sd::share_key(job, target.url());
+}
+
+std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group,
+                                             k8s_sd::TargetBuilder& builder) {
+    std::vector<ListedTarget> targets;
+    targets.reserve(group->size());
+    const std::string& job = builder.config().job_name;
+    for (std::size_t i = 0; i < group->size(); ++i) {
+        const std::vector<Label> labels = labels_of(*group, i);
+        TextWriter writer;
+        for (const auto& [name, value] : labels) {
+            if (name != address_label) writer.add(name, value);
+        }
+        ListedTarget target = std::move(writer).finish(value_of(labels, address_label));
+        const k8s_sd::BuiltTarget built = builder.build(group, i);
+        // What the rules drop is on one shard, too: the reader may have other rules.
+        const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
+        target.share_key =
+            scraped ? share_key_of(**scraped, job) : k8s_sd::share_key(job, target.text);
+        target.node = node_of(labels);
+        targets.push_back(std::move(target));
+    }
+    return targets;
+}
+
+ListedTarget collector_target(const TargetGroup& group, std::size_t index) {
+    const std::vector<Label> labels = labels_of(group, index);
+    TextWriter writer;
+    for (const auto& [name, value] : labels) writer.add(name, value);
+    const std::string_view address = value_of(labels, address_label);
+    ListedTarget target = std::move(writer).finish(address);
+    target.share_key = ConsistentHashing::key_of(address);
+    target.node = node_of(labels);
+    return target;
+}
+
+ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& config, ListForm form) {
+    TextWriter writer;
+    for (const auto [name, value] : target.labels()) {
+        if (shows(form, target, config, name)) writer.add(name, value);
+    }
+    const bool urls = form == ListForm::urls;
+    ListedTarget listed =
+        std::move(writer).finish(urls ? target.url() : std::string(target.get(address_label)));
+    listed.share_key = share_key_of(target, config.job_name);
+    listed.node = node_of(labels_of(target.group(), target.index()));
+    return listed;
+}
+
+}  // namespace bridge

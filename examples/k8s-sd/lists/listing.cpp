@@ -1,0 +1,222 @@
+#include "lists/listing.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+/// Joins targets, given in their order, to the text that http_sd and file_sd take: neighbours with
+/// equal labels are one group, a group is a line.
+class Joiner {
+ public:
+    explicit Joiner(std::size_t bytes) { text_.reserve(bytes); }
+
+    void add(const ListedTarget& target) {
+        if (last_ && last_->text == target.text) return;
+        if (last_ && last_->labels() == target.labels()) {
+            text_ += ',';
+        } else {
+            end_group();
+            text_ += last_ ? ",\n" : "\n";
+            text_ += R"({"targets":[)";
+        }
+        text_ += target.target();
+        last_ = &target;
+    }
+    std::string finish() && {
+        end_group();
+        text_ += last_ ? "\n]\n" : "]\n";
+        return std::move(text_);
+    }
+
+ private:
+    void end_group() {
+        if (!last_) return;
+        text_ += R"(],"labels":)";
+        text_ += last_->labels();
+        text_ += '}';
+    }
+
+    std::string text_ = "[";
+    const ListedTarget* last_ = nullptr;
+};
+
+constexpr std::size_t brackets_of_a_group = 30;
+
+}  // namespace
+
+void Listing::replace(const std::string& key, std::vector<ListedTarget> targets) {
+    std::sort(targets.begin(), targets.end());
+    ++change_;
+    std::vector<Held> before;
+    if (const auto it = targets_.find(key); it != targets_.end()) before.swap(it->second);
+    std::vector<Held> now;
+    now.reserve(targets.size());
+    auto old = before.begin();
+    for (ListedTarget& target : targets) {
+        for (; old != before.end() && **old < target; ++old) remove(**old);
+        if (old != before.end() && **old == target) {
+            now.push_back(std::move(*old++));
+        } else {
+            now.push_back(std::make_unique<const ListedTarget>(std::move(target)));
+            add(*now.back());
+        }
+    }
+    for (; old != before.end(); ++old) remove(**old);
+    if (now.empty()) {
+        targets_.erase(key);
+    } else {
+        targets_[key] = std::move(now);
+    }
+}
+
+void Listing::add(const ListedTarget& target) {
+    for (auto& [division, divided] : divisions_) add_to(divided, target);
+}
+
+void Listing::add_to(Divided& divided, const ListedTarget& target) const {
+    for (std::string& name : divided.divider.parts_of(target)) {
+        Part& part = divided.parts[std::move(name)];
+        part.targets.insert(&target);
+        part.bytes += target.text.size();
+        part.change = change_;
+    }
+}
+
+void Listing::remove(const ListedTarget& target) {
+    for (auto& [division, divided] : divisions_) {
+        for (const std::string& name : divided.divider.parts_of(target)) {
+            const auto part = divided.parts.find(name);
+            part->second.targets.erase(&target);
+            part->second.bytes -= target.text.size();
+            part->second.change = change_;
+            if (part->second.targets.empty()) divided.parts.erase(part);
+        }
+    }
+}
+
+/// \throws LimitReached if there is no room for the selection
+void Listing::admit(const Selection& selection, TimePoint now) {
+    if (views_.contains(selection)) return;
+    if (selection.division.collectors) forget_other_collectors(selection.division);
+    const auto full = [&] { return views_.size() >= limits_.views; };
+    const auto divided_enough = [&] {
+        return !divisions_.contains(selection.division) && divisions_.size() >= limits_.divisions;
+    };
+    if (full() || divided_enough()) forget_unused(now);
+    if (full()) {
+        throw LimitReached(std::to_string(limits_.views) +
+                           " selections of the list are in use, which is the limit");
+    }
+    if (divided_enough()) {
+        throw LimitReached("the list is divided by shards or nodes in " +
+                           std::to_string(limits_.divisions) +
+                           " other ways, which is the limit; readers should agree on one");
+    }
+}
+
+const Listing::Divided& Listing::divided(const Division& division) {
+    const auto it = divisions_.find(division);
+    if (it != divisions_.end()) return it->second;
+    Divided& made = divisions_.emplace(division, Divided{Divider(division), {}}).first->second;
+    ++change_;
+    for (const auto& [key, targets] : targets_) {
+        for (const Held& target : targets) add_to(made, *target);
+    }
+    return made;
+}
+
+ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
+    admit(selection, now);
+    const Divided& all = divided(selection.division);
+    View& view = views_[selection];
+    view.asked = now;
+    std::vector<const Part*> parts;
+    std::vector<std::uint64_t> changes;
+    for (const std::string& name : selection.parts()) {
+        const auto part = all.parts.find(name);
+        changes.push_back(part == all.parts.end() ? 0 : part->second.change);
+        if (part != all.parts.end()) parts.push_back(&part->second);
+    }
+    if (view.body && view.changes == changes) return view.body;
+    std::size_t bytes = 0;
+    for (const Part* part : parts) {
+        bytes += part->bytes + part->targets.size() * brackets_of_a_group;
+    }
+    make_room(view, bytes, now);
+    std::string text = join(parts, bytes);
+    // What has changed back is no change: readers keep the compressed body, too.
+    if (!view.body || *view.body->bytes() != text) {
+        body_bytes_ -= view.bytes();
+        view.body = std::make_shared<const ListBody>(std::move(text));
+        body_bytes_ += view.bytes();
+    }
+    view.changes = std::move(changes);
+    return view.body;
+}
+
+/// \param view   whose body is to be replaced
+/// \param bytes  of the new one, about \throws LimitReached
+void Listing::make_room(const View& view, std::size_t bytes, TimePoint now) {
+    const auto full = [&] { return body_bytes_ - view.bytes() + bytes > limits_.body_bytes; };
+    if (full()) forget_unused(now);
+    if (!full()) return;
+    throw LimitReached("the selections of the list that are in use are larger than " +
+                       std::to_string(limits_.body_bytes) + " bytes, which is the limit");
+}
+
+std::string Listing::join(const std::vector<const Part*>& parts, std::size_t bytes) const {
+    const auto begin = std::chrono::steady_clock::now();
+    Joiner joiner(bytes);
+    if (parts.size() == 1) {
+        for (const ListedTarget* target : parts[0]->targets) joiner.add(*target);
+    } else {
+        std::vector<const ListedTarget*> targets;
+        for (const Part* part : parts) {
+            targets.insert(targets.end(), part->targets.begin(), part->targets.end());
+        }
+        std::sort(targets.begin(), targets.end(), ByText());
+        for (const ListedTarget* target : targets) joiner.add(*target);
+    }
+    std::string text = std::move(joiner).finish();
+    metrics_.bodies.fetch_add(1, std::memory_order_relaxed);
+    metrics_.body_bytes.fetch_add(text.size(), std::memory_order_relaxed);
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+    metrics_.body_nanoseconds.fetch_add(static_cast<std::uint64_t>(took.count()),
+                                        std::memory_order_relaxed);
+    return text;
+}
+
+template <class Predicate>
+void Listing::forget_views(Predicate is_forgotten) {
+    std::erase_if(views_, [&](const auto& view) {
+        if (!is_forgotten(view.first, view.second)) return false;
+        body_bytes_ -= view.second.bytes();
+        return true;
+    });
+    std::erase_if(divisions_, [&](const auto& division) {
+        return std::none_of(views_.begin(), views_.end(), [&](const auto& view) {
+            return view.first.division == division.first;
+        });
+    });
+}
+
+/// There is one allocation at a time: nobody asks for an earlier one again.
+void Listing::forget_other_collectors(const Division& division) {
+    forget_views([&](const Selection& selection, const View&) {
+        return selection.division.collectors && selection.division != division;
+    });
+}
+
+bool Listing::forget_unused(TimePoint now) {
+    forget_views([&](const Selection&, const View& view) {
+        return now - view.asked >= limits_.forget_after;
+    });
+    return !views_.empty();
+}
+
+}  // namespace bridge

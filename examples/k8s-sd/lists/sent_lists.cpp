@@ -1,0 +1,27 @@
+#include "lists/sent_lists.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+std::size_t hash_of(std::string_view target) { return std::hash<std::string_view>()(target); }
+
+}  // namespace
+
+std::string SentLists::last(std::uint64_t connection, std::string_view target) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = sent_.find(connection);
+    return it != sent_.end() && it->second.target == hash_of(target) ? it->second.tag : "";
+}
+
+void SentLists::sent(std::uint64_t connection, std::string_view target, std::string tag) {
+    const std::lock_guard lock(mutex_);
+    sent_[connection] = {hash_of(target), std::move(tag)};
+    // Connections have rising numbers, and do not live long.
+    if (sent_.size() > most_) sent_.erase(sent_.begin());
+}
+
+}  // namespace bridge

@@ -1,0 +1,209 @@
+#include "serve/list_routes.hpp"
+
+#include "lists/selection.hpp"
+#include "lists/sent_lists.hpp"
+#include "support/http_message.hpp"
+#include "support/option_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+namespace {
+
+using boost::beast::http::field;
+using support::HttpRoutes;
+using support::HttpServer;
+using support::text_reply;
+
+/// In seconds, as Prometheus and vmagent tell it; nullopt: the reader does not, or no usual one.
+std::optional<double> interval_of(const HttpServer::Request& request) {
+    constexpr double longest = 86'400;
+    const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
+    double interval = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
+    if (error != std::errc{} || !(interval >= 0 && interval <= longest)) return std::nullopt;
+    return interval;
+}
+
+/// No reader waits longer for a list to change.
+constexpr std::chrono::seconds longest_wait{300};
+/// Of a reader that waits; longer ones are no tags of ours.
+constexpr std::size_t longest_tags = 256;
+
+/// How a reader waits, if it does.
+struct Waiting {
+    std::optional<std::chrono::seconds> preferred{};  ///< a long poll
+    bool held = false;                                ///< `hold=1`
+    std::uint64_t connection = 0;
+    std::string target{};
+};
+
+std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& request) {
+    const auto [begin, end] = request.headers.equal_range(field::prefer);
+    for (auto it = begin; it != end; ++it) {
+        const auto value = it->value();
+        if (const auto wait = support::preferred_wait({value.data(), value.size()})) {
+            return std::min(*wait, longest_wait);
+        }
+    }
+    return std::nullopt;
+}
+
+/// The lists of the jobs.
+class ListRoutes {
+ public:
+    ListRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
+
+    /// \param relabelled  of /sd/{job}/targets
+    void answer(const HttpRoutes::Asked& asked, bool relabelled,
+                const HttpServer::Respond& respond) const {
+        const auto job = jobs_.find(asked.names[0]);
+        if (!job) {
+            ++metrics_.unknown_jobs;
+            return respond(unknown_job(asked.names[0]));
+        }
+        ListRequest request{relabelled ? ListForm::relabelled : ListForm::discovered,
+                            {},
+                            std::min(job->options().hold, patience_of(asked.request))};
+        Waiting waiting;
+        try {
+            const ListQuery query = read_list_query(asked.query);
+            if (query.urls && !relabelled) {
+                throw BadRequest("form=urls: is a form of /sd/{job}/targets");
+            }
+            request.selection = query.selection;
+            if (query.urls) request.form = ListForm::urls;
+            waiting.held = query.hold;
+        } catch (const BadRequest& e) {
+            metrics_.count_poll(request.form, 400, 0);
+            ListPoll poll = poll_of(asked, request.form);
+            poll.status = 400;
+            metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
+            return respond(text_reply(400, std::string(e.what()) + "\n"));
+        }
+        wait(request, waiting, asked.request);
+        get(*job, request, asked, std::move(waiting), respond);
+    }
+
+ private:
+    HttpServer::Reply unknown_job(const std::string& name) const {
+        return text_reply(404, "there is no job " + name +
+                                   support::suggestion(name, jobs_.names()) +
+                                   "; a / in a name is written as %2F\n");
+    }
+
+    /// Who asks for which list, without the answer.
+    static ListPoll poll_of(const HttpRoutes::Asked& asked, ListForm form) {
+        const HttpServer::Request& request = asked.request;
+        return {.who = {request.client.address, std::string(request.header(field::user_agent)),
+                        asked.names[0], std::string(to_string(form)), std::string(request.query)},
+                .interval = interval_of(request)};
+    }
+
+    /// How long the reader waits for another list, and than which.
+    void wait(ListRequest& request, Waiting& waiting, const HttpServer::Request& asked) const {
+        const auto tags = asked.header(field::if_none_match);
+        waiting.preferred = preferred_wait(asked);
+        if (waiting.preferred) {
+            request.patience =
+                std::min<std::chrono::nanoseconds>(request.patience, *waiting.preferred);
+        }
+        if (waiting.preferred && !tags.empty() && tags.size() <= longest_tags) {
+            request.known = tags;
+            request.wait = *waiting.preferred;
+        } else if (waiting.held) {
+            waiting.connection = asked.client.connection;
+            (waiting.target.append(asked.path) += '?').append(asked.query);
+            request.known = sent_->last(waiting.connection, waiting.target);
+            request.wait = std::min<std::chrono::nanoseconds>(patience_of(asked), longest_wait);
+        }
+    }
+
+    void get(ServedJob& job, const ListRequest& request, const HttpRoutes::Asked& asked,
+             Waiting waiting, const HttpServer::Respond& respond) const {
+        const HttpServer::Request& headers = asked.request;
+        Reader reader{std::string(headers.header(field::if_none_match)),
+                      std::string(headers.header(field::accept_encoding))};
+        job.get(request, [&metrics = metrics_, sent = sent_, form = request.form,
+                          reader = std::move(reader), waiting = std::move(waiting),
+                          poll = poll_of(asked, request.form), respond](const ListAnswer& answer) {
+            // Who may not wait must not ask again at once.
+            const bool later = !answer.body || (waiting.preferred && answer.why == Refusal::limit);
+            HttpServer::Reply reply =
+                later ? later_reply(answer.refusal) : list_reply(*answer.body, reader);
+            if (waiting.preferred && !later) {
+                reply.headers.emplace_back(field::preference_applied,
+                                           "wait=" + std::to_string(waiting.preferred->count()));
+            }
+            if (waiting.held && !later) {
+                sent->sent(waiting.connection, waiting.target, answer.body->tag());
+            }
+            const bool sends_list = reply.status == 200;
+            metrics.count_poll(form, reply.status, sends_list ? reply.body->size() : 0);
+            ListPoll answered = poll;
+            answered.status = reply.status;
+            if (sends_list) answered.bytes = reply.body->size();
+            if (answer.body) answered.tag = answer.body->tag();
+            metrics.consumers.saw(std::move(answered), std::chrono::system_clock::now());
+            respond(std::move(reply));
+        });
+    }
+
+    static constexpr std::size_t remembered_connections = 10'000;
+
+    const ServedJobs& jobs_;
+    BridgeMetrics& metrics_;
+    std::shared_ptr<SentLists> sent_ = std::make_shared<SentLists>(remembered_connections);
+};
+
+}  // namespace
+
+HttpServer::Reply later_reply(const std::string& reason) {
+    HttpServer::Reply reply = text_reply(503, reason + "\n");
+    reply.headers.emplace_back(field::retry_after, "5");
+    return reply;
+}
+
+std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {
+    constexpr double usual = 60;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(0.8 * interval_of(request).value_or(usual)));
+}
+
+HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {
+    const bool gzip = support::accepts_coding(reader.accept_encoding, "gzip");
+    HttpServer::Reply reply;
+    reply.headers = {{field::etag, gzip ? body.gzip_tag() : body.tag()},
+                     {field::vary, "Accept-Encoding"},
+                     {field::cache_control, "no-cache"}};
+    if (is_known(body, reader.if_none_match)) {
+        reply.status = 304;
+        return reply;
+    }
+    // Prometheus takes this type only.
+    reply.headers.emplace_back(field::content_type, "application/json");
+    if (gzip) reply.headers.emplace_back(field::content_encoding, "gzip");
+    reply.body = gzip ? body.gzip() : body.bytes();
+    return reply;
+}
+
+void add_list_routes(HttpRoutes& routes, const ServedJobs& jobs, BridgeMetrics& metrics) {
+    const ListRoutes lists(jobs, metrics);
+    routes.on("GET", "/sd/{job}", [lists](const auto& asked, const auto& respond) {
+        lists.answer(asked, false, respond);
+    });
+    routes.on("GET", "/sd/{job}/targets", [lists](const auto& asked, const auto& respond) {
+        lists.answer(asked, true, respond);
+    });
+}
+
+}  // namespace bridge

@@ -1,0 +1,133 @@
+#include "serve/watch_routes.hpp"
+
+#include "lists/list_versions.hpp"
+#include "lists/selection.hpp"
+#include "serve/watch_stream.hpp"
+#include "support/option_values.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using boost::beast::http::field;
+using support::HttpRoutes;
+using support::HttpServer;
+using support::text_reply;
+
+/// Takes a parameter out of the query. \throws BadRequest if it is there twice
+std::optional<std::string> take(support::Query& query, std::string_view name) {
+    std::optional<std::string> value;
+    for (auto& parameter : query) {
+        if (parameter.first != name) continue;
+        if (value) throw BadRequest(std::string(name) + " is there twice");
+        value = std::move(parameter.second);
+    }
+    std::erase_if(query, [&](const auto& parameter) { return parameter.first == name; });
+    return value;
+}
+
+ListForm form_of(const std::optional<std::string>& list, bool urls) {
+    const bool discovered = list == "discovered";
+    if (list && !discovered && *list != "targets") {
+        throw BadRequest("list: \"" + *list + "\" is not allowed; allowed are targets, discovered");
+    }
+    if (urls && discovered) throw BadRequest("form=urls: is a form of list=targets");
+    if (discovered) return ListForm::discovered;
+    return urls ? ListForm::urls : ListForm::relabelled;
+}
+
+/// Other versions than ours are none.
+std::string version_in(std::string_view text) {
+    if (text.starts_with('"') && text.ends_with('"') && text.size() > 1) {
+        text = text.substr(1, text.size() - 2);
+    }
+    constexpr std::size_t digits = 32;
+    const bool ours = text.size() == digits &&
+                      text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    return ours ? std::string(text) : std::string();
+}
+
+/// Readers of a server that ends do not come back all at once.
+std::chrono::milliseconds retry_of(std::uint64_t connection) {
+    constexpr std::uint64_t least = 2'000;
+    constexpr std::uint64_t spread = 3'000;
+    constexpr std::uint64_t step = 619;  // neighbours are far from each other
+    return std::chrono::milliseconds(least + connection * step % spread);
+}
+
+class WatchRoutes {
+ public:
+    WatchRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
+
+    HttpServer::Reply answer(const HttpRoutes::Asked& asked) const {
+        try {
+            return stream(asked);
+        } catch (const BadRequest& e) {
+            return text_reply(400, std::string(e.what()) + "\n");
+        }
+    }
+
+ private:
+    HttpServer::Reply stream(const HttpRoutes::Asked& asked) const {
+        support::Query query = asked.query;
+        const auto name = take(query, "job");
+        if (!name) throw BadRequest("job=NAME says whose list is watched");
+        const auto list = take(query, "list");
+        const auto after = take(query, "after");
+        const ListQuery wanted = read_list_query(query);
+        if (wanted.hold) throw BadRequest("hold: is for lists; a stream waits anyhow");
+        Watch watch;
+        watch.form = form_of(list, wanted.urls);
+        watch.selection = wanted.selection;
+        watch.job = jobs_.find(*name);
+        if (!watch.job) {
+            ++metrics_.unknown_jobs;
+            return text_reply(404, "there is no job " + *name +
+                                       support::suggestion(*name, jobs_.names()) + "\n");
+        }
+        if (metrics_.watch_readers >= watch.job->options().watch_readers) return full(watch);
+        // Browsers put it there when they come back to a URL that has an older one.
+        const auto last_event = asked.request.header("Last-Event-ID");
+        watch.after = version_in(last_event.empty() ? after.value_or("") : last_event);
+        const bool sse =
+            asked.request.header(field::accept).find("text/event-stream") != std::string_view::npos;
+        watch.format = sse ? EventFormat::sse : EventFormat::ndjson;
+        watch.heartbeat = watch.job->options().heartbeat;
+        watch.retry = retry_of(asked.request.client.connection);
+        return {
+            .headers = {{field::content_type, sse ? "text/event-stream" : "application/x-ndjson"},
+                        {field::vary, "Accept"},
+                        {field::cache_control, "no-store"}},
+            .stream = std::make_shared<WatchStream>(std::move(watch), versions_, metrics_)};
+    }
+
+    static HttpServer::Reply full(const Watch& watch) {
+        HttpServer::Reply reply =
+            text_reply(503, std::to_string(watch.job->options().watch_readers) +
+                                " readers watch lists, which is the limit (--max-watches)\n");
+        reply.headers.emplace_back(field::retry_after, "5");
+        return reply;
+    }
+
+    const ServedJobs& jobs_;
+    BridgeMetrics& metrics_;
+    std::shared_ptr<ListVersions> versions_ = std::make_shared<ListVersions>();
+};
+
+}  // namespace
+
+void add_watch_routes(HttpRoutes& routes, const ServedJobs& jobs, BridgeMetrics& metrics) {
+    const WatchRoutes watches(jobs, metrics);
+    routes.get("/v1/watch", [watches](const auto& asked) { return watches.answer(asked); });
+}
+
+}  // namespace bridge

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "k8s_sd/scrape/scrape_target.hpp"
+#include "table/change_history.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+/// Makes changes of what a pool starts and stops at one time. Many at a time are one change, so
+/// that the first list of a job does not push out all others. Not thread-safe.
+class ChangeRecorder {
+ public:
+    static constexpr std::size_t most_at_a_time = 100;
+
+    /// \param history  outlives it; null: nothing is recorded
+    ChangeRecorder(std::string job, ChangeHistory* history)
+        : job_(std::move(job)), history_(history) {}
+
+    void started(const k8s_sd::ScrapeTargetPtr&);
+    void stopped(const k8s_sd::ScrapeTargetPtr&);
+    /// That was all at one time. \param full  a provider has told its targets for the first time
+    void finish(bool full = false);
+
+ private:
+    struct Side {
+        std::size_t total = 0;
+        std::vector<k8s_sd::ScrapeTargetPtr> targets{};  ///< the first ones
+
+        void add(const k8s_sd::ScrapeTargetPtr&);
+    };
+
+    std::vector<TargetChange> one_by_one() const;
+    TargetChange all_in_one(bool first) const;
+
+    const std::string job_;
+    ChangeHistory* const history_;
+    Side started_, stopped_;
+};
+
+}  // namespace bridge

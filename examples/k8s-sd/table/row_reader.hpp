@@ -1,0 +1,48 @@
+#pragma once
+
+#include "table/target_table.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace bridge {
+
+/// Goes through the rows of one job, from first to last, in steps between which the table may
+/// change: no row that stays is left out or comes twice.
+class RowReader {
+ public:
+    RowReader() = default;  ///< from the first row on
+    /// \param equal  of the rows at this position: how many are left out
+    RowReader(TargetPosition position, std::size_t equal)
+        : at_(std::move(position)), equal_(equal) {}
+
+    /// Reads so many rows at most.
+    /// \param each  bool(const TargetRow&, std::size_t n): the row, which is the nth at its
+    ///              position, from 1; false: stop behind it
+    /// \returns whether there are more
+    template <class Each>
+    bool read(const TargetTable& table, std::size_t rows, Each&& each) {
+        const OrderOfRows before;
+        auto row = table.from(at_);
+        for (std::size_t i = 0; i < equal_ && row != table.rows().end() && !before(at_, *row);
+             ++i) {
+            ++row;
+        }
+        const TargetRow* previous = nullptr;
+        bool goes_on = true;
+        for (; goes_on && rows != 0 && row != table.rows().end(); previous = &*row++, --rows) {
+            const bool same_place =
+                previous ? !before(*previous, *row) : equal_ != 0 && !before(at_, *row);
+            equal_ = same_place ? equal_ + 1 : 1;
+            goes_on = each(*row, equal_);
+        }
+        if (previous) at_ = {std::string(previous->address), previous->id};
+        return row != table.rows().end();
+    }
+
+ private:
+    TargetPosition at_{};
+    std::size_t equal_ = 0;
+};
+
+}  // namespace bridge

@@ -1,0 +1,81 @@
+#include "table/shard_counts.hpp"
+
+#include "lists/listed_target.hpp"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+/// As the lists call them, see Divider.
+std::vector<std::string> numbers(unsigned shards) {
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < shards; ++i) names.push_back(std::to_string(i));
+    return names;
+}
+
+}  // namespace
+
+ShardCounts::Way::Way(unsigned shards) : view(numbers(shards)), targets(shards) {}
+
+std::vector<std::size_t> ShardCounts::Way::owners(std::uint64_t key, unsigned replicas) const {
+    std::vector<std::size_t> result;
+    for (const auto owner : view.owners(key, replicas)) result.push_back(view.index_of(owner));
+    return result;
+}
+
+/// In the order of their numbers; the view has them in that of their names.
+void ShardCounts::Way::write(JsonWriter& json, std::size_t on_all) const {
+    json.name("members").begin('[');
+    for (const std::string& name : numbers(static_cast<unsigned>(view.size()))) {
+        json.begin('{').member("member", name);
+        json.member("targets", targets[view.index_of(name)] + on_all).end('}');
+    }
+    json.end(']');
+}
+
+ShardCounts::ShardCounts(unsigned shards, unsigned replicas, std::optional<unsigned> to)
+    : replicas_(replicas), now_(shards) {
+    if (to) then_.emplace(*to);
+}
+
+/// A target moves if a shard gets it that did not have it.
+void ShardCounts::add(const TargetRow& row, const std::string& job) {
+    if (row.state != TargetState::active) return;
+    ++total_;
+    const auto key = share_key_of(*row.target, job);
+    if (!key) {
+        ++on_all_;
+        return;
+    }
+    const auto before = now_.owners(*key, replicas_);
+    for (const std::size_t owner : before) ++now_.targets[owner];
+    if (!then_) return;
+    bool moves = false;
+    for (const std::size_t owner : then_->owners(*key, replicas_)) {
+        ++then_->targets[owner];
+        const std::string& name = then_->view.members()[owner];
+        const std::size_t index = now_.view.index_of(name);
+        moves = moves || std::find(before.begin(), before.end(), index) == before.end();
+    }
+    if (moves) ++moved_;
+}
+
+std::string ShardCounts::text() const {
+    std::string text;
+    JsonWriter json(text);
+    json.begin('{').member("shards", now_.view.size()).member("total", total_);
+    json.member("on_all", on_all_);
+    now_.write(json, on_all_);
+    if (then_) {
+        json.name("dry_run").begin('{').member("to", then_->view.size()).member("moved", moved_);
+        then_->write(json, on_all_);
+        json.end('}');
+    }
+    // Every target has an owner by this rule.
+    json.name("unassigned").begin('[').end(']').end('}');
+    return text;
+}
+
+}  // namespace bridge

@@ -1,0 +1,233 @@
+#include "table/target_query.hpp"
+
+#include <re2/re2.h>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using Regex = std::shared_ptr<const re2::RE2>;
+
+constexpr std::string_view meta = "__meta_kubernetes_";
+
+/// Names that people use, and what Kubernetes' labels are called.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> usual_names = {
+    {{"pod", "pod_name"}, {"service", "service_name"}, {"container", "pod_container_name"}}};
+
+std::string_view discovered(const TargetRow& row, std::string_view prefix, std::string_view name) {
+    const auto find = [&](const k8s_sd::Labels& labels) -> std::string_view {
+        for (const auto& [label, value] : labels) {
+            if (label.size() == prefix.size() + name.size() && label.ends_with(name) &&
+                label.starts_with(prefix)) {
+                return value;
+            }
+        }
+        return {};
+    };
+    const auto own = find((*row.group)[row.index]);
+    return own.empty() ? find(row.group->labels()) : own;
+}
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// \param word  in lower case
+bool contains(std::string_view text, std::string_view word) noexcept {
+    return std::search(text.begin(), text.end(), word.begin(), word.end(),
+                       [](char a, char b) { return lower(a) == b; }) != text.end();
+}
+
+/// Whether the predicate holds for one of the texts that say what a target is: its address, its
+/// object, and its labels; those that were discovered where it has no others.
+template <class Predicate>
+bool any_text(const TargetRow& row, Predicate&& holds) {
+    if (holds(row.address) || holds(row.group->source()) || holds(row.ns) || holds(row.node)) {
+        return true;
+    }
+    const auto any = [&](const auto& labels) {
+        for (const auto& [name, value] : labels) {
+            if (holds(value)) return true;
+        }
+        return false;
+    };
+    if (row.target) return any(row.target->labels());
+    return any((*row.group)[row.index]) || any(row.group->labels());
+}
+
+}  // namespace
+
+std::string_view label_of(const TargetRow& row, const TargetTable& table, std::string_view name) {
+    if (row.target) {
+        if (const auto value = row.target->get(name); !value.empty()) return value;
+    }
+    if (name == "__address__") return row.address;
+    if (name == "__meta_kubernetes_namespace") return row.ns;
+    if (const auto value = discovered(row, {}, name); !value.empty()) return value;
+    if (name == "namespace") return row.ns;
+    if (name == "node") return row.node;
+    if (name == "job") return table.config().job_name;
+    for (const auto& [usual, kubernetes] : usual_names) {
+        if (name == usual) return discovered(row, meta, kubernetes);
+    }
+    return {};
+}
+
+/// Reads a query from its begin to its end.
+class TargetQuery::Reader {
+ public:
+    explicit Reader(std::string_view text) : text_(text) {}
+
+    std::vector<Term> read() {
+        if (text_.size() > max_bytes) {
+            throw QueryError("the query is longer than 4096 bytes", max_bytes);
+        }
+        std::vector<Term> terms;
+        while (skip_separators()) {
+            if (terms.size() == max_terms) throw QueryError("more than 32 terms", at_);
+            terms.push_back(term());
+        }
+        return terms;
+    }
+
+ private:
+    static bool is_separator(char c) {
+        return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == '{' || c == '}';
+    }
+    bool skip_separators() {
+        while (at_ < text_.size() && is_separator(text_[at_])) ++at_;
+        return at_ < text_.size();
+    }
+
+    Term term() {
+        const std::size_t begin = at_;
+        if (text_[at_] == '/') return expression(begin);
+        std::string name = text_[at_] == '"' || text_[at_] == '\'' ? quoted() : plain("=!");
+        const auto compare = comparison();
+        if (!compare) {
+            if (at_ < text_.size() && text_[at_] == '!') {
+                throw QueryError("after ! there must be = or ~", at_);
+            }
+            return word(std::move(name));
+        }
+        if (name.empty()) throw QueryError("a label is missing before " + *compare, begin);
+        const std::size_t value_at = at_;
+        return matcher(std::move(name), *compare, value(), value_at);
+    }
+
+    /// What stands there without quotes.
+    std::string plain(std::string_view stops) {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && !is_separator(text_[at_]) &&
+               stops.find(text_[at_]) == stops.npos) {
+            ++at_;
+        }
+        return std::string(text_.substr(begin, at_ - begin));
+    }
+
+    /// As in Go and PromQL, as far as people need it: \" \' \\ \n \t.
+    std::string quoted() {
+        const std::size_t begin = at_;
+        const char quote = text_[at_++];
+        std::string result;
+        for (; at_ < text_.size(); ++at_) {
+            char c = text_[at_];
+            if (c == quote) {
+                ++at_;
+                return result;
+            }
+            if (c == '\\' && at_ + 1 < text_.size()) {
+                c = text_[++at_];
+                if (c == 'n')
+                    c = '\n';
+                else if (c == 't')
+                    c = '\t';
+                else if (c != '\\' && c != '"' && c != '\'')
+                    result += '\\';
+            }
+            result += c;
+        }
+        throw QueryError("a quote is missing at the end", begin);
+    }
+
+    std::optional<std::string> comparison() {
+        for (const std::string_view known : {"=~", "!~", "!=", "="}) {
+            if (!text_.substr(at_).starts_with(known)) continue;
+            at_ += known.size();
+            return std::string(known);
+        }
+        return std::nullopt;
+    }
+
+    std::string value() {
+        const bool in_quotes = at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'');
+        return in_quotes ? quoted() : plain({});
+    }
+
+    /// Large ones, and those that would take much memory, are refused.
+    static Regex compiled(const std::string& pattern, std::size_t at) {
+        re2::RE2::Options options;
+        options.set_log_errors(false);
+        options.set_dot_nl(true);
+        options.set_max_mem(std::int64_t{1} << 20);
+        auto regex = std::make_shared<const re2::RE2>(pattern, options);
+        if (!regex->ok()) throw QueryError("the expression cannot be used: " + regex->error(), at);
+        return regex;
+    }
+
+    /// `/web-[0-9]/`, anywhere in the texts of the target.
+    Term expression(std::size_t begin) {
+        std::string pattern;
+        for (++at_; at_ < text_.size() && text_[at_] != '/'; ++at_) {
+            if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+                if (text_[at_ + 1] != '/') pattern += '\\';
+                ++at_;
+            }
+            pattern += text_[at_];
+        }
+        if (at_ == text_.size()) throw QueryError("a / is missing at the end", begin);
+        ++at_;
+        return [regex = compiled(pattern, begin)](const TargetRow& row, const TargetTable&) {
+            return any_text(row, [&](std::string_view text) {
+                return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *regex);
+            });
+        };
+    }
+
+    static Term word(std::string text) {
+        std::transform(text.begin(), text.end(), text.begin(), lower);
+        return [text = std::move(text)](const TargetRow& row, const TargetTable&) {
+            return any_text(row, [&](std::string_view of_row) { return contains(of_row, text); });
+        };
+    }
+
+    static Term matcher(std::string name, const std::string& comparison, std::string wanted,
+                        std::size_t at) {
+        const bool negative = comparison.front() == '!';
+        if (comparison.back() == '=') {
+            return [=](const TargetRow& row, const TargetTable& table) {
+                return (label_of(row, table, name) == wanted) != negative;
+            };
+        }
+        return [=, regex = compiled(wanted, at)](const TargetRow& row, const TargetTable& table) {
+            const std::string_view value = label_of(row, table, name);
+            return re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), *regex) !=
+                   negative;
+        };
+    }
+
+    const std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+TargetQuery::TargetQuery(std::string_view text) : terms_(Reader(text).read()) {}
+
+bool TargetQuery::matches(const TargetRow& row, const TargetTable& table) const {
+    return std::all_of(terms_.begin(), terms_.end(),
+                       [&](const Term& term) { return term(row, table); });
+}
+
+}  // namespace bridge
