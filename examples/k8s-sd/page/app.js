@@ -610,39 +610,71 @@ views.push({ name: "health", title: "Health", async show(main) {
 
 // ---------------------------------------------------------------- view: snippets
 
+/** As k8s-sd names the file of a job. */
+const fileName = (job) => encodeURIComponent(job).replace(/^\.|[!'()*~]/g,
+  (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase());
+
+// docs/k8s-sd/consumers.md has the same, with TLS and tokens. An agent: its name, how it names its
+// part of the targets, and its configuration.
 const agents = {
-  prometheus: ["Prometheus", (url, job, rules) => `scrape_configs:
+  prometheus: ["Prometheus", "shard=0", (url, job, rules, shards) => `${
+    shards > 1 ? `# shard: the number of this server, 0 to ${shards - 1}\n` : ""}scrape_configs:
 - job_name: ${job}
   http_sd_configs:
   - url: ${url}
     refresh_interval: 15s
 ${rules}`],
-  vmagent: ["vmagent", (url, job, rules) => `# vmagent -promscrape.httpSDCheckInterval=15s
+  sidecar: ["Prometheus, with a sidecar", "member=$(POD_NAME)", (url, job, rules) => `# Beside it:
+#   args: [follow, ${url}, --write-dir, /targets]
+scrape_configs:
+- job_name: ${job}
+  file_sd_configs:
+  - files: [${JSON.stringify(`/targets/${fileName(JSON.parse(job))}.json`)}]
+${rules}`],
+  operator: ["Prometheus operator", "shard=$(SHARD)", (url, job, rules, shards) => `\
+apiVersion: monitoring.coreos.com/v1alpha1
+kind: ScrapeConfig
+metadata:
+  name: k8s-sd
+spec:
+  httpSDConfigs:
+  - url: ${url}
+    refreshInterval: 15s
+${shards > 1 || rules ? "  relabelings:\n" : ""}${
+    rules ? "  # those of the job, as they were\n" : ""}${
+    shards > 1 ? '  - {targetLabel: __tmp_disable_sharding, replacement: "true"}\n' : ""}`],
+  vmagent: ["vmagent", "member=%{POD_NAME}", (url, job, rules) => `\
+# vmagent -promscrape.httpSDCheckInterval=15s
 scrape_configs:
 - job_name: ${job}
   http_sd_configs:
   - url: ${url}
 ${rules}`],
-  alloy: ["Grafana Alloy", (url) => `discovery.http "k8s_sd" {
-  url              = ${url}
+  alloy: ["Grafana Alloy", "member=${POD_NAME}", (url, job, rules) => `discovery.http "k8s_sd" {
+  url              = ${url.replace('${POD_NAME}"', '" + sys.env("POD_NAME")')}
   refresh_interval = "15s"
 }
-
+${rules && `
+discovery.relabel "k8s_sd" {
+  targets = discovery.http.k8s_sd.targets
+  // rules: those of the job, as they were
+}
+`}
 prometheus.scrape "k8s_sd" {
-  targets    = discovery.http.k8s_sd.targets
+  targets    = ${rules ? "discovery.relabel.k8s_sd.output" : "discovery.http.k8s_sd.targets"}
   forward_to = [prometheus.remote_write.default.receiver]
 }
 `],
-  otel: ["OpenTelemetry collector", (url, job, rules) => `receivers:
+  otel: ["OpenTelemetry collector", "member=${env:POD_NAME}", (url, job, rules) => `receivers:
   prometheus:
     config:
       scrape_configs:
       - job_name: ${job}
         http_sd_configs:
         - url: ${url}
-${rules.replaceAll(/^/gm, "      ").trimEnd()}
-`],
-  allocator: ["OpenTelemetry, as Target Allocator", () => `receivers:
+          refresh_interval: 15s
+${rules && rules.replaceAll(/^(?=.)/gm, "      ")}`],
+  allocator: ["OpenTelemetry, as Target Allocator", "", () => `receivers:
   prometheus:
     config: {}
     target_allocator:
@@ -650,16 +682,13 @@ ${rules.replaceAll(/^/gm, "      ").trimEnd()}
       interval: 30s
       collector_id: \${env:POD_NAME}
 `],
-  telegraf: ["Telegraf", (url) => `[[inputs.prometheus]]
+  telegraf: ["Telegraf", "member=${POD_NAME}", (url) => `[[inputs.prometheus]]
   [inputs.prometheus.http_service_discovery]
     enabled = true
     url = ${url}
+    query_interval = "1m"
 `],
 };
-
-function memberName(agent) {
-  return { vmagent: "%{POD_NAME}", otel: "${env:POD_NAME}", prometheus: "$(POD_NAME)" }[agent] ?? "agent-0";
-}
 
 views.push({ name: "snippets", title: "Snippets", async show(main) {
   const job = get("job") || jobs[0]?.name || "";
@@ -668,11 +697,12 @@ views.push({ name: "snippets", title: "Snippets", async show(main) {
   const discovered = get("list") === "discovered" && agent !== "telegraf";
   const parameters = [];
   if (agent === "telegraf") parameters.push("form=urls");
-  if (shards > 1) parameters.push(`member=${memberName(agent)}`, `shards=${shards}`);
+  const [, part, textOf] = agents[agent];
+  if (shards > 1) parameters.push(`shards=${shards}`, part);
   const path = `sd/${encodeURIComponent(job)}${discovered ? "" : "/targets"}`;
   const url = JSON.stringify(here(path) + (parameters.length ? "?" + parameters.join("&") : ""));
   const rules = discovered ? "  relabel_configs: []   # those of the job, as they were\n" : "";
-  const text = agents[agent][1](url, JSON.stringify(job), rules);
+  const text = textOf(url, JSON.stringify(job), rules, shards);
   const choose = el("select", { "aria-label": "Agent", change: () => go({ agent: choose.value }) },
     Object.entries(agents).map(([name, [title]]) => el("option", { value: name }, title)));
   choose.value = agent;

@@ -1,4 +1,4 @@
-"""Whether examples/manifests goes together with itself, with the programs and with Kubernetes."""
+"""Whether examples/manifests/fleet goes together with itself, with the programs and with Kubernetes."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ try:
 except ImportError:  # a package of its own; nothing else of the project needs it
     yaml = None
 
-FOLDER = pathlib.Path(__file__).parents[3] / "examples/manifests"
+FOLDER = pathlib.Path(__file__).parents[3] / "examples/manifests/fleet"
 API_VERSIONS = {
     "Namespace": "v1", "ServiceAccount": "v1", "Service": "v1", "ConfigMap": "v1",
     "Role": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1",
@@ -51,11 +51,14 @@ def printed_rights(*arguments):
                   for rule in document.get("rules", []))
 
 
-def options_of(program):
-    """The options of --help, and whether each takes a value."""
-    text = run(program, "--help").stdout
+def options_in(text):
+    """The options of the text of --help, and whether each takes a value."""
     return {name: bool(value)
             for name, value in re.findall(r"^ +(--[a-z0-9-]+)( [A-Z\[']\S*)?", text, re.MULTILINE)}
+
+
+def options_of(program):
+    return options_in(run(program, "--help").stdout)
 
 
 @unittest.skipIf(yaml is None, "PyYAML (python3-yaml) is not installed")
