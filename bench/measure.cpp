@@ -22,14 +22,16 @@ double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-double thread_cpu_seconds() {
+namespace {
+
+double seconds_on(clockid_t clock) {
     timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-double memory_mb(const std::string& field) {
-    std::ifstream status("/proc/self/status");
+double memory_of(const std::string& process, const std::string& field) {
+    std::ifstream status("/proc/" + process + "/status");
     for (std::string name; status >> name;) {
         if (name != field + ":") continue;
         double kb = 0;
@@ -37,6 +39,22 @@ double memory_mb(const std::string& field) {
         return kb / 1024;
     }
     return 0;
+}
+
+}  // namespace
+
+double thread_cpu_seconds() { return seconds_on(CLOCK_THREAD_CPUTIME_ID); }
+
+double cpu_seconds_of(pid_t process) {
+    clockid_t clock{};
+    if (clock_getcpuclockid(process, &clock) != 0) std::abort();
+    return seconds_on(clock);
+}
+
+double memory_mb(const std::string& field) { return memory_of("self", field); }
+
+double memory_mb_of(pid_t process, const std::string& field) {
+    return memory_of(std::to_string(process), field);
 }
 
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }

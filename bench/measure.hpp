@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/types.h>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -14,8 +15,12 @@ std::size_t argument(int argc, char** argv, int index, std::size_t fallback);
 double cpu_seconds();
 /// The same of this thread alone, exact enough for a single handler.
 double thread_cpu_seconds();
+/// That of another process.
+double cpu_seconds_of(pid_t process);
 /// A field of /proc/self/status: "VmRSS" resident memory, "VmHWM" its peak.
 double memory_mb(const std::string& field);
+/// The same of another process.
+double memory_mb_of(pid_t process, const std::string& field);
 void reset_peak();
 
 /// Runs `measure` in a process of its own, so that nothing of others is counted, and copies what

@@ -7,8 +7,10 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,24 +41,32 @@ void send_list(tcp::socket& socket, const Cluster& cluster) {
     for (const std::string& part : cluster.parts()) asio::write(socket, asio::buffer(part));
 }
 
+/// Waits for a byte. \returns whether one came before the client went
+bool is_told(int start, tcp::socket& socket) {
+    std::array<pollfd, 2> sources{{{start, POLLIN, 0}, {socket.native_handle(), POLLIN, 0}}};
+    if (::poll(sources.data(), sources.size(), -1) < 1 || sources[1].revents != 0) return false;
+    char go = 0;
+    return ::read(start, &go, 1) == 1;
+}
+
+/// The watch stays open, as a real one does.
 void send_events(tcp::socket& socket, const Cluster& cluster, std::size_t events, int start) {
     constexpr std::string_view head =
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     asio::write(socket, asio::buffer(head));
-    char go = 0;
-    if (::read(start, &go, 1) != 1) return;
+    socket.set_option(tcp::no_delay(true));
     std::string batch;
-    for (std::size_t event = 0; event < events;) {
-        batch.clear();
-        while (event < events && batch.size() < batch_bytes) {
-            cluster.append_event(batch, event, event + 1);
-            ++event;
+    std::size_t event = 0;
+    for (std::size_t end = events; is_told(start, socket); end += events) {
+        while (event < end) {
+            batch.clear();
+            while (event < end && batch.size() < batch_bytes) {
+                cluster.append_event(batch, event, event + 1);
+                ++event;
+            }
+            asio::write(socket, asio::buffer(chunk_header(batch.size()) + batch + "\r\n"));
         }
-        asio::write(socket, asio::buffer(chunk_header(batch.size()) + batch + "\r\n"));
     }
-    // The watch stays open, as a real one does.
-    boost::system::error_code ec;
-    socket.read_some(asio::buffer(&go, 1), ec);
 }
 
 /// As a server does that knows no watch-lists.

@@ -7,7 +7,8 @@ namespace bench {
 
 /// Serves a cluster from a process of its own, from bytes made beforehand, so that it costs the
 /// measured processes nothing but the socket. LIST answers with the whole list, WATCH sends
-/// `events` changes once a byte arrives on `start`.
+/// `events` changes for each byte that arrives on `start`: of one pod after the other, the nth with
+/// n as its revision.
 struct Server {
     unsigned short port = 0;
     std::size_t list_bytes = 0;

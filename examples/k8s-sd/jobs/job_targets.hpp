@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bridge {
@@ -79,7 +80,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     ListMetrics& metrics_;
     k8s_sd::TargetBuilder builder_;
     std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups> groups_;  ///< of all that have told theirs
-    std::map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
+    std::unordered_map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
     std::array<std::optional<Listing>, list_form_count> listings_;
     UniqueTargets unique_;  ///< of the list of collectors, if it is made
     std::optional<TargetTable> table_;

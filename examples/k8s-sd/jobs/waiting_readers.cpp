@@ -29,6 +29,8 @@ void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now, con
     const bool later = changed_ && !may_look(now) && wait.count() > 0 && !request.known.empty();
     if (!later) {
         answer = look(request);
+        // With nobody else who waits, all that there is has been looked at.
+        if (waiting_.empty()) changed_ = false;
         if (!answer.body) wait = request.patience;
         if (is_news(answer, request) || wait.count() <= 0) return on_list(answer);
     }

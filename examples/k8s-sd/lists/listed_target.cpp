@@ -47,20 +47,36 @@ std::string_view value_of(std::span<const Label> labels, std::string_view name) 
     return it != labels.end() && it->first == name ? it->second : std::string_view();
 }
 
-}  // namespace
-
-std::string_view node_of(std::span<const Label> labels) {
+/// The node of a target. \param value  std::string_view(std::string_view name), of its labels
+template <class Value>
+std::string_view node_with(Value&& value) {
     for (const std::string_view name :
          {"__meta_kubernetes_pod_node_name", "__meta_kubernetes_node_name",
           "__meta_kubernetes_endpointslice_endpoint_node_name",
           "__meta_kubernetes_endpoint_node_name"}) {
-        if (const auto node = value_of(labels, name); !node.empty()) return node;
+        if (const auto node = value(name); !node.empty()) return node;
     }
     for (const std::string prefix : {"__meta_kubernetes_endpointslice_address_target_",
                                      "__meta_kubernetes_endpoint_address_target_"}) {
-        if (value_of(labels, prefix + "kind") == "Node") return value_of(labels, prefix + "name");
+        if (value(prefix + "kind") == "Node") return value(prefix + "name");
     }
     return {};
+}
+
+/// The same where nothing else is asked of its labels, which take long to sort.
+std::string_view node_of(const TargetGroup& group, std::size_t index) {
+    const k8s_sd::Labels own = group[index];
+    const k8s_sd::Labels common = group.labels();
+    return node_with([&](std::string_view name) {
+        const auto value = own.get(name);
+        return value ? *value : common.get(name).value_or(std::string_view());
+    });
+}
+
+}  // namespace
+
+std::string_view node_of(std::span<const Label> labels) {
+    return node_with([&](std::string_view name) { return value_of(labels, name); });
 }
 
 namespace {
@@ -168,7 +184,7 @@ ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& conf
     ListedTarget listed =
         std::move(writer).finish(urls ? target.url() : std::string(target.get(address_label)));
     listed.share_key = share_key_of(target, config.job_name);
-    listed.node = node_of(labels_of(target.group(), target.index()));
+    listed.node = node_of(target.group(), target.index());
     return listed;
 }
 

@@ -52,8 +52,10 @@ constexpr std::size_t brackets_of_a_group = 30;
 void Listing::replace(const std::string& key, std::vector<ListedTarget> targets) {
     std::sort(targets.begin(), targets.end());
     ++change_;
+    const auto place = targets_.lower_bound(key);
+    const bool is_known = place != targets_.end() && place->first == key;
     std::vector<Held> before;
-    if (const auto it = targets_.find(key); it != targets_.end()) before.swap(it->second);
+    if (is_known) before.swap(place->second);
     std::vector<Held> now;
     now.reserve(targets.size());
     auto old = before.begin();
@@ -67,10 +69,12 @@ void Listing::replace(const std::string& key, std::vector<ListedTarget> targets)
         }
     }
     for (; old != before.end(); ++old) remove(**old);
-    if (now.empty()) {
-        targets_.erase(key);
-    } else {
-        targets_[key] = std::move(now);
+    if (is_known && now.empty()) {
+        targets_.erase(place);
+    } else if (is_known) {
+        place->second = std::move(now);
+    } else if (!now.empty()) {
+        targets_.emplace_hint(place, key, std::move(now));
     }
 }
 
@@ -91,7 +95,8 @@ void Listing::remove(const ListedTarget& target) {
     for (auto& [division, divided] : divisions_) {
         for (const std::string& name : divided.divider.parts_of(target)) {
             const auto part = divided.parts.find(name);
-            part->second.targets.erase(&target);
+            // Half as many comparisons as to erase by the key.
+            part->second.targets.erase(part->second.targets.find(&target));
             part->second.bytes -= target.text.size();
             part->second.change = change_;
             if (part->second.targets.empty()) divided.parts.erase(part);

@@ -1,8 +1,9 @@
 #include "table/target_table.hpp"
 
-#include "k8s_sd/fleet/fleet_view.hpp"
 #include "table/rule_text.hpp"
 
+#define XXH_INLINE_ALL  // the header is the whole library
+#include <xxhash.h>
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -11,6 +12,8 @@
 namespace bridge {
 
 namespace {
+
+constexpr std::size_t usual_labels = 4096;  // bytes
 
 std::string_view value_of(std::span<const LabelView> labels, std::string_view name) {
     const auto it = std::find_if(labels.begin(), labels.end(),
@@ -21,13 +24,14 @@ std::string_view value_of(std::span<const LabelView> labels, std::string_view na
 }  // namespace
 
 std::uint64_t target_id(std::string_view job, std::span<const LabelView> labels) {
-    std::vector<std::string_view> parts{job};
-    parts.reserve(1 + 2 * labels.size());
+    std::string parts(job);
+    parts.reserve(usual_labels);
+    // {"ab", "c"} is not {"a", "bc"}.
     for (const auto& [name, value] : labels) {
-        parts.push_back(name);
-        parts.push_back(value);
+        ((parts += '\0') += name) += '\0';
+        parts += value;
     }
-    return k8s_sd::share_key(parts);
+    return XXH64(parts.data(), parts.size(), 0);
 }
 
 std::string id_text(std::uint64_t id) {

@@ -157,6 +157,17 @@ TEST_CASE("WaitingReaders: who does not wait is answered whatever the pace") {
     CHECK(job.told(job.ask("", 10s)) == "c");
 }
 
+TEST_CASE("WaitingReaders: a change that a reader has seen does not make it wait for the next") {
+    Waiters job;
+    job.put("a");
+    job.now += 1s;
+    const auto reader = job.ask(job.list->tag(), 10s);
+    job.work();
+    job.now += 1ms;
+    job.put("b");
+    CHECK(job.told(reader) == "b");
+}
+
 TEST_CASE("WaitingReaders: above the limit nobody waits") {
     Waiters job(1);
     job.put("a");

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace bench {
+
+/// A job of a configuration: the pods of the server at this port, with eight labels of which one
+/// changes with each revision of the pod.
+/// \param rules  further ones, in front of these
+std::string job_of_pods(const std::string& name, unsigned short port,
+                        const std::string& rules = "");
+/// The same for one pod in so many.
+std::string job_of_a_part(std::size_t part, std::size_t parts, unsigned short port);
+/// A configuration.
+std::string config_of(const std::string& jobs);
+
+/// "/sd/JOB/targets?shard=0&shards=100"
+std::string shard_of(const std::string& job, std::size_t shard, std::size_t shards);
+
+}  // namespace bench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "server.hpp"
+
+#include <cstddef>
+
+/// What each part of the benchmark measures; docs/benchmarks.md has it in words.
+namespace bench {
+
+/// The cluster that all parts discover.
+struct ServedPods {
+    Server server;  ///< sends one change at a time
+    std::size_t pods = 0;
+
+    std::size_t targets() const noexcept { return pods * 3; }
+    /// Shards of about 1 500 targets.
+    std::size_t shards() const noexcept;
+};
+
+void measure_latency(const ServedPods&);
+void measure_requests(const ServedPods&);
+void measure_polls(const ServedPods&);
+void measure_changes(const ServedPods&);
+void measure_memory(const ServedPods&);
+void measure_page(const ServedPods&);
+
+/// Prints a measurement, and its ratio to that of a floor if there is one.
+void print(const char* what, double value, const char* unit, double floor = 0);
+
+}  // namespace bench
