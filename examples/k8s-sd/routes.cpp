@@ -1,6 +1,7 @@
 #include "routes.hpp"
 
 #include "api/prometheus_routes.hpp"
+#include "api/ui_consumer_routes.hpp"
 #include "api/ui_fleet_routes.hpp"
 #include "api/ui_health_routes.hpp"
 #include "api/ui_live_routes.hpp"
@@ -37,11 +38,12 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     add_page_routes(routes, jobs, events.page_directory);
     const Gate questions(16);  // about targets: each holds up lists of a job for 10 ms at a time
     add_prometheus_routes(routes, jobs, questions);
-    add_ui_routes(routes, jobs, questions);
-    add_object_routes(routes, jobs, questions);
+    add_ui_routes(routes, jobs, allocator, questions);
+    add_object_routes(routes, jobs, allocator, questions);
     add_relabel_routes(routes, jobs, questions);
     add_health_routes(routes, jobs);
-    add_fleet_routes(routes, jobs, metrics, questions);
+    add_fleet_routes(routes, jobs, allocator, questions);
+    add_consumer_routes(routes, jobs, allocator, metrics.consumers, questions);
     add_live_routes(routes, jobs, events.executor);
     add_watch_routes(routes, jobs, metrics);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {

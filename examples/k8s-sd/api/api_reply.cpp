@@ -1,5 +1,6 @@
 #include "api/api_reply.hpp"
 
+#include "jobs/job_walk.hpp"
 #include "k8s_sd/error.hpp"
 #include "lists/list_body.hpp"
 #include "support/option_values.hpp"
@@ -7,6 +8,7 @@
 #include "table/target_query.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,7 +23,7 @@ namespace {
 HttpServer::Reply query_error(const QueryError& error) {
     std::string text;
     JsonWriter(text).begin('{').member("error", error.what()).member("at", error.at()).end('}');
-    HttpServer::Reply reply = json_reply(std::move(text));
+    HttpServer::Reply reply = ui_reply(std::move(text));
     reply.status = 400;
     return reply;
 }
@@ -46,9 +48,30 @@ HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding)
 HttpServer::Reply json_error(unsigned status, std::string_view words) {
     std::string text;
     JsonWriter(text).begin('{').member("error", words).end('}');
-    HttpServer::Reply reply = json_reply(std::move(text));
+    HttpServer::Reply reply = ui_reply(std::move(text));
     reply.status = status;
     return reply;
+}
+
+std::string with_now(std::string json) {
+    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    return json.insert(1, "\"now\":" + std::to_string(now.count()) + ",");
+}
+
+HttpServer::Reply ui_reply(std::string json, std::string_view accept_encoding) {
+    return json_reply(with_now(std::move(json)), accept_encoding);
+}
+
+HttpServer::Reply too_long() {
+    return json_error(503, "the answer would take longer than " +
+                               std::to_string(longest_walk.count()) +
+                               " s; ask for one job, or for something simpler");
+}
+
+void require_job(const ServedJobs& jobs, const std::string& name) {
+    if (name.empty() || jobs.find(name)) return;
+    throw NotFound("there is no job " + name + support::suggestion(name, jobs.names()));
 }
 
 support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {
@@ -59,6 +82,10 @@ support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handl
             respond(query_error(e));
         } catch (const BadRequest& e) {
             respond(json_error(400, e.what()));
+        } catch (const NotFound& e) {
+            respond(json_error(404, e.what()));
+        } catch (const NotYet& e) {
+            respond(json_error(503, e.what()));
         } catch (const k8s_sd::ConfigError& e) {
             respond(json_error(400, e.what()));
         }
@@ -101,6 +128,14 @@ std::optional<std::string> Parameters::text(std::string_view name) const {
         if (known == name && !value.empty()) return value;
     }
     return std::nullopt;
+}
+
+std::vector<std::string> Parameters::texts(std::string_view name) const {
+    std::vector<std::string> values;
+    for (const auto& [known, value] : query_) {
+        if (known == name && !value.empty()) values.push_back(value);
+    }
+    return values;
 }
 
 std::string Parameters::text_or(std::string_view name, std::string_view usual) const {

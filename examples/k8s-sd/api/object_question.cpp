@@ -3,6 +3,7 @@
 #include "lists/selection.hpp"
 #include "table/target_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -30,54 +31,109 @@ std::string_view host_of(std::string_view address) {
     return several ? address : address.substr(0, colon);
 }
 
+/// What kinds are called, as kubectl does, too.
+std::string kind_named(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kinds = {
+        {{"pod", "pod"},
+         {"pods", "pod"},
+         {"po", "pod"},
+         {"service", "service"},
+         {"services", "service"},
+         {"svc", "service"},
+         {"node", "node"},
+         {"nodes", "node"},
+         {"no", "node"}}};
+    for (const auto& [known, kind] : kinds) {
+        if (name == known) return std::string(kind);
+    }
+    return {};
+}
+
+/// Of a URL its host and port; empty: it is none.
+std::string_view authority_in(std::string_view text) {
+    const std::size_t begin = text.find("://");
+    if (begin == text.npos) return {};
+    text.remove_prefix(begin + 3);
+    return text.substr(0, text.find_first_of("/?#"));
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t begin = text.find_first_not_of(blanks);
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
 }  // namespace
 
-ObjectQuestion::ObjectQuestion(std::string text) : text_(std::move(text)) {
-    if (text_.empty()) {
-        throw BadRequest(
-            "q: name a pod, a service, a node or an IP address, such as pod/shop/web-1");
+ObjectQuestion::ObjectQuestion(std::string_view text) {
+    text = trimmed(text);
+    if (text.empty()) {
+        throw BadRequest("q: name a pod, a service, a node or an address, such as pod/shop/web-1, "
+                         "web-1 or 10.0.0.1:9100");
     }
-    if (text_.size() > most_bytes) throw BadRequest("q: is longer than 1024 bytes");
-    const std::size_t slash = text_.find('/');
-    if (slash == text_.npos) return;
-    kind_ = text_.substr(0, slash);
-    text_.erase(0, slash + 1);
-    if (kind_ == "svc") kind_ = "service";
+    if (text.size() > most_bytes) throw BadRequest("q: is longer than 1024 bytes");
+    if (const auto authority = authority_in(text); !authority.empty()) {
+        place_ = authority;
+        return;
+    }
+    std::string_view name = text;
+    if (const std::size_t slash = text.find('/'); slash != text.npos) {
+        kind_ = kind_named(text.substr(0, slash));
+        if (!kind_.empty()) name.remove_prefix(slash + 1);
+    }
+    source_ = kind_.empty() ? std::string(text) : kind_ + "/" + std::string(name);
+    if (const std::size_t slash = name.find('/'); slash != name.npos) {
+        ns_ = name.substr(0, slash);
+        name.remove_prefix(slash + 1);
+    } else if (kind_.empty()) {
+        place_ = name;
+    }
+    name_ = name;
+}
+
+/// Whether the target is at the place that is asked for: with the port, or without.
+bool ObjectQuestion::is_at_place(const TargetRow& row) const {
+    if (place_.empty()) return false;
+    const auto is_it = [&](std::string_view address) {
+        return address == place_ || host_of(address) == place_;
+    };
+    if (is_it(row.address)) return true;
+    return row.target &&
+           (is_it(row.target->get("__address__")) || is_it(row.target->get("instance")));
 }
 
 /// \returns the object if the label of a target says that it is the one
 std::string ObjectQuestion::named(const TargetRow& row, std::string_view label,
                                   std::string_view value) const {
-    const bool path = !kind_.empty();
+    if (name_.empty() || value != name_ || (ns_ && row.ns != *ns_)) return {};
     for (const std::string_view kind : {"pod", "service"}) {
-        if (path && kind != kind_) continue;
+        if (!kind_.empty() && kind != kind_) continue;
         if (label.size() != meta.size() + kind.size() + 5 || !label.ends_with("_name") ||
             label.substr(meta.size(), kind.size()) != kind || !label.starts_with(meta)) {
             continue;
         }
-        const std::string full = std::string(row.ns) + "/" + std::string(value);
-        if ((path ? full : value) == text_) return std::string(kind) + "/" + full;
+        return std::string(kind) + "/" + std::string(row.ns) + "/" + name_;
     }
     return {};
 }
 
+bool ObjectQuestion::asks_for_node(const TargetRow& row) const {
+    return !ns_ && !name_.empty() && (kind_.empty() || kind_ == "node") && row.node == name_;
+}
+
 std::string ObjectQuestion::object_of(const TargetRow& row) const {
-    const std::string_view source = row.group->source();
-    if ((kind_ == "node" || kind_.empty()) && row.node == text_) return "node/" + text_;
-    if (!kind_.empty() && source.starts_with(kind_) && source.substr(kind_.size(), 1) == "/" &&
-        source.substr(kind_.size() + 1) == text_) {
-        return std::string(source);
-    }
-    if (kind_.empty() && host_of(row.address) == text_)
-        return bridge::object_of(*row.group, row.index);
+    if (asks_for_node(row)) return "node/" + name_;
+    if (is_at_place(row)) return bridge::object_of(*row.group, row.index);
     for (const k8s_sd::Labels& labels : {(*row.group)[row.index], row.group->labels()}) {
         for (const auto& [name, value] : labels) {
-            if (kind_.empty() && value == text_ && is_address(name))
+            if (!place_.empty() && value == place_ && is_address(name)) {
                 return bridge::object_of(*row.group, row.index);
+            }
             if (auto object = named(row, name, value); !object.empty()) return object;
         }
     }
-    return {};
+    return row.group->source() == source_ ? source_ : std::string();
 }
 
 }  // namespace bridge

@@ -2,26 +2,33 @@
 
 #include "table/target_table.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace bridge {
 
-/// Asks which targets are of an object: "pod/shop/web-1", "service/shop/web", "node/n1", any source
-/// of groups; or, where it is no path, the name of a pod, service or node, or an IP address.
+/// Asks which targets are of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "no/n1", any
+/// source of groups; the name of a pod, service or node alone; or which are at an address:
+/// "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics".
 class ObjectQuestion {
  public:
     /// \throws BadRequest where it asks for nothing
-    explicit ObjectQuestion(std::string text);
+    explicit ObjectQuestion(std::string_view text);
 
     /// The object that is meant, where the target is of it; else empty.
     std::string object_of(const TargetRow&) const;
 
  private:
+    bool is_at_place(const TargetRow&) const;
+    bool asks_for_node(const TargetRow&) const;
     std::string named(const TargetRow&, std::string_view label, std::string_view value) const;
 
-    std::string text_;  ///< of a path: behind its kind
-    std::string kind_;  ///< empty: any
+    std::string kind_{};               ///< "pod", "service" or "node"; empty: any
+    std::optional<std::string> ns_{};  ///< nullopt: any
+    std::string name_{};               ///< empty: no name is asked for
+    std::string place_{};              ///< an address, with or without a port; empty: none
+    std::string source_{};             ///< of a group
 };
 
 }  // namespace bridge

@@ -88,7 +88,10 @@ void answer_targets(const ServedJobs& jobs, const Gate& streams, const HttpRoute
         const std::size_t keep = jobs.config(job.first)->scrape.keep_dropped_targets;
         pools.push_back({std::move(job), keep});
     }
-    answer_prometheus_targets(std::move(pools), std::move(request), std::move(pass), respond);
+    answer_prometheus_targets(std::move(pools), std::move(request), std::move(pass),
+                              unavailable("the answer would take longer than 10 s; ask for one "
+                                          "pool, or without match[]"),
+                              respond);
 }
 
 HttpServer::Reply pools(const ServedJobs& jobs) {

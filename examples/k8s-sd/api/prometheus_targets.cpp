@@ -15,6 +15,8 @@ using Clock = std::chrono::steady_clock;
 using support::HttpServer;
 
 constexpr std::size_t rows_a_piece = 300;  // that are written
+constexpr std::size_t bytes_a_piece = std::size_t{256} << 10;
+constexpr std::size_t bytes_a_page = std::size_t{1} << 20;  // fewer rows, then
 
 void write_active(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
     const k8s_sd::ScrapeTarget& target = *row.target;
@@ -78,13 +80,16 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
             if (is_of(pools_[i], request_)) jobs.push_back(pools_[i].job);
         }
         written_ = 0;
+        full_ = false;
         walk(
             std::move(jobs),
             [self = shared_from_this()](const std::string& job, JobTargets& targets) {
                 return self->look(job, targets.table(Clock::now()));
             },
-            [self = shared_from_this(), on_piece = std::move(on_piece)] {
-                if (self->written_ < rows_a_piece) self->end_part();
+            [self = shared_from_this(), on_piece = std::move(on_piece)](bool complete) {
+                if (complete && !self->full_) self->end_part();
+                // Nothing found in that time: the client learns that it goes on.
+                if (self->piece_.empty()) self->piece_ = " ";
                 on_piece(std::make_shared<const std::string>(std::exchange(self->piece_, {})));
             });
     }
@@ -96,13 +101,12 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
         if (part_ == Part::active ? !request_.active : !request_.dropped) return Walk::end;
         if (!read_on(table)) return Walk::again;
         for (; pools_[pool_].job.first != job; ++pool_) begin_pool();
-        const bool more = for_a_while([&] {
-            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
-                write(table, row);
-                return written_ < rows_a_piece;
-            }) && written_ < rows_a_piece;
+        const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
+            write(table, row);
+            return written_ < rows_a_piece && piece_.size() < bytes_a_piece;
         });
-        if (written_ == rows_a_piece) return Walk::end;
+        full_ = written_ == rows_a_piece || piece_.size() >= bytes_a_piece;
+        if (full_) return Walk::end;
         return more ? Walk::again : Walk::next;
     }
 
@@ -146,6 +150,7 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
     RowReader reader_{};       ///< of it
     std::size_t of_pool_ = 0;  ///< written of it, in this part
     std::size_t written_ = 0;  ///< into this piece
+    bool full_ = false;        ///< it is
 };
 
 /// A page of them, in the order of the jobs and their rows.
@@ -170,11 +175,10 @@ class Page {
             reader_ =
                 resumes ? RowReader(request_.after->position, request_.after->equal) : RowReader();
         }
-        const bool more = for_a_while([&] {
-            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t number) {
+        const bool more =
+            reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t number) {
                 return take(job, table, row, number);
-            }) && !more_;
-        });
+            });
         if (more_) return Walk::end;
         return more ? Walk::again : Walk::next;
     }
@@ -195,7 +199,7 @@ class Page {
     bool take(const std::string& job, const TargetTable& table, const TargetRow& row,
               std::size_t number) {
         if (!is_wanted(request_, table, row)) return true;
-        more_ = written_ == *request_.limit;
+        more_ = written_ == *request_.limit || active_.size() + dropped_.size() >= bytes_a_page;
         if (more_) return false;
         row.state == TargetState::active ? write_active(active_json_, table, row)
                                          : write_dropped(dropped_json_, table, row);
@@ -217,7 +221,8 @@ class Page {
 }  // namespace
 
 void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequest request,
-                               Gate::Pass pass, const HttpServer::Respond& respond) {
+                               Gate::Pass pass, HttpServer::Reply slow,
+                               const HttpServer::Respond& respond) {
     if (!request.limit) {
         HttpServer::Reply reply = json_reply({});
         reply.stream =
@@ -230,7 +235,9 @@ void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequ
         [page](const std::string& job, JobTargets& targets) {
             return page->look(job, targets.table(Clock::now()));
         },
-        [page, respond] { respond(json_reply(page->text())); });
+        [page, respond, slow = std::move(slow)](bool complete) {
+            respond(complete ? json_reply(page->text()) : slow);
+        });
 }
 
 }  // namespace bridge

@@ -1,16 +1,20 @@
 #include "api/ui_fleet_routes.hpp"
 
-#include "api/api_reply.hpp"
+#include "api/owner_parameters.hpp"
 #include "jobs/job_walk.hpp"
 #include "table/json_writer.hpp"
 #include "table/row_reader.hpp"
 #include "table/shard_counts.hpp"
+#include "table/target_owners.hpp"
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -21,35 +25,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_consumers = 1000;  // in an answer
-constexpr std::size_t most_shards = 4096;     // as of lists
-constexpr std::size_t most_replicas = 4;      // the same
-
-void write(JsonWriter& json, const Consumers::Consumer& consumer) {
-    const ConsumerKey& key = consumer.key;
-    json.begin('{').member("address", key.address).member("agent", key.agent);
-    json.member("job", key.job).member("list", key.list).member("selection", key.selection);
-    json.name("interval");
-    consumer.interval ? json.value(*consumer.interval) : json.null();
-    json.member("last_poll", std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 consumer.last_poll.time_since_epoch())
-                                 .count());
-    json.member("polls", consumer.polls).member("status", consumer.status);
-    json.member("bytes", consumer.bytes).member("errors", consumer.errors);
-    json.member("current", consumer.current).member("late", consumer.late).end('}');
-}
-
-std::string consumers_json(const Consumers& consumers) {
-    std::string text;
-    JsonWriter json(text);
-    json.begin('{').name("consumers").begin('[');
-    for (const auto& consumer : consumers.all(std::chrono::system_clock::now(), most_consumers)) {
-        write(json, consumer);
-    }
-    json.end(']').member("dropped", consumers.dropped()).end('}');
-    return text;
-}
-
 struct ShardWalk {
     ShardCounts counts;
     std::string reading{};
@@ -58,50 +33,137 @@ struct ShardWalk {
     Walk look(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading, job) != job) reader = {};
-        const bool more = for_a_while([&] {
-            return reader.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
-                counts.add(row, job);
-                return true;
-            });
+        const bool more = reader.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
+            counts.add(row, job);
+            return true;
         });
         return more ? Walk::again : Walk::next;
     }
 };
 
-ShardCounts read_shards(const Parameters& given) {
-    const auto number = [&](std::string_view name, std::size_t usual, std::size_t most) {
-        return static_cast<unsigned>(given.number(name, usual, 1, most));
-    };
-    const unsigned shards = number("shards", 8, most_shards);
-    std::optional<unsigned> to;
-    if (given.text("to")) to = number("to", 1, most_shards);
-    return {shards, number("replicas", 1, most_replicas), to};
+ShardCounts read_counts(const Parameters& given) {
+    constexpr unsigned usual = 8;
+    return {read_shards(given).value_or(usual), read_replicas(given), read_shards(given, "to")};
 }
 
 void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
                    const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"job", "shards", "replicas", "to"});
-    const auto shards = std::make_shared<ShardWalk>(ShardWalk{read_shards(given)});
+    const std::string job = given.text_or("job", "");
+    require_job(jobs, job);
+    const auto shards = std::make_shared<ShardWalk>(ShardWalk{read_counts(given)});
     const std::string coding(asked.request.header(field::accept_encoding));
     walk(
-        jobs_named(jobs, given.text_or("job", "")),
-        [shards](const std::string& job, JobTargets& targets) {
-            return shards->look(job, targets.table(Clock::now()));
+        jobs_named(jobs, job),
+        [shards](const std::string& name, JobTargets& targets) {
+            return shards->look(name, targets.table(Clock::now()));
         },
-        [shards, respond, coding] { respond(json_reply(shards->counts.text(), coding)); });
+        [shards, respond, coding](bool complete) {
+            respond(complete ? ui_reply(shards->counts.text(), coding) : too_long());
+        });
+}
+
+/// How many active targets collectors have.
+class CollectorCounts {
+ public:
+    explicit CollectorCounts(AllocationViewPtr view) : view_(std::move(view)) {
+        for (const Collector& member : view_->present().members()) counts_[member.name];
+        for (const std::string& name : view_->idle()) counts_[name];
+    }
+
+    Walk look(const std::string& job, TargetTable& table) {
+        if (!read_on(table)) return Walk::again;
+        if (reading_ != job) begin(job);
+        const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
+            if (row.state == TargetState::active) add(row);
+            return true;
+        });
+        return more ? Walk::again : Walk::next;
+    }
+
+    std::string text() const {
+        std::string text;
+        JsonWriter json(text);
+        json.begin('{').member("enabled", true).name("collectors").begin('[');
+        for (const auto& [name, targets] : counts_) {
+            json.begin('{').member("name", name).member("targets", targets);
+            json.member("ready", !view_->idle().contains(name)).end('}');
+        }
+        std::size_t unassigned = 0;
+        for (const OfJob& of_job : jobs_) unassigned += of_job.unassigned;
+        json.end(']').member("unassigned", unassigned).name("jobs").begin('[');
+        for (const OfJob& of_job : jobs_) {
+            json.begin('{').member("job", of_job.job).member("targets", of_job.targets);
+            json.member("unassigned", of_job.unassigned).end('}');
+        }
+        json.end(']').end('}');
+        return text;
+    }
+
+ private:
+    struct OfJob {
+        std::string job;
+        std::size_t targets = 0, unassigned = 0;
+    };
+
+    void begin(const std::string& job) {
+        reading_ = job;
+        reader_ = {};
+        jobs_.push_back({job});
+    }
+    void add(const TargetRow& row) {
+        ++jobs_.back().targets;
+        const auto owners = collectors_of(row, *view_);
+        if (owners.empty()) ++jobs_.back().unassigned;
+        for (const std::string_view owner : owners) ++counts_.find(owner)->second;
+    }
+
+    const AllocationViewPtr view_;
+    std::map<std::string, std::size_t, std::less<>> counts_;
+    std::vector<OfJob> jobs_;
+    std::string reading_;
+    RowReader reader_;
+};
+
+/// \param trouble  why it is not known who the collectors are
+std::string without_collectors(bool enabled, const std::string& trouble) {
+    std::string text;
+    JsonWriter json(text);
+    json.begin('{').member("enabled", enabled).name("collectors").begin('[').end(']');
+    json.member("unassigned", 0).name("jobs").begin('[').end(']');
+    json.member("trouble", trouble).end('}');
+    return text;
+}
+
+void answer_collectors(const ServedJobs& jobs, const Allocator& allocator,
+                       const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
+    const Parameters none(asked.query, {});
+    const bool enabled = allocator.options().enabled();
+    if (!allocator.view()) {
+        return respond(
+            ui_reply(without_collectors(enabled, enabled ? allocator.trouble() : std::string())));
+    }
+    const auto counts = std::make_shared<CollectorCounts>(allocator.view());
+    walk(
+        jobs_named(jobs),
+        [counts](const std::string& job, JobTargets& targets) {
+            return counts->look(job, targets.table(Clock::now()));
+        },
+        [counts, respond, coding = std::string(asked.request.header(field::accept_encoding))](
+            bool complete) { respond(complete ? ui_reply(counts->text(), coding) : too_long()); });
 }
 
 }  // namespace
 
-void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const BridgeMetrics& metrics,
+void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator,
                       const Gate& gate) {
-    routes.get("/api/ui/consumers", [&metrics](const HttpRoutes::Asked& asked) {
-        return json_reply(consumers_json(metrics.consumers),
-                          asked.request.header(field::accept_encoding));
-    });
     routes.on("GET", "/api/ui/shards",
               question(gate, [&jobs](const auto& asked, const auto& respond) {
                   answer_shards(jobs, asked, respond);
+              }));
+    routes.on("GET", "/api/ui/collectors",
+              question(gate, [&jobs, &allocator](const auto& asked, const auto& respond) {
+                  answer_collectors(jobs, allocator, asked, respond);
               }));
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "jobs/bridge_metrics.hpp"
+#include "collectors/allocator.hpp"
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
 #include "support/http_routes.hpp"
 
 namespace bridge {
 
-/// Who reads the lists, and how targets are divided: /api/ui/consumers, /api/ui/shards.
-void add_fleet_routes(support::HttpRoutes&, const ServedJobs& jobs, const BridgeMetrics&,
+/// How targets are divided: /api/ui/shards, /api/ui/collectors.
+void add_fleet_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
                       const Gate& gate);
 
 }  // namespace bridge

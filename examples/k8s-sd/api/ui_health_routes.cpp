@@ -1,6 +1,7 @@
 #include "api/ui_health_routes.hpp"
 
 #include "api/api_reply.hpp"
+#include "api/remedy.hpp"
 #include "table/json_writer.hpp"
 
 #include <algorithm>
@@ -33,6 +34,12 @@ std::string_view state_of(bool synced, bool fails) {
     return synced ? "synced" : "waiting";
 }
 
+/// Since when what is known may be of before; nullopt: it is fresh, or nothing is known.
+std::optional<k8s_sd::TimePoint> stale_since(bool synced, const k8s_sd::error_code& error,
+                                             k8s_sd::TimePoint since) {
+    return synced && error ? std::optional(since) : std::nullopt;
+}
+
 /// Lists after the first one.
 std::uint64_t relists(const k8s_sd::WatchStatus& watch) {
     const auto all = std::accumulate(watch.lists.begin(), watch.lists.end(), std::uint64_t{0});
@@ -43,10 +50,12 @@ void write(JsonWriter& json, const k8s_sd::WatchStatus& watch) {
     json.begin('{').member("kind", to_string(watch.kind)).member("namespace", watch.ns);
     json.member("state", state_of(watch.synced, static_cast<bool>(watch.error)));
     json.member("synced", watch.synced).member("message", watch.message);
+    json.member("remedy", remedy_for(watch.error, watch.message));
     json.member("failures", watch.failures);
     json.member("waiting", to_string(watch.waiting)).member("objects", watch.objects);
     json.member("relists", relists(watch));
     write_time(json, "since", watch.since);
+    write_time(json, "stale_since", stale_since(watch.synced, watch.error, watch.since));
     write_time(json, "waiting_since", watch.waiting_since);
     write_time(json, "last_event", watch.last_event);
     write_time(json, "last_list", watch.last_list);
@@ -77,18 +86,23 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     const k8s_sd::DiscovererStatus& status = config.status;
     std::uint64_t all_relists = 0;
     std::size_t objects = 0;
+    unsigned failures = 0;
     std::optional<k8s_sd::TimePoint> last_event;
     for (const k8s_sd::WatchStatus& watch : status.watches) {
         all_relists += relists(watch);
         objects += watch.objects;
+        failures = std::max(failures, watch.failures);
         last_event = std::max(last_event, watch.last_event);
     }
     const bool fails = static_cast<bool>(status.error) || !config.provider;
     json.begin('{').member("role", source.role).member("server", source.server);
     json.member("state", config.provider ? state_of(status.synced, fails) : "unusable");
-    // The library's words say how to mend it.
-    json.member("message", status.message).member("remedy", "").member("synced", status.synced);
+    const k8s_sd::error_code error =
+        config.provider ? status.error : make_error_code(k8s_sd::errc::invalid_config);
+    json.member("message", status.message).member("remedy", remedy_for(error, status.message));
+    json.member("synced", status.synced).member("failures", failures);
     write_time(json, "since", status.since);
+    write_time(json, "stale_since", stale_since(status.synced, status.error, status.since));
     write_time(json, "last_event", last_event);
     json.member("relists", all_relists).member("objects", objects);
     json.member("unconfirmed", status.unconfirmed).name("watches").begin('[');
@@ -118,8 +132,8 @@ std::string health_json(const ServedJobs& jobs) {
 
 void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs) {
     routes.get("/api/ui/health", [&jobs](const HttpRoutes::Asked& asked) {
-        return json_reply(health_json(jobs),
-                          asked.request.header(boost::beast::http::field::accept_encoding));
+        return ui_reply(health_json(jobs),
+                        asked.request.header(boost::beast::http::field::accept_encoding));
     });
 }
 

@@ -5,7 +5,7 @@
 #include "table/json_writer.hpp"
 
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <memory>
@@ -28,27 +28,41 @@ constexpr auto heartbeat_every = std::chrono::seconds(15);
 constexpr std::size_t changes_a_piece = 100;
 constexpr std::size_t most_changes = 500;  // of an answer
 
-void write(JsonWriter& json, const TargetChange& change) {
-    json.begin('{').member("seq", change.seq).member("at", change.at).member("job", change.job);
-    json.member("kind", change.kind).member("id", change.id).member("address", change.address);
-    json.member("object", change.object).member("what", change.what).end('}');
+void write(JsonWriter& json, const ChangeHistory& history, const TargetChange& change) {
+    json.begin('{').member("seq", history.id_of(change.seq)).member("time", change.time);
+    json.member("job", change.job).member("kind", change.kind).member("id", change.id);
+    json.member("address", change.address).member("object", change.object);
+    json.member("what", change.what).member("reason", change.reason).end('}');
+}
+
+HttpServer::Reply other_epoch(const ChangeHistory& history) {
+    return json_error(410, "before: is of a program that has ended since, with all its changes; "
+                           "the changes of this one begin with " +
+                               history.epoch());
 }
 
 void answer_history(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
                     const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"job", "before", "limit"});
-    constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
-    const auto page =
-        jobs.history().page(given.text_or("job", ""), given.number("before", endless, 0, endless),
-                            given.number("limit", 50, 1, most_changes));
+    const ChangeHistory& history = jobs.history();
+    const std::string job = given.text_or("job", "");
+    require_job(jobs, job);
+    std::uint64_t before = std::numeric_limits<std::uint64_t>::max();
+    if (const auto text = given.text("before")) {
+        const auto id = read_change_id(*text);
+        if (!id) throw BadRequest("before: must be the seq of a change");
+        if (id->epoch != history.epoch()) return respond(other_epoch(history));
+        before = id->seq;
+    }
+    const auto page = history.page(job, before, given.number("limit", 50, 1, most_changes));
     std::string text;
     JsonWriter json(text);
     json.begin('{').name("changes").begin('[');
-    for (const TargetChangePtr& change : page.changes) write(json, *change);
+    for (const TargetChangePtr& change : page.changes) write(json, history, *change);
     json.end(']').name("next");
-    page.next ? json.value(std::to_string(*page.next)) : json.null();
+    page.next ? json.value(history.id_of(*page.next)) : json.null();
     json.member("lost", page.lost).end('}');
-    respond(json_reply(std::move(text), asked.request.header(field::accept_encoding)));
+    respond(ui_reply(std::move(text), asked.request.header(field::accept_encoding)));
 }
 
 /// Server-Sent Events. Nothing waits for a slow reader: it knows the last change that it has sent,
@@ -61,13 +75,12 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
 
     void next(OnPiece on_piece) override {
         const auto now = Clock::now();
-        std::string piece = changes();
+        std::string piece = hello() + changes();
         if (now >= status_at_) {
             status_at_ = now + status_every;
-            std::string status = status_json(jobs_);
-            const std::string counts = status.substr(status.find("\"jobs\""));
-            if (std::exchange(status_, counts) != counts) {
-                piece += "event: status\ndata: " + status + "\n\n";
+            const std::string status = status_json(jobs_);
+            if (std::exchange(status_, status) != status) {
+                piece += "event: status\ndata: " + with_now(status) + "\n\n";
             }
         }
         if (piece.empty() && now >= heartbeat_at_) piece = ": still there\n\n";
@@ -77,12 +90,20 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
     }
 
  private:
+    /// First of all: whose changes follow.
+    std::string hello() {
+        if (std::exchange(greeted_, true)) return {};
+        std::string text;
+        JsonWriter(text).begin('{').member("epoch", jobs_.history().epoch()).end('}');
+        return "event: hello\ndata: " + with_now(text) + "\n\n";
+    }
+
     std::string changes() {
         std::string text;
         for (const TargetChangePtr& change : jobs_.history().since(sent_, changes_a_piece)) {
-            text += "id: " + std::to_string(change->seq) + "\nevent: change\ndata: ";
+            text += "id: " + jobs_.history().id_of(change->seq) + "\nevent: change\ndata: ";
             JsonWriter json(text);
-            write(json, *change);
+            write(json, jobs_.history(), *change);
             text += "\n\n";
             sent_ = change->seq;
         }
@@ -101,17 +122,17 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
     boost::asio::steady_timer timer_;
     std::uint64_t sent_;
     const Gate::Pass pass_;
+    bool greeted_ = false;
     std::string status_;  ///< as it was sent, without the time
     Clock::time_point status_at_{}, heartbeat_at_ = Clock::now() + heartbeat_every;
 };
 
-/// A reader that comes back says what it has.
-std::uint64_t first_change(const ServedJobs& jobs, const HttpServer::Request& request) {
+/// A reader that comes back says what it has; of another process nothing of this one.
+std::uint64_t first_change(const ChangeHistory& history, const HttpServer::Request& request) {
     const auto text = request.header("Last-Event-ID");
-    const std::uint64_t newest = jobs.history().newest();
-    std::uint64_t seq = newest;
-    std::from_chars(text.data(), text.data() + text.size(), seq);
-    return std::min(seq, newest);  // of another process it may be any number
+    if (text.empty()) return history.newest();
+    const auto id = read_change_id(text);
+    return id && id->epoch == history.epoch() ? std::min(id->seq, history.newest()) : 0;
 }
 
 }  // namespace
@@ -131,8 +152,8 @@ void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
         HttpServer::Reply reply;
         reply.headers = {{field::content_type, "text/event-stream"},
                          {field::cache_control, "no-store"}};
-        reply.stream = std::make_shared<Live>(jobs, executor, first_change(jobs, asked.request),
-                                              std::move(pass));
+        reply.stream = std::make_shared<Live>(
+            jobs, executor, first_change(jobs.history(), asked.request), std::move(pass));
         return reply;
     });
 }

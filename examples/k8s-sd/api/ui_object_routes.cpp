@@ -2,15 +2,23 @@
 
 #include "api/api_reply.hpp"
 #include "api/object_question.hpp"
+#include "api/owner_parameters.hpp"
 #include "jobs/job_walk.hpp"
+#include "jobs/job_yaml.hpp"
 #include "table/json_writer.hpp"
 #include "table/row_reader.hpp"
 #include "table/target_json.hpp"
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -31,18 +39,33 @@ struct Found {
     std::string reason{};  ///< of the first one that is not in it
 };
 
+/// What is known of a job besides its targets.
+struct KnownJob {
+    std::string looks_at{};                       ///< in words
+    std::optional<std::string> why_incomplete{};  ///< nullopt: it is complete
+};
+using KnownJobs = std::map<std::string, KnownJob, std::less<>>;
+
+KnownJobs known_jobs(const ServedJobs& jobs) {
+    KnownJobs known;
+    for (const std::string_view name : jobs.names()) {
+        known[std::string(name)].looks_at = in_words(jobs.config(name)->discovery);
+    }
+    for (auto& [name, why] : jobs.incomplete()) known[name].why_incomplete = std::move(why);
+    return known;
+}
+
 class Answer {
  public:
-    explicit Answer(ObjectQuestion question) : question_(std::move(question)) {}
+    Answer(ObjectQuestion question, KnownJobs known, TargetOwners owners)
+        : question_(std::move(question)), known_(std::move(known)), owners_(std::move(owners)) {}
 
     Walk look(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading_, job) != job) reader_ = {};
-        const bool more = for_a_while([&] {
-            return reader_.read(table, rows_a_step, [&](const TargetRow& row, std::size_t) {
-                take(table, row);
-                return true;
-            });
+        const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
+            take(table, row);
+            return true;
         });
         if (more) return Walk::again;
         write_job(job, table);
@@ -50,13 +73,15 @@ class Answer {
         return Walk::next;
     }
 
-    std::string text() const {
+    std::string text(bool complete) const {
         std::string text;
         JsonWriter json(text);
         json.begin('{').name("objects").begin('[');
         for (const std::string& object : objects_) json.value(object);
-        json.end(']').member("found", !objects_.empty());
-        json.name("jobs").begin('[').raw(jobs_).end(']').end('}');
+        json.end(']').member("found", !objects_.empty()).name("jobs").begin('[');
+        for (const std::string& job : with_hits_) json.raw(job);
+        for (const std::string& job : without_hits_) json.raw(job);
+        json.end(']').member("complete", complete).end('}');
         return text;
     }
 
@@ -68,56 +93,70 @@ class Answer {
         const bool in = row.state == TargetState::active;
         std::size_t& total = in ? found_.in_total : found_.not_total;
         std::string& rows = in ? found_.in : found_.not_in;
-        if (!in && total == 0) found_.reason = table.reason(row);
+        if (!in && total == 0) found_.reason = cut(table.reason(row));
         if (++total > most_rows) return;
         if (!rows.empty()) rows += ',';
         JsonWriter json(rows);
-        write_row(json, table, row);
+        write_row(json, table, row, owners_);
     }
 
-    std::string in_words(const TargetTable& table) const {
-        if (found_.in_total != 0 && found_.not_total == 0) return "is in it";
-        if (found_.in_total != 0) return "is in it, and other targets of it are not";
-        if (found_.not_total != 0) return "is not in it: " + found_.reason;
-        return "is none of its " + std::to_string(table.rows().size()) + " discovered targets";
+    std::string in_words(const KnownJob& job, std::size_t discovered) const {
+        const std::string rest = job.why_incomplete ? "; " + *job.why_incomplete : std::string();
+        if (found_.in_total != 0 && found_.not_total == 0) return "is in it" + rest;
+        if (found_.in_total != 0) return "is in it, and other targets of it are not" + rest;
+        if (found_.not_total != 0) return "is not in it: " + found_.reason + rest;
+        const std::string looks_at = "the job looks at " + job.looks_at;
+        if (job.why_incomplete) {
+            return "it is not known yet whether it is in it: " + *job.why_incomplete + "; " +
+                   looks_at;
+        }
+        return "is none of its " + std::to_string(discovered) + " discovered targets; " + looks_at;
     }
 
-    void write_job(const std::string& job, const TargetTable& table) {
-        jobs_json_.begin('{').member("job", job);
-        jobs_json_.name("in").begin('[').raw(found_.in).end(']');
-        jobs_json_.member("in_total", found_.in_total);
-        jobs_json_.name("not").begin('[').raw(found_.not_in).end(']');
-        jobs_json_.member("not_total", found_.not_total);
-        jobs_json_.member("text", in_words(table)).end('}');
+    void write_job(const std::string& name, const TargetTable& table) {
+        const KnownJob& job = known_.at(name);
+        const bool hit = found_.in_total + found_.not_total != 0;
+        JsonWriter json((hit ? with_hits_ : without_hits_).emplace_back());
+        json.begin('{').member("job", name).member("complete", !job.why_incomplete);
+        json.name("in").begin('[').raw(found_.in).end(']').member("in_total", found_.in_total);
+        json.name("not").begin('[').raw(found_.not_in).end(']');
+        json.member("not_total", found_.not_total);
+        json.member("text", in_words(job, table.rows().size())).end('}');
     }
 
     const ObjectQuestion question_;
+    const KnownJobs known_;
+    const TargetOwners owners_;
     std::set<std::string> objects_;
     Found found_;
-    std::string jobs_, reading_;
-    JsonWriter jobs_json_{jobs_};
+    std::vector<std::string> with_hits_, without_hits_;  ///< jobs, as JSON
+    std::string reading_;
     RowReader reader_;
 };
 
-void answer_object(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
-                   const HttpServer::Respond& respond) {
-    const Parameters given(asked.query, {"q"});
-    const auto answer = std::make_shared<Answer>(ObjectQuestion(given.text_or("q", "")));
+void answer_object(const ServedJobs& jobs, const Allocator& allocator,
+                   const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
+    const Parameters given(asked.query, {"q", "shards", "replicas"});
+    const auto answer = std::make_shared<Answer>(ObjectQuestion(given.text_or("q", "")),
+                                                 known_jobs(jobs), read_owners(given, allocator));
     const std::string coding(asked.request.header(field::accept_encoding));
     walk(
         jobs_named(jobs),
         [answer](const std::string& job, JobTargets& targets) {
             return answer->look(job, targets.table(Clock::now()));
         },
-        [answer, respond, coding] { respond(json_reply(answer->text(), coding)); });
+        [answer, respond, coding](bool complete) {
+            respond(ui_reply(answer->text(complete), coding));
+        });
 }
 
 }  // namespace
 
-void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
+void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator,
+                       const Gate& gate) {
     routes.on("GET", "/api/ui/object",
-              question(gate, [&jobs](const auto& asked, const auto& respond) {
-                  answer_object(jobs, asked, respond);
+              question(gate, [&jobs, &allocator](const auto& asked, const auto& respond) {
+                  answer_object(jobs, allocator, asked, respond);
               }));
 }
 

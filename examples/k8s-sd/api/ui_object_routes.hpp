@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/allocator.hpp"
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
 #include "support/http_routes.hpp"
@@ -7,6 +8,7 @@
 namespace bridge {
 
 /// /api/ui/object: in which jobs an object is, in which it is not, and why.
-void add_object_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate);
+void add_object_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
+                       const Gate& gate);
 
 }  // namespace bridge

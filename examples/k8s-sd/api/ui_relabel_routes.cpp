@@ -26,7 +26,6 @@ using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_at_a_time = 4;  // whole jobs that are tried
-constexpr auto longest = std::chrono::seconds(10);
 
 /// What is to be tried.
 struct Question {
@@ -77,11 +76,7 @@ struct Trial {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(looks_for_row, false) && !find(table)) return Walk::end;
         if (!question.effect) return Walk::end;
-        if (!for_a_while([&] { return laboratory.try_on_all(table, rows_a_step); }))
-            return Walk::end;
-        if (Clock::now() < until) return Walk::again;
-        laboratory.give_up();
-        return Walk::end;
+        return laboratory.try_on_all(table, for_a_turn()) ? Walk::again : Walk::end;
     }
 
     bool find(const TargetTable& table) {
@@ -92,7 +87,6 @@ struct Trial {
 
     const Question question;
     Laboratory laboratory;
-    const Clock::time_point until = Clock::now() + longest;
     bool looks_for_row = question.id.has_value();
     bool found = !looks_for_row;
 };
@@ -131,9 +125,11 @@ void answer_relabel(const ServedJobs& jobs, const Gate& effects, const HttpRoute
         [trial](const std::string&, JobTargets& targets) {
             return trial->look(targets.table(Clock::now()));
         },
-        [trial, pass, respond, coding] {
+        [trial, pass, respond, coding](bool complete) {
+            if (!complete && trial->looks_for_row) return respond(too_long());
+            if (!complete) trial->laboratory.give_up();
             respond(trial->found
-                        ? json_reply(trial->laboratory.text(), coding)
+                        ? ui_reply(trial->laboratory.text(), coding)
                         : json_error(404, "the job has no target of this id, or no longer"));
         });
 }

@@ -6,6 +6,7 @@
 #include "support/option_values.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <string>
@@ -112,7 +113,7 @@ class AllocatorRoutes {
             // It may be new: an empty list would last until its next poll.
             return respond(refusal(503, "there is no collector " + collector));
         }
-        one(*job, view, collector, asked.request, respond);
+        one(name, *job, view, collector, asked.request, respond);
     }
 
  private:
@@ -136,20 +137,30 @@ class AllocatorRoutes {
         return wanted;
     }
 
-    void one(ServedJob& job, const AllocationViewPtr& view, const std::string& collector,
-             const HttpServer::Request& request, const HttpServer::Respond& respond) const {
+    void one(const std::string& name, ServedJob& job, const AllocationViewPtr& view,
+             const std::string& collector, const HttpServer::Request& request,
+             const HttpServer::Respond& respond) const {
+        ListPoll poll = poll_of(request, name, ListForm::collector);
+        poll.kind = ReaderKind::collector;
+        poll.selection.emplace().collector = collector;
+        poll.member = collector;
         Reader reader{std::string(request.header(field::if_none_match)),
                       std::string(request.header(field::accept_encoding))};
-        job.get(
-            request_of(job, view, collector, request),
-            [&metrics = metrics_, reader = std::move(reader), respond](const ListAnswer& answer) {
-                HttpServer::Reply reply =
-                    answer.body ? list_reply(*answer.body, reader) : later_reply(answer.refusal);
-                const bool sends_list = reply.status == 200;
-                metrics.count_poll(ListForm::collector, reply.status,
-                                   sends_list ? reply.body->size() : 0);
-                respond(std::move(reply));
-            });
+        job.get(request_of(job, view, collector, request),
+                [&metrics = metrics_, reader = std::move(reader), poll,
+                 respond](const ListAnswer& answer) {
+                    HttpServer::Reply reply = answer.body ? list_reply(*answer.body, reader)
+                                                          : later_reply(answer.refusal);
+                    const bool sends_list = reply.status == 200;
+                    metrics.count_poll(ListForm::collector, reply.status,
+                                       sends_list ? reply.body->size() : 0);
+                    ListPoll answered = poll;
+                    answered.status = reply.status;
+                    if (sends_list) answered.bytes = reply.body->size();
+                    if (answer.body) answered.tag = answer.body->tag();
+                    metrics.consumers.saw(std::move(answered), std::chrono::system_clock::now());
+                    respond(std::move(reply));
+                });
     }
 
     /// One after the other: the next one when there is an answer for the one before.

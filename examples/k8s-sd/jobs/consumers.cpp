@@ -1,5 +1,7 @@
 #include "jobs/consumers.hpp"
 
+#include "support/http_message.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -10,71 +12,89 @@ namespace {
 /// Who has not asked for so many intervals has stopped.
 constexpr double patience = 2.5;
 constexpr double usual_interval = 60;
+constexpr double remembered_intervals = 10;
 
-bool is_late(const Consumers::Consumer& consumer, Consumers::TimePoint now) {
-    const double interval = std::max(1.0, consumer.interval.value_or(usual_interval));
-    return std::chrono::duration<double>(now - consumer.last_poll).count() > patience * interval;
+double interval_of(const Consumers::Consumer& consumer) {
+    return std::max(1.0, consumer.last.interval.value_or(usual_interval));
+}
+
+double unseen(const Consumers::Consumer& consumer, Consumers::TimePoint now) {
+    return std::chrono::duration<double>(now - consumer.last_poll).count();
+}
+
+bool is_forgotten(const Consumers::Consumer& consumer, Consumers::TimePoint now) {
+    const double least = std::chrono::duration<double>(Consumers::remembered).count();
+    return unseen(consumer, now) > std::max(least, remembered_intervals * interval_of(consumer));
+}
+
+/// The same text for the same selection, however it was asked for.
+std::string text_of(const std::optional<Selection>& selection) {
+    if (!selection) return "(not understood)";
+    const Division& division = selection->division;
+    std::string text;
+    const auto add = [&](const char* name, const std::string& value) {
+        (text += text.empty() ? "" : "&").append(name).append("=");
+        text += support::query_escaped(value);
+    };
+    if (!selection->collector.empty()) add("collector_id", selection->collector);
+    if (division.by_node) add("node", selection->node);
+    if (division.shards == 0) return text;
+    if (division.by_node) add("rest", "rendezvous");
+    add("shard", std::to_string(selection->shard));
+    add("shards", std::to_string(division.shards));
+    if (division.replicas != 1) add("replicas", std::to_string(division.replicas));
+    return text;
 }
 
 }  // namespace
 
-Consumers::ListName Consumers::list_of(const ConsumerKey& key) {
-    return {key.job, key.list, key.selection};
-}
-
 void Consumers::saw(ListPoll poll, TimePoint now) {
-    ConsumerKey& key = poll.who;
-    for (std::string* text : {&key.address, &key.agent, &key.job, &key.list, &key.selection}) {
+    for (std::string* text : {&poll.address, &poll.agent, &poll.job, &poll.member}) {
         if (text->size() > most_bytes) text->resize(most_bytes);
     }
+    ConsumerKey key{poll.address, poll.agent, poll.job, std::string(to_string(poll.form)),
+                    text_of(poll.selection)};
+    if (key.selection.size() > most_bytes) key.selection.resize(most_bytes);
     const std::lock_guard lock(mutex_);
     const auto place = places_.find(key);
     if (place != places_.end()) {
         known_.splice(known_.begin(), known_, place->second);
     } else {
-        if (known_.size() == most_) forget_oldest();
-        known_.push_front({.consumer = {.key = key}});
-        places_.emplace(key, known_.begin());
-        ++newest_[list_of(key)].readers;
+        if (known_.size() == most_) {
+            places_.erase(known_.back().key);
+            known_.pop_back();
+            ++dropped_;
+        }
+        known_.push_front({.key = key});
+        places_.emplace(std::move(key), known_.begin());
     }
-    Known& known = known_.front();
-    known.consumer.interval = poll.interval;
-    known.consumer.last_poll = now;
-    ++known.consumer.polls;
-    known.consumer.bytes += poll.bytes;
-    known.consumer.status = poll.status;
-    if (poll.status >= 400) ++known.consumer.errors;
-    if (poll.tag.empty()) return;
-    newest_[list_of(key)].tag = poll.tag;
-    known.tag = std::move(poll.tag);
+    Consumer& known = known_.front();
+    known.last_poll = now;
+    ++known.polls;
+    known.bytes += poll.bytes;
+    if (poll.status >= 400) ++known.errors;
+    if (poll.tag.empty()) poll.tag = std::move(known.last.tag);
+    known.last = std::move(poll);
 }
 
-void Consumers::forget_oldest() {
-    const ConsumerKey& key = known_.back().consumer.key;
-    const auto newest = newest_.find(list_of(key));
-    if (--newest->second.readers == 0) newest_.erase(newest);
-    places_.erase(key);
-    known_.pop_back();
-    ++dropped_;
-}
-
-std::vector<Consumers::Consumer> Consumers::all(TimePoint now, std::size_t limit) const {
+std::vector<Consumers::Consumer> Consumers::all(TimePoint now) {
     const std::lock_guard lock(mutex_);
-    std::vector<Consumer> result;
-    for (const Known& known : known_) {
-        if (result.size() == limit) break;
-        Consumer consumer = known.consumer;
-        consumer.current = !known.tag.empty() && known.tag == newest_.at(list_of(consumer.key)).tag;
-        consumer.late = is_late(consumer, now);
-        result.push_back(std::move(consumer));
+    std::erase_if(known_, [&](const Consumer& consumer) {
+        const bool forgotten = is_forgotten(consumer, now);
+        if (forgotten) places_.erase(consumer.key);
+        return forgotten;
+    });
+    std::vector<Consumer> result(known_.begin(), known_.end());
+    for (Consumer& consumer : result) {
+        consumer.late = unseen(consumer, now) > patience * interval_of(consumer);
     }
     return result;
 }
 
 std::size_t Consumers::seen_since(TimePoint time) const {
     const std::lock_guard lock(mutex_);
-    const auto older = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
-        return known.consumer.last_poll < time;
+    const auto older = std::find_if(known_.begin(), known_.end(), [&](const Consumer& consumer) {
+        return consumer.last_poll < time;
     });
     return static_cast<std::size_t>(std::distance(known_.begin(), older));
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "lists/listed_target.hpp"
+#include "lists/selection.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,72 +11,79 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <vector>
 
 namespace bridge {
 
-/// Who polls which list.
+/// How a reader gets lists.
+enum class ReaderKind : std::uint8_t {
+    poll,       ///< asks again and again
+    long_poll,  ///< asks, and waits for another list than it has
+    stream,     ///< is told what changes
+    collector,  ///< of OpenTelemetry: asks for what is allocated to it
+    file,       ///< is told what changes, and writes it into a file
+};
+
+/// The name of the kind.
+constexpr std::string_view to_string(ReaderKind kind) noexcept {
+    constexpr std::string_view names[] = {"poll", "long-poll", "stream", "collector", "file"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// Who reads which list.
 struct ConsumerKey {
-    std::string address{}, agent{}, job{}, list{}, selection{};
+    std::string address{}, agent{}, job{}, list{};
+    std::string selection{};  ///< as a query, the same for equal selections
     auto operator<=>(const ConsumerKey&) const = default;
 };
 
-/// One poll of a list, and what was answered.
+/// One poll of a list, or one event of a stream, and what was answered.
 struct ListPoll {
-    ConsumerKey who{};
+    std::string address{}, agent{}, job{};
+    ListForm form = ListForm::discovered;
+    /// nullopt: it could not be read. Without the view of collectors.
+    std::optional<Selection> selection{};
+    std::string member{};  ///< that the reader calls itself
+    ReaderKind kind = ReaderKind::poll;
     std::optional<double> interval{};  ///< in seconds, as the reader says
     unsigned status = 0;
     std::size_t bytes = 0;  ///< that were sent
     std::string tag{};      ///< of the list; empty: none was answered
 };
 
-/// Who polls lists, and how that goes. So many at most; who was not seen for longest goes first.
+/// Who reads lists, and how that goes. So many at most; who was not seen for longest goes first.
 /// Any thread.
 class Consumers {
  public:
     using TimePoint = std::chrono::system_clock::time_point;
     static constexpr std::size_t usual_most = 10'000;
     static constexpr std::size_t most_bytes = 256;  ///< of each text
+    /// Who was not seen for so long is forgotten; with long intervals after ten of them.
+    static constexpr std::chrono::hours remembered{1};
 
     struct Consumer {
         ConsumerKey key{};
-        std::optional<double> interval{};
+        ListPoll last{};  ///< what it last asked; `tag` is the last one that it was given
         TimePoint last_poll{};
         std::uint64_t polls = 0, bytes = 0, errors = 0;
-        unsigned status = 0;
-        bool current = false;  ///< has the newest version of the list that anybody was given
-        bool late = false;     ///< should have asked again by now
+        bool late = false;  ///< should have asked again by now
     };
 
     explicit Consumers(std::size_t most = usual_most) : most_(most) {}
 
     void saw(ListPoll, TimePoint now);
-    /// Last seen first. \param limit  so many at most
-    std::vector<Consumer> all(TimePoint now, std::size_t limit) const;
+    /// Last seen first.
+    std::vector<Consumer> all(TimePoint now);
     std::size_t seen_since(TimePoint) const;
     /// Those that had to go for others.
     std::uint64_t dropped() const;
 
  private:
-    using ListName = std::tuple<std::string, std::string, std::string>;  ///< job, list, selection
-    struct Known {
-        Consumer consumer{};
-        std::string tag{};
-    };
-    struct Newest {
-        std::string tag{};
-        std::size_t readers = 0;  ///< in the table
-    };
-
-    static ListName list_of(const ConsumerKey&);
-    void forget_oldest();
-
     const std::size_t most_;
     mutable std::mutex mutex_;
-    std::list<Known> known_;  ///< last seen first
-    std::map<ConsumerKey, std::list<Known>::iterator> places_;
-    std::map<ListName, Newest> newest_;
+    std::list<Consumer> known_;  ///< last seen first
+    std::map<ConsumerKey, std::list<Consumer>::iterator> places_;
     std::uint64_t dropped_ = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "jobs/job_targets.hpp"
 
+#include "table/rule_text.hpp"
+
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace bridge {
@@ -18,6 +21,26 @@ constexpr std::array forms_of_groups{ListForm::discovered, ListForm::collector};
 
 bool is_of_groups(ListForm form) {
     return std::find(forms_of_groups.begin(), forms_of_groups.end(), form) != forms_of_groups.end();
+}
+
+std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index) {
+    constexpr std::string_view name = "__address__";
+    const auto own = group[index].get(name);
+    return own ? *own : group.labels().get(name).value_or(std::string_view());
+}
+
+/// Where a target is in the group that has come for its own: most are at the same place.
+std::optional<std::size_t> place_of(const k8s_sd::ScrapeTarget& target,
+                                    const k8s_sd::TargetGroup& now) {
+    constexpr std::size_t looked_at = 100;
+    const std::string_view address = address_of(target.group(), target.index());
+    if (target.index() < now.size() && address_of(now, target.index()) == address) {
+        return target.index();
+    }
+    for (std::size_t i = 0; i < std::min(now.size(), looked_at); ++i) {
+        if (address_of(now, i) == address) return i;
+    }
+    return std::nullopt;
 }
 
 /// Two providers can have groups of the same source.
@@ -45,7 +68,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
         for (auto& made : listings_) made.reset();
     }
     pool_.reload(std::move(config), {}, providers);
-    recorder_.finish();
+    finish_changes(false);
 }
 
 void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
@@ -61,10 +84,33 @@ void JobTargets::update_complete() {
 
 void JobTargets::apply(const k8s_sd::JobDiff& diff) {
     pool_.apply(diff);
-    recorder_.finish(std::any_of(diff.providers.begin(), diff.providers.end(),
-                                 [](const auto& provider) { return provider.diff.full; }));
     for (const k8s_sd::ProviderDiff& provider : diff.providers) apply(provider);
+    finish_changes(std::any_of(diff.providers.begin(), diff.providers.end(),
+                               [](const auto& provider) { return provider.diff.full; }));
     update_complete();
+}
+
+void JobTargets::finish_changes(bool full) {
+    recorder_.finish(full, [this](const k8s_sd::ScrapeTarget& gone) { return why_gone(gone); });
+}
+
+/// Why a target that has stopped is none any more, by what there is now.
+std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
+    for (const auto& [provider, groups] : groups_) {
+        const k8s_sd::TargetGroupPtr group = groups.find(target.source());
+        if (!group) continue;
+        const auto index = place_of(target, *group);
+        if (!index) return "its object has no such target any more";
+        const auto explanation = builder_.explain(*group, *index);
+        if (!explanation.rules.empty() && explanation.rules.back().dropped) {
+            const std::size_t rule = explanation.rules.back().rule;
+            return "rule " + std::to_string(rule) + ": " +
+                   in_words(builder_.config().relabel_configs[rule]);
+        }
+        if (explanation.labels) return "it has other labels now";
+        return explanation.steps.empty() ? std::string() : explanation.steps.back();
+    }
+    return "its object is gone";
 }
 
 void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
@@ -165,6 +211,16 @@ void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target
     for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
         if (auto& from = listing(form)) from->replace(std::to_string(id), {});
     }
+}
+
+std::optional<std::string> JobTargets::known_tag(ListForm form, const Selection& selection) const {
+    const auto& made = listings_[static_cast<std::size_t>(form)];
+    return made ? made->known_tag(selection) : std::nullopt;
+}
+
+bool JobTargets::keeps_something() const noexcept {
+    return table_ || std::any_of(listings_.begin(), listings_.end(),
+                                 [](const auto& made) { return made.has_value(); });
 }
 
 void JobTargets::forget_unused(Listing::TimePoint now) {

@@ -53,8 +53,12 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// The job's configuration, without a limit of dropped targets.
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
     k8s_sd::TargetBuilder& builder() noexcept { return builder_; }
-    /// Forgets the lists and selections that nobody asks for any more.
+    /// See Listing::known_tag(); nullopt where there is no such list.
+    std::optional<std::string> known_tag(ListForm, const Selection&) const;
+    /// Forgets the lists, selections and the table that nobody asks for any more.
     void forget_unused(Listing::TimePoint now);
+    /// Whether there is something that forget_unused() may forget.
+    bool keeps_something() const noexcept;
     TargetCounts counts() const;
 
  private:
@@ -75,6 +79,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void list_target(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&);
     void update_table(const k8s_sd::ProviderDiff&);
     void update_complete();
+    void finish_changes(bool full);
+    std::string why_gone(const k8s_sd::ScrapeTarget&);
 
     const ListLimits limits_;
     ListMetrics& metrics_;

@@ -7,13 +7,15 @@ namespace bridge {
 
 namespace {
 
+using TimePoint = std::chrono::steady_clock::time_point;
+
 class Walker final : public std::enable_shared_from_this<Walker> {
  public:
-    Walker(std::vector<NamedJob> jobs, Look look, std::function<void()> done)
-        : jobs_(std::move(jobs)), look_(std::move(look)), done_(std::move(done)) {}
+    Walker(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done, TimePoint end)
+        : jobs_(std::move(jobs)), look_(std::move(look)), done_(std::move(done)), end_(end) {}
 
     void step() {
-        if (at_ == jobs_.size()) return done_();
+        if (at_ == jobs_.size()) return done_(true);
         const auto& [name, job] = jobs_[at_];
         // A job that has ended only lets go of this.
         const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
@@ -28,20 +30,24 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     void after(Walk outcome) {
         if (outcome == Walk::next) ++at_;
         if (outcome == Walk::end) at_ = jobs_.size();
+        if (at_ != jobs_.size() && std::chrono::steady_clock::now() >= end_) return done_(false);
         step();
     }
 
     const std::vector<NamedJob> jobs_;
     const Look look_;
-    const std::function<void()> done_;
+    const std::function<void(bool)> done_;
+    const TimePoint end_;
     std::size_t at_ = 0;
     Walk outcome_ = Walk::next;
 };
 
 }  // namespace
 
-void walk(std::vector<NamedJob> jobs, Look look, std::function<void()> done) {
-    std::make_shared<Walker>(std::move(jobs), std::move(look), std::move(done))->step();
+void walk(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done,
+          std::chrono::nanoseconds longest) {
+    const TimePoint end = std::chrono::steady_clock::now() + longest;
+    std::make_shared<Walker>(std::move(jobs), std::move(look), std::move(done), end)->step();
 }
 
 std::vector<NamedJob> jobs_named(const ServedJobs& jobs, const std::string& name) {
@@ -59,7 +65,7 @@ void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass) {
             TargetTable& table = targets.table(std::chrono::steady_clock::now());
             return read_on(table) ? Walk::next : Walk::again;
         },
-        [pass = std::move(pass)] {});
+        [pass = std::move(pass)](bool) {});
 }
 
 }  // namespace bridge

@@ -2,6 +2,7 @@
 
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
+#include "table/row_reader.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -24,31 +25,42 @@ enum class Walk : std::uint8_t {
 using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
 using Look = std::function<Walk(const std::string& job, JobTargets&)>;
 
+/// A question that takes longer is answered with what was found, or not at all.
+inline constexpr std::chrono::seconds longest_walk{10};
+
 /// Looks at one job after the other, each on its strand, and says when that is done: once, whatever
 /// becomes of the jobs meanwhile; those that have ended are left out. Nothing runs at a time.
-/// \param done  called in any thread
-void walk(std::vector<NamedJob> jobs, Look, std::function<void()> done);
+/// \param done     called in any thread; false: there was no time for the rest
+/// \param longest  what it takes; further looks do not begin
+void walk(std::vector<NamedJob> jobs, Look, std::function<void(bool complete)> done,
+          std::chrono::nanoseconds longest = longest_walk);
 
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});
 
-/// Does a small step again and again for some milliseconds, so that other work of the job's strand
-/// has its turn. \param step  bool(): whether there is more \returns the same
-template <class Step>
-bool for_a_while(Step&& step) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
-    while (step()) {
-        if (std::chrono::steady_clock::now() >= until) return true;
-    }
-    return false;
+/// Some milliseconds of a job's strand, whose other work has its turn behind them.
+class Turn {
+ public:
+    bool lasts() const { return std::chrono::steady_clock::now() < end_; }
+
+ private:
+    std::chrono::steady_clock::time_point end_ =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+};
+
+/// For RowReader::read(): one row can be as much work as many others.
+inline GoesOn for_a_turn() {
+    return [turn = Turn()] { return turn.lasts(); };
 }
 
 /// Goes on with a table that is not complete. \returns whether it is, now
 inline bool read_on(TargetTable& table) {
-    constexpr std::size_t targets = 100;
-    return !for_a_while([&] { return !table.advance(targets); });
+    constexpr std::size_t targets = 10;
+    for (const Turn turn; !table.advance(targets);) {
+        if (!turn.lasts()) return false;
+    }
+    return true;
 }
-inline constexpr std::size_t rows_a_step = 200;  ///< for for_a_while()
 
 /// Reads all groups into the tables of the jobs, without haste.
 /// \param pass  kept until that is done

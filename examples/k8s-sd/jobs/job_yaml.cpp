@@ -12,6 +12,12 @@ namespace bridge {
 
 namespace {
 
+std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) (all += all.empty() ? "" : ", ") += text;
+    return all;
+}
+
 std::string kubernetes(const k8s_sd::DiscoveryConfig& config) {
     std::string text = "- role: " + std::string(to_string(config.role)) + "\n";
     if (!config.namespaces.empty() || config.own_namespace) {
@@ -88,7 +94,48 @@ std::string settings(const k8s_sd::ConfigValues& values) {
     return text;
 }
 
+std::string plural(k8s_sd::Role role) {
+    const std::string name(to_string(role));
+    if (role == k8s_sd::Role::endpoints) return name;
+    return name + (name.ends_with('s') ? "es" : "s");
+}
+
+std::string namespaces_in_words(const k8s_sd::DiscoveryConfig& config) {
+    if (config.role == k8s_sd::Role::node) return {};
+    std::vector<std::string> names = config.namespaces;
+    if (config.own_namespace) names.emplace_back("that of k8s-sd");
+    const bool all =
+        names.empty() || std::find(names.begin(), names.end(), std::string()) != names.end();
+    if (all) return " in all namespaces";
+    return (names.size() == 1 ? " in namespace " : " in namespaces ") + joined(names);
+}
+
+std::string in_words(const k8s_sd::DiscoveryConfig& config) {
+    std::string text = plural(config.role) + namespaces_in_words(config);
+    for (const k8s_sd::Selector& selector : config.selectors) {
+        const std::string whose =
+            selector.role == config.role ? " with" : " with " + plural(selector.role) + " with";
+        if (!selector.label.empty()) text += whose + " labels " + selector.label;
+        if (!selector.field.empty()) text += whose + " fields " + selector.field;
+    }
+    return text;
+}
+
 }  // namespace
+
+std::string in_words(const k8s_sd::Job& job) {
+    std::vector<std::string> parts;
+    for (const auto& config : job.configs) parts.push_back(in_words(config));
+    if (!job.static_configs.empty()) parts.emplace_back("targets of the configuration");
+    for (const auto& config : job.file_sd_configs) {
+        parts.push_back("files " + joined(config.files));
+    }
+    // The query may hold a token.
+    for (const auto& config : job.http_sd_configs) {
+        parts.push_back("the list of " + config.url.substr(0, config.url.find('?')));
+    }
+    return parts.empty() ? "nothing" : joined(parts);
+}
 
 std::string to_yaml(const k8s_sd::ScrapeJob& job) {
     std::string text = scraping(job.scrape) + settings(job.settings) + discovery(job.discovery);

@@ -2,18 +2,13 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
 #include <utility>
 
 namespace bridge {
 
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
-
-namespace {
-
-constexpr auto sweep_interval = std::chrono::minutes(1);
-
-}  // namespace
 
 ServedJob::ServedJob(const asio::any_io_executor& executor, k8s_sd::ScrapeConfig config,
                      const ServeOptions& options, std::function<std::string()> why_incomplete,
@@ -63,15 +58,18 @@ void ServedJob::on_change() {
     complete_ = targets_.complete();
     if (targets_.complete()) readers_.changed();
     answer_waiting();
-    forget_unused();
 }
 
-/// Now and then: a list that nobody asks for is not to be kept up with every change.
+/// Now and then: what nobody asks for is not to be kept, nor to follow every change.
 void ServedJob::forget_unused() {
     const auto now = Clock::now();
-    if (now - swept_ < sweep_interval) return;
+    if (now < next_sweep()) return;
     swept_ = now;
     targets_.forget_unused(now);
+}
+
+ServedJob::TimePoint ServedJob::next_sweep() const {
+    return swept_ + std::chrono::duration_cast<Clock::duration>(options_.sweep);
 }
 
 void ServedJob::get(ListRequest request, OnList on_list) {
@@ -85,7 +83,10 @@ void ServedJob::get(ListRequest request, OnList on_list) {
 }
 
 void ServedJob::visit(std::function<void(JobTargets&)> look) {
-    post([look = std::move(look)](ServedJob& job) { look(job.targets_); });
+    post([look = std::move(look)](ServedJob& job) {
+        look(job.targets_);
+        job.wake_later();
+    });
 }
 
 /// What is to be answered now.
@@ -110,7 +111,8 @@ void ServedJob::answer_waiting() {
 }
 
 void ServedJob::wake_later() {
-    const auto due = readers_.due();
+    auto due = readers_.due();
+    if (targets_.keeps_something()) due = std::min(due.value_or(next_sweep()), next_sweep());
     if (due == wakes_) return;
     wakes_ = due;
     timer_.cancel();
@@ -119,6 +121,7 @@ void ServedJob::wake_later() {
     timer_.async_wait([self = shared_from_this()](boost::system::error_code ec) {
         if (ec || self->stopped_) return;
         self->wakes_.reset();
+        self->forget_unused();
         self->answer_waiting();
     });
 }

@@ -27,6 +27,8 @@ struct ServeOptions {
     k8s_sd::WarmStart warm_start{};      ///< targets over restarts; none by default
     /// While readers wait, lists that change all the time are put together this often at most.
     std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
+    /// How often what nobody asks for any more is looked for.
+    std::chrono::nanoseconds sweep = std::chrono::minutes(1);
     std::size_t watch_readers = 1'000;                              ///< of streams, in all
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
 };
@@ -62,10 +64,13 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     const ServeOptions& options() const noexcept { return options_; }
 
  private:
+    using TimePoint = std::chrono::steady_clock::time_point;
+
     template <class Action>
     void post(Action);
     void on_change();
     void forget_unused();
+    TimePoint next_sweep() const;
     ListAnswer look(const ListRequest&);
     void answer_waiting();
     void wake_later();
@@ -78,7 +83,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     boost::asio::steady_timer timer_;
     std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
     std::optional<std::string> stopped_;              ///< why
-    std::chrono::steady_clock::time_point swept_{};
+    TimePoint swept_ = std::chrono::steady_clock::now();
     // For other threads.
     std::atomic<bool> complete_ = false;
     std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;

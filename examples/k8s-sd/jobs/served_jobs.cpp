@@ -125,6 +125,16 @@ std::string ServedJobs::why_incomplete(std::string_view name) const {
     return "job " + std::string(name) + " is gone";
 }
 
+std::map<std::string, std::string> ServedJobs::incomplete() const {
+    std::map<std::string, std::string> jobs;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || entry->second.job->complete()) continue;
+        jobs.emplace(status.name, in_words(status));
+    }
+    return jobs;
+}
+
 std::string ServedJobs::incomplete(bool usable) const {
     std::string text;
     for (const k8s_sd::JobStatus& status : manager_.status()) {

@@ -37,6 +37,8 @@ class ServedJobs {
     std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
     /// How the jobs are discovered.
     std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
+    /// The jobs whose lists are not complete yet, and in words what each waits for.
+    std::map<std::string, std::string> incomplete() const;
     /// In words, a line each: the jobs whose lists are not complete yet, and will be.
     std::string not_ready() const;
     /// In words, a line each: the jobs that cannot be served before the configuration is mended.

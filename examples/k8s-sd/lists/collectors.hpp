@@ -67,6 +67,8 @@ class AllocationView {
         : allocations_(std::move(allocations)), idle_(std::move(idle)) {}
 
     const Collectors& present() const noexcept { return *allocations_.front(); }
+    /// Collectors that are there and have nothing.
+    const std::set<std::string, std::less<>>& idle() const noexcept { return idle_; }
     /// Whether it can be said what the collector has, be it nothing.
     bool knows(std::string_view name) const noexcept;
     /// Who has the target, each once.

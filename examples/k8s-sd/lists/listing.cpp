@@ -135,22 +135,37 @@ const Listing::Divided& Listing::divided(const Division& division) {
     return made;
 }
 
+std::vector<std::uint64_t> Listing::changes_of(const Divided& all, const Selection& selection) {
+    std::vector<std::uint64_t> changes;
+    for (const std::string& name : selection.parts()) {
+        const auto part = all.parts.find(name);
+        changes.push_back(part == all.parts.end() ? 0 : part->second.change);
+    }
+    return changes;
+}
+
+std::optional<std::string> Listing::known_tag(const Selection& selection) const {
+    const auto view = views_.find(selection);
+    if (view == views_.end() || !view->second.body) return std::nullopt;
+    const auto& all = divisions_.at(selection.division);
+    return changes_of(all, selection) == view->second.changes ? view->second.body->tag()
+                                                              : std::string();
+}
+
 ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
     admit(selection, now);
     const Divided& all = divided(selection.division);
     View& view = views_[selection];
     view.asked = now;
+    std::vector<std::uint64_t> changes = changes_of(all, selection);
+    if (view.body && view.changes == changes) return view.body;
     std::vector<const Part*> parts;
-    std::vector<std::uint64_t> changes;
+    std::size_t bytes = 0;
     for (const std::string& name : selection.parts()) {
         const auto part = all.parts.find(name);
-        changes.push_back(part == all.parts.end() ? 0 : part->second.change);
-        if (part != all.parts.end()) parts.push_back(&part->second);
-    }
-    if (view.body && view.changes == changes) return view.body;
-    std::size_t bytes = 0;
-    for (const Part* part : parts) {
-        bytes += part->bytes + part->targets.size() * brackets_of_a_group;
+        if (part == all.parts.end()) continue;
+        parts.push_back(&part->second);
+        bytes += part->second.bytes + part->second.targets.size() * brackets_of_a_group;
     }
     make_room(view, bytes, now);
     std::string text = join(parts, bytes);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,9 @@ class Listing {
     /// The selected targets: the same object as long as they are the same.
     /// \throws LimitReached
     ListBodyPtr body(const Selection&, TimePoint now);
+    /// The tag of that body, if it can be told without making it: empty where the targets have
+    /// changed since somebody asked, nullopt where the selection is not in use.
+    std::optional<std::string> known_tag(const Selection&) const;
     /// Forgets the selections that are no longer in use. \returns whether one is left
     bool forget_unused(TimePoint now);
 
@@ -76,6 +80,7 @@ class Listing {
         Divider divider;
         std::map<std::string, Part> parts;  ///< that are not empty
     };
+    static std::vector<std::uint64_t> changes_of(const Divided&, const Selection&);
     struct View {
         std::vector<std::uint64_t> changes;  ///< of the parts, when the body was joined
         ListBodyPtr body;

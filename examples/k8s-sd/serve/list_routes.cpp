@@ -85,13 +85,13 @@ class ListRoutes {
             waiting.held = query.hold;
         } catch (const BadRequest& e) {
             metrics_.count_poll(request.form, 400, 0);
-            ListPoll poll = poll_of(asked, request.form);
+            ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.form);
             poll.status = 400;
             metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
             return respond(text_reply(400, std::string(e.what()) + "\n"));
         }
         wait(request, waiting, asked.request);
-        get(*job, request, asked, std::move(waiting), respond);
+        get(*job, request, asked, waiting, respond);
     }
 
  private:
@@ -99,14 +99,6 @@ class ListRoutes {
         return text_reply(404, "there is no job " + name +
                                    support::suggestion(name, jobs_.names()) +
                                    "; a / in a name is written as %2F\n");
-    }
-
-    /// Who asks for which list, without the answer.
-    static ListPoll poll_of(const HttpRoutes::Asked& asked, ListForm form) {
-        const HttpServer::Request& request = asked.request;
-        return {.who = {request.client.address, std::string(request.header(field::user_agent)),
-                        asked.names[0], std::string(to_string(form)), std::string(request.query)},
-                .interval = interval_of(request)};
     }
 
     /// How long the reader waits for another list, and than which.
@@ -128,14 +120,31 @@ class ListRoutes {
         }
     }
 
+    /// Who asks for which list, without the answer. Who waits does not ask more often than that.
+    static ListPoll poll_of(const HttpRoutes::Asked& asked, const ListRequest& request,
+                            const Waiting& waiting) {
+        ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.form);
+        poll.selection = request.selection;
+        for (const auto& [name, value] : asked.query) {
+            if (name == "member") poll.member = value;
+        }
+        if (waiting.preferred || waiting.held) poll.kind = ReaderKind::long_poll;
+        if (waiting.preferred) {
+            poll.interval = std::max(poll.interval.value_or(0),
+                                     static_cast<double>(waiting.preferred->count()));
+        }
+        return poll;
+    }
+
     void get(ServedJob& job, const ListRequest& request, const HttpRoutes::Asked& asked,
-             Waiting waiting, const HttpServer::Respond& respond) const {
+             const Waiting& waiting, const HttpServer::Respond& respond) const {
         const HttpServer::Request& headers = asked.request;
         Reader reader{std::string(headers.header(field::if_none_match)),
                       std::string(headers.header(field::accept_encoding))};
         job.get(request, [&metrics = metrics_, sent = sent_, form = request.form,
-                          reader = std::move(reader), waiting = std::move(waiting),
-                          poll = poll_of(asked, request.form), respond](const ListAnswer& answer) {
+                          reader = std::move(reader), waiting,
+                          poll = poll_of(asked, request, waiting),
+                          respond](const ListAnswer& answer) {
             // Who may not wait must not ask again at once.
             const bool later = !answer.body || (waiting.preferred && answer.why == Refusal::limit);
             HttpServer::Reply reply =
@@ -171,6 +180,14 @@ HttpServer::Reply later_reply(const std::string& reason) {
     HttpServer::Reply reply = text_reply(503, reason + "\n");
     reply.headers.emplace_back(field::retry_after, "5");
     return reply;
+}
+
+ListPoll poll_of(const HttpServer::Request& request, const std::string& job, ListForm form) {
+    return {.address = request.client.address,
+            .agent = std::string(request.header(field::user_agent)),
+            .job = job,
+            .form = form,
+            .interval = interval_of(request)};
 }
 
 std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {

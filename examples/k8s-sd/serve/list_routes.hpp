@@ -20,6 +20,9 @@ struct Reader {
 /// 503: the reader keeps what it has, and tries again soon.
 support::HttpServer::Reply later_reply(const std::string& reason);
 
+/// Who asks, for Consumers; without the selection and the answer.
+ListPoll poll_of(const support::HttpServer::Request&, const std::string& job, ListForm);
+
 /// How long the reader waits for an answer: its interval, as Prometheus and vmagent tell it, less
 /// what the answer may take.
 std::chrono::nanoseconds patience_of(const support::HttpServer::Request&);

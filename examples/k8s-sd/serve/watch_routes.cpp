@@ -2,6 +2,7 @@
 
 #include "lists/list_versions.hpp"
 #include "lists/selection.hpp"
+#include "serve/list_routes.hpp"
 #include "serve/watch_stream.hpp"
 #include "support/option_values.hpp"
 
@@ -102,6 +103,12 @@ class WatchRoutes {
             asked.request.header(field::accept).find("text/event-stream") != std::string_view::npos;
         watch.format = sse ? EventFormat::sse : EventFormat::ndjson;
         watch.heartbeat = watch.job->options().heartbeat;
+        watch.poll = poll_of(asked.request, *name, watch.form);
+        watch.poll.selection = wanted.selection;
+        // `k8s-sd follow` says so.
+        watch.poll.kind =
+            watch.poll.agent == "k8s-sd-follow" ? ReaderKind::file : ReaderKind::stream;
+        watch.poll.interval = std::chrono::duration<double>(watch.heartbeat).count();
         watch.retry = retry_of(asked.request.client.connection);
         return {
             .headers = {{field::content_type, sse ? "text/event-stream" : "application/x-ndjson"},

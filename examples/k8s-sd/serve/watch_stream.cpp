@@ -94,6 +94,11 @@ void WatchStream::begin(std::string_view type, std::string json, SharedText text
                         std::string rest) {
     event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n",
               std::chrono::steady_clock::now()};
+    ListPoll poll = watch_.poll;
+    poll.status = 200;
+    if (event_.text) poll.tag = sent_->tag();
+    poll.bytes = event_.before.size() + (event_.text ? event_.text->size() : 0);
+    metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
     const bool first = !std::exchange(begun_, true);
     if (watch_.format == EventFormat::ndjson) return;
     std::string head;

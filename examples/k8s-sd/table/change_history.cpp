@@ -1,10 +1,48 @@
 #include "table/change_history.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <utility>
 
 namespace bridge {
+
+namespace {
+
+constexpr std::size_t epoch_digits = 9;  // until the year 5188
+constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+std::int64_t unix_ms() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+std::string epoch_at(std::int64_t milliseconds) {
+    std::string text(epoch_digits, '0');
+    auto rest = static_cast<std::uint64_t>(milliseconds);
+    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, rest /= digits.size()) {
+        *digit = digits[rest % digits.size()];
+    }
+    return text;
+}
+
+}  // namespace
+
+std::optional<ChangeId> read_change_id(std::string_view text) {
+    const std::string_view epoch = text.substr(0, epoch_digits);
+    if (text.size() < epoch_digits + 2 || text[epoch_digits] != '-' ||
+        epoch.find_first_not_of(digits) != epoch.npos) {
+        return std::nullopt;
+    }
+    ChangeId id{std::string(epoch)};
+    text.remove_prefix(epoch_digits + 1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id.seq);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return id;
+}
+
+ChangeHistory::ChangeHistory() : epoch_(epoch_at(unix_ms())) {}
 
 void ChangeHistory::Ring::add(TargetChangePtr change, std::size_t most) {
     changes.push_back(std::move(change));
@@ -14,12 +52,11 @@ void ChangeHistory::Ring::add(TargetChangePtr change, std::size_t most) {
 }
 
 void ChangeHistory::add(const std::string& job, std::vector<TargetChange> changes) {
-    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::system_clock::now().time_since_epoch());
+    const std::int64_t now = unix_ms();
     const std::lock_guard lock(mutex_);
     for (TargetChange& change : changes) {
         change.seq = ++seq_;
-        change.at = now.count();
+        change.time = now;
         change.job = job;
         const auto shared = std::make_shared<const TargetChange>(std::move(change));
         all_.add(shared, of_all);

@@ -16,15 +16,24 @@ namespace bridge {
 /// One change of the targets that are scraped.
 struct TargetChange {
     std::uint64_t seq = 0;  ///< its number among the changes of all jobs, from 1
-    std::int64_t at = 0;    ///< Unix time in milliseconds
+    std::int64_t time = 0;  ///< Unix time in milliseconds
     std::string job{};
     std::string_view kind{};  ///< "added", "changed" or "removed"
     std::string id{};         ///< of the target; empty: of many
     std::string address{};
     std::string object{};
-    std::string what{};  ///< in words
+    std::string what{};    ///< in words
+    std::string reason{};  ///< why it is no target any more, in words; empty: not known
 };
 using TargetChangePtr = std::shared_ptr<const TargetChange>;
+
+/// A text of ChangeHistory::id_of(), of any process.
+struct ChangeId {
+    std::string epoch{};
+    std::uint64_t seq = 0;
+};
+/// nullopt: it is none.
+std::optional<ChangeId> read_change_id(std::string_view text);
 
 /// The newest changes of each job, and of all together. Any thread.
 class ChangeHistory {
@@ -32,7 +41,14 @@ class ChangeHistory {
     static constexpr std::size_t of_a_job = 1000;
     static constexpr std::size_t of_all = 10'000;
 
-    /// Changes of one job; `seq`, `at` and `job` are filled in.
+    ChangeHistory();
+
+    /// Tells this history from that of an earlier process: later ones are greater, as texts.
+    const std::string& epoch() const noexcept { return epoch_; }
+    /// The number of a change, as others know it: "<epoch>-<number>".
+    std::string id_of(std::uint64_t seq) const { return epoch_ + "-" + std::to_string(seq); }
+
+    /// Changes of one job; `seq`, `time` and `job` are filled in.
     void add(const std::string& job, std::vector<TargetChange>);
     /// The job is gone.
     void forget(const std::string& job);
@@ -59,6 +75,7 @@ class ChangeHistory {
         void add(TargetChangePtr, std::size_t most);
     };
 
+    const std::string epoch_;
     mutable std::mutex mutex_;
     std::uint64_t seq_ = 0;
     Ring all_;

@@ -23,7 +23,7 @@ bool same_place(const ScrapeTarget& a, const ScrapeTarget& b) {
 
 std::string shown(std::string_view value) {
     if (value.size() <= most_bytes) return std::string(value);
-    return std::string(value.substr(0, most_bytes)) + "…";
+    return std::string(cut(value, most_bytes)) + "…";
 }
 
 /// The labels that differ.
@@ -66,14 +66,14 @@ void ChangeRecorder::stopped(const ScrapeTargetPtr& target) {
     if (history_) stopped_.add(target);
 }
 
-void ChangeRecorder::finish(bool full) {
+void ChangeRecorder::finish(bool full, const WhyGone& why_gone) {
     const std::size_t total = started_.total + stopped_.total;
     if (total == 0) return;
     const bool first = full && stopped_.total == 0;
     if (first || total > most_at_a_time) {
         history_->add(job_, {all_in_one(first)});
     } else {
-        history_->add(job_, one_by_one());
+        history_->add(job_, one_by_one(why_gone));
     }
     started_ = stopped_ = {};
 }
@@ -89,7 +89,7 @@ TargetChange ChangeRecorder::all_in_one(bool first) const {
 }
 
 /// What stops and starts at the same place of an object has changed.
-std::vector<TargetChange> ChangeRecorder::one_by_one() const {
+std::vector<TargetChange> ChangeRecorder::one_by_one(const WhyGone& why_gone) const {
     std::vector<TargetChange> changes;
     std::vector<ScrapeTargetPtr> gone = stopped_.targets;
     for (const ScrapeTargetPtr& now : started_.targets) {
@@ -105,6 +105,7 @@ std::vector<TargetChange> ChangeRecorder::one_by_one() const {
     }
     for (const ScrapeTargetPtr& target : gone) {
         changes.push_back(change_of("removed", job_, *target, target->url()));
+        changes.back().reason = cut(why_gone(*target));
     }
     return changes;
 }

@@ -4,6 +4,7 @@
 #include "table/change_history.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace bridge {
 class ChangeRecorder {
  public:
     static constexpr std::size_t most_at_a_time = 100;
+    using WhyGone = std::function<std::string(const k8s_sd::ScrapeTarget&)>;
 
     /// \param history  outlives it; null: nothing is recorded
     ChangeRecorder(std::string job, ChangeHistory* history)
@@ -21,8 +23,10 @@ class ChangeRecorder {
 
     void started(const k8s_sd::ScrapeTargetPtr&);
     void stopped(const k8s_sd::ScrapeTargetPtr&);
-    /// That was all at one time. \param full  a provider has told its targets for the first time
-    void finish(bool full = false);
+    /// That was all at one time.
+    /// \param full     a provider has told its targets for the first time
+    /// \param why_gone  of a target that has stopped, in words
+    void finish(bool full, const WhyGone& why_gone);
 
  private:
     struct Side {
@@ -32,7 +36,7 @@ class ChangeRecorder {
         void add(const k8s_sd::ScrapeTargetPtr&);
     };
 
-    std::vector<TargetChange> one_by_one() const;
+    std::vector<TargetChange> one_by_one(const WhyGone&) const;
     TargetChange all_in_one(bool first) const;
 
     const std::string job_;

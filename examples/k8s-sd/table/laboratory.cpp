@@ -17,43 +17,107 @@ bool is_dropped(const k8s_sd::TargetExplanation& explanation) {
                        [](const auto& step) { return step.dropped; });
 }
 
+TargetState state_of(const k8s_sd::BuiltTarget& built) {
+    if (std::holds_alternative<k8s_sd::ScrapeTargetPtr>(built)) return TargetState::active;
+    return std::holds_alternative<k8s_sd::TargetError>(built) ? TargetState::failed
+                                                              : TargetState::dropped;
+}
+
+/// As relabelling steps are written.
+void write_difference(JsonWriter& json, const k8s_sd::ScrapeTarget& before,
+                      const k8s_sd::ScrapeTarget& after) {
+    std::vector<k8s_sd::RelabelStep::Change> changes;
+    const auto add = [&](std::string_view name, std::string_view from, std::string_view to) {
+        if (from == to || changes.size() == shown_labels) return;
+        changes.push_back({std::string(name), std::string(cut(from, shown_value_bytes)),
+                           std::string(cut(to, shown_value_bytes))});
+    };
+    for (const auto& [name, value] : before.labels()) add(name, value, after.get(name));
+    for (const auto& [name, value] : after.labels()) {
+        if (before.get(name).empty()) add(name, {}, value);
+    }
+    json.name("labels_diff").begin('{');
+    write_changes(json, changes);
+    json.end('}');
+}
+
 }  // namespace
 
-bool Laboratory::try_on_all(const TargetTable& table, std::size_t rows) {
+bool Laboratory::try_on_all(const TargetTable& table, const GoesOn& has_time) {
     measured_ = true;
-    return reader_.read(table, rows, [&](const TargetRow& row, std::size_t) {
+    return reader_.read(table, has_time, [&](const TargetRow& row, std::size_t) {
         compare(table, row);
         return true;
     });
 }
 
 void Laboratory::compare(const TargetTable& table, const TargetRow& row) {
-    if (row.state == TargetState::active) ++active_before_;
-    const auto built = builder_.build(k8s_sd::TargetGroupPtr(row.group), row.index);
+    const k8s_sd::BuiltTarget built = builder_.build(k8s_sd::TargetGroupPtr(row.group), row.index);
     const auto* after = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
-    if (after) active_after_.insert((*after)->hash());
-    if (after && !row.target) return add(gained, table, row);
-    if (!after && row.target) return add(lost, table, row);
-    if (after && !(*after)->same_as(*row.target)) add(changed, table, row);
+    const bool same = after && row.target && (*after)->same_as(*row.target);
+    if (row.target) {
+        Side& side = before_[row.target->hash()];
+        side = {.none = side.none && !after, .same = side.same || same};
+    }
+    if (after) {
+        Side& side = after_[(*after)->hash()];
+        side = {.none = side.none && !row.target, .same = side.same || same};
+    }
+    if (same) return;
+    if (row.target) {
+        add_example(after ? changed : lost, row.target->hash(), table, row, built);
+    } else if (after) {
+        add_example(gained, (*after)->hash(), table, row, built);
+    }
 }
 
-void Laboratory::add(Effect effect, const TargetTable& table, const TargetRow& row) {
-    Rows& rows = effects_[effect];
-    if (++rows.total > most_examples) return;
-    if (!rows.examples.empty()) rows.examples += ',';
-    JsonWriter json(rows.examples);
-    write_row(json, table, row);
+/// Of a target that several rows have, the first one.
+void Laboratory::add_example(Effect effect, std::uint64_t hash, const TargetTable& table,
+                             const TargetRow& row, const k8s_sd::BuiltTarget& after) {
+    std::vector<Example>& examples = examples_[effect];
+    if (examples.size() == most_examples) return;
+    if (std::any_of(examples.begin(), examples.end(),
+                    [&](const Example& known) { return known.hash == hash; })) {
+        return;
+    }
+    std::string text;
+    JsonWriter json(text);
+    json.begin('{');
+    write_row_members(json, table, row);
+    json.member("before", to_string(row.state)).member("after", to_string(state_of(after)));
+    if (effect == changed) {
+        write_difference(json, *row.target, *std::get<k8s_sd::ScrapeTargetPtr>(after));
+    }
+    json.end('}');
+    examples.push_back({hash, std::move(text)});
+}
+
+/// A target that several rows have is lost if all of them lose it; it has changed if none keeps it
+/// and one becomes another.
+bool Laboratory::has(Effect effect, std::uint64_t hash) const {
+    const Side& side = (effect == gained ? after_ : before_).at(hash);
+    return effect == changed ? !side.none && !side.same : side.none;
+}
+
+std::size_t Laboratory::total(Effect effect) const {
+    const Sides& sides = effect == gained ? after_ : before_;
+    return static_cast<std::size_t>(std::count_if(
+        sides.begin(), sides.end(), [&](const auto& side) { return has(effect, side.first); }));
 }
 
 void Laboratory::write_effect(JsonWriter& json) const {
-    json.name("effect").begin('{').member("active_before", active_before_);
-    json.member("active_after", active_after_.size());
-    for (std::size_t i = 0; i < effects_.size(); ++i) {
-        json.member(effect_names[i], effects_[i].total);
+    json.name("effect").begin('{').member("active_before", before_.size());
+    json.member("active_after", after_.size());
+    for (const Effect effect : {gained, lost, changed}) {
+        json.member(effect_names[effect], total(effect));
     }
     json.name("examples").begin('{');
-    for (std::size_t i = 0; i < effects_.size(); ++i) {
-        json.name(effect_names[i]).begin('[').raw(effects_[i].examples).end(']');
+    for (const Effect effect : {gained, lost, changed}) {
+        json.name(effect_names[effect]).begin('[');
+        for (const Example& example : examples_[effect]) {
+            if (has(effect, example.hash)) json.raw(example.row);
+        }
+        json.end(']');
     }
     json.end('}').member("complete", !given_up_).end('}');
 }

@@ -11,7 +11,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
+#include <vector>
 
 namespace bridge {
 
@@ -24,8 +25,9 @@ class Laboratory {
     /// What becomes of one target.
     void try_on(const TargetRow& row) { explanation_ = builder_.explain(*row.group, row.index); }
     void try_on(const k8s_sd::LabelMap& labels) { explanation_ = builder_.explain(labels); }
-    /// What becomes of so many more of all targets. \returns whether there are more
-    bool try_on_all(const TargetTable&, std::size_t rows);
+    /// What becomes of more of all targets, as long as there is time. \returns whether there are
+    /// more
+    bool try_on_all(const TargetTable&, const GoesOn& has_time);
     /// There is no time for the rest.
     void give_up() noexcept { given_up_ = true; }
 
@@ -35,13 +37,23 @@ class Laboratory {
  private:
     enum Effect : std::uint8_t { gained, lost, changed };
     static constexpr std::array<const char*, 3> effect_names{"gained", "lost", "changed"};
-    struct Rows {
-        std::size_t total = 0;
-        std::string examples{};
+    /// What rows with one scraped target, or that would have it, have on the other side.
+    struct Side {
+        bool none = true;   ///< no row has a target
+        bool same = false;  ///< a row has the same target
+    };
+    /// Of targets, which several rows can have, by their hashes.
+    using Sides = std::unordered_map<std::uint64_t, Side>;
+    struct Example {
+        std::uint64_t hash;
+        std::string row;  ///< as JSON
     };
 
     void compare(const TargetTable&, const TargetRow&);
-    void add(Effect, const TargetTable&, const TargetRow&);
+    void add_example(Effect, std::uint64_t hash, const TargetTable&, const TargetRow&,
+                     const k8s_sd::BuiltTarget& after);
+    bool has(Effect, std::uint64_t hash) const;
+    std::size_t total(Effect) const;
     void write_effect(JsonWriter&) const;
     void write_outcome(JsonWriter&) const;
 
@@ -49,9 +61,8 @@ class Laboratory {
     std::optional<k8s_sd::TargetExplanation> explanation_{};
     bool measured_ = false, given_up_ = false;
     RowReader reader_{};
-    std::size_t active_before_ = 0;
-    std::unordered_set<std::uint64_t> active_after_{};  ///< hashes of targets
-    std::array<Rows, effect_names.size()> effects_{};
+    Sides before_{}, after_{};
+    std::array<std::vector<Example>, effect_names.size()> examples_{};
 };
 
 }  // namespace bridge

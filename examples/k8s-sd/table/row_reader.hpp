@@ -3,9 +3,13 @@
 #include "table/target_table.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace bridge {
+
+/// Whether there is time for one more row: asked behind each.
+using GoesOn = std::function<bool()>;
 
 /// Goes through the rows of one job, from first to last, in steps between which the table may
 /// change: no row that stays is left out or comes twice.
@@ -16,12 +20,12 @@ class RowReader {
     RowReader(TargetPosition position, std::size_t equal)
         : at_(std::move(position)), equal_(equal) {}
 
-    /// Reads so many rows at most.
+    /// Reads rows as long as there is time.
     /// \param each  bool(const TargetRow&, std::size_t n): the row, which is the nth at its
     ///              position, from 1; false: stop behind it
     /// \returns whether there are more
     template <class Each>
-    bool read(const TargetTable& table, std::size_t rows, Each&& each) {
+    bool read(const TargetTable& table, const GoesOn& has_time, Each&& each) {
         const OrderOfRows before;
         auto row = table.from(at_);
         for (std::size_t i = 0; i < equal_ && row != table.rows().end() && !before(at_, *row);
@@ -30,11 +34,11 @@ class RowReader {
         }
         const TargetRow* previous = nullptr;
         bool goes_on = true;
-        for (; goes_on && rows != 0 && row != table.rows().end(); previous = &*row++, --rows) {
+        for (; goes_on && row != table.rows().end(); previous = &*row++) {
             const bool same_place =
                 previous ? !before(*previous, *row) : equal_ != 0 && !before(at_, *row);
             equal_ = same_place ? equal_ + 1 : 1;
-            goes_on = each(*row, equal_);
+            goes_on = each(*row, equal_) && has_time();
         }
         if (previous) at_ = {std::string(previous->address), previous->id};
         return row != table.rows().end();

@@ -91,7 +91,7 @@ std::string to_yaml(const std::vector<RelabelRule>& rules) {
 void write_rule(JsonWriter& json, const RelabelRule& rule) {
     json.begin('{');
     if (!rule.source_labels.empty()) {
-        json.name("source_labels").begin('[');
+        json.name("sourceLabels").begin('[');
         for (const std::string& label : rule.source_labels) json.value(label);
         json.end(']');
     }
@@ -101,7 +101,7 @@ void write_rule(JsonWriter& json, const RelabelRule& rule) {
     add("separator", rule.separator);
     json.member("regex", rule.regex);
     if (rule.modulus != 0) json.member("modulus", rule.modulus);
-    add("target_label", rule.target_label);
+    add("targetLabel", rule.target_label);
     add("replacement", rule.replacement);
     json.member("action", to_string(rule.action));
     if (!rule.if_.empty()) {

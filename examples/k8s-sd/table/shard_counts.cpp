@@ -1,23 +1,13 @@
 #include "table/shard_counts.hpp"
 
 #include "lists/listed_target.hpp"
+#include "table/target_owners.hpp"
 
 #include <algorithm>
 
 namespace bridge {
 
-namespace {
-
-/// As the lists call them, see Divider.
-std::vector<std::string> numbers(unsigned shards) {
-    std::vector<std::string> names;
-    for (unsigned i = 0; i < shards; ++i) names.push_back(std::to_string(i));
-    return names;
-}
-
-}  // namespace
-
-ShardCounts::Way::Way(unsigned shards) : view(numbers(shards)), targets(shards) {}
+ShardCounts::Way::Way(unsigned shards) : view(shard_names(shards)), targets(shards) {}
 
 std::vector<std::size_t> ShardCounts::Way::owners(std::uint64_t key, unsigned replicas) const {
     std::vector<std::size_t> result;
@@ -28,7 +18,7 @@ std::vector<std::size_t> ShardCounts::Way::owners(std::uint64_t key, unsigned re
 /// In the order of their numbers; the view has them in that of their names.
 void ShardCounts::Way::write(JsonWriter& json, std::size_t on_all) const {
     json.name("members").begin('[');
-    for (const std::string& name : numbers(static_cast<unsigned>(view.size()))) {
+    for (const std::string& name : shard_names(static_cast<unsigned>(view.size()))) {
         json.begin('{').member("member", name);
         json.member("targets", targets[view.index_of(name)] + on_all).end('}');
     }

@@ -11,8 +11,8 @@ using Change = k8s_sd::RelabelStep::Change;
 
 /// The changes that the predicate picks, as an object.
 template <class Picks, class Write>
-void write_changes(JsonWriter& json, const char* name, const std::vector<Change>& changes,
-                   Picks&& picks, Write&& write) {
+void write_some(JsonWriter& json, const char* name, const std::vector<Change>& changes,
+                Picks&& picks, Write&& write) {
     json.name(name).begin('{');
     for (const Change& change : changes) {
         if (!picks(change)) continue;
@@ -22,19 +22,49 @@ void write_changes(JsonWriter& json, const char* name, const std::vector<Change>
     json.end('}');
 }
 
-void write_changes(JsonWriter& json, const std::vector<Change>& changes) {
-    write_changes(
-        json, "added", changes, [](const Change& c) { return c.before.empty(); },
-        [&](const Change& c) { json.value(c.after); });
-    write_changes(
-        json, "changed", changes,
-        [](const Change& c) { return !c.before.empty() && !c.after.empty(); },
-        [&](const Change& c) { json.begin('[').value(c.before).value(c.after).end(']'); });
-    write_changes(
-        json, "removed", changes,
-        [](const Change& c) { return !c.before.empty() && c.after.empty(); },
-        [&](const Change& c) { json.value(c.before); });
-}
+/// Writes members of a row, and knows whether something of them was left out.
+class RowWriter {
+ public:
+    explicit RowWriter(JsonWriter& json) : json_(json) {}
+
+    void text(std::string_view name, std::string_view text) {
+        json_.member(name, shown(text, shown_bytes));
+    }
+    /// What is known of an active target only.
+    void target(const TargetRow& row) {
+        text("url", row.target ? row.target->url() : std::string());
+        const k8s_sd::ScrapeLabels labels =
+            row.target ? row.target->labels() : k8s_sd::ScrapeLabels();
+        if (row.target) {
+            const std::string_view address = labels.get("__address__");
+            if (address != row.address) text("relabelled_address", address);
+            text("scheme", labels.get("__scheme__"));
+            text("path", labels.get("__metrics_path__"));
+        }
+        json_.name("labels").begin('{');
+        std::size_t total = 0;
+        for (const bool hidden : {false, true}) {
+            for (const auto& [name, value] : labels) {
+                if (name.starts_with("__") != hidden) continue;
+                if (++total > shown_labels) continue;
+                json_.member(name, shown(value, shown_value_bytes));
+            }
+        }
+        json_.end('}').member("labels_total", total);
+        cut_ = cut_ || total > shown_labels;
+    }
+    bool has_cut() const noexcept { return cut_; }
+
+ private:
+    std::string_view shown(std::string_view text, std::size_t bytes) {
+        const std::string_view begin = cut(text, bytes);
+        cut_ = cut_ || begin.size() < text.size();
+        return begin;
+    }
+
+    JsonWriter& json_;
+    bool cut_ = false;
+};
 
 }  // namespace
 
@@ -51,17 +81,41 @@ std::string object_of(const k8s_sd::TargetGroup& group, std::size_t index) {
     return source;
 }
 
-void write_row(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
-    json.begin('{').member("id", id_text(row.id)).member("job", table.config().job_name);
-    json.member("state", to_string(row.state)).member("reason", table.reason(row));
+std::string_view cut(std::string_view text, std::size_t bytes) {
+    if (text.size() <= bytes) return text;
+    const auto continues = [&](std::size_t at) {
+        return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    };
+    std::size_t end = bytes;
+    // Of what is no UTF-8 there is no begin of a character to be found.
+    for (int back = 0; back < 3 && end != 0 && continues(end); ++back) --end;
+    return text.substr(0, continues(end) ? bytes : end);
+}
+
+void write_row(JsonWriter& json, const TargetTable& table, const TargetRow& row,
+               const TargetOwners& owners) {
+    json.begin('{');
+    write_row_members(json, table, row);
+    owners.write(json, row, table.config().job_name);
+    json.end('}');
+}
+
+void write_row_members(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
+    RowWriter writer(json);
+    json.member("id", id_text(row.id)).member("job", table.config().job_name);
+    json.member("state", to_string(row.state));
+    writer.text("reason", table.reason(row));
     if (row.rule != TargetRow::no_rule) {
-        json.member("rule", row.rule).member("rule_text", table.rule_text(row));
+        json.member("rule", row.rule);
+        writer.text("rule_text", table.rule_text(row));
     }
-    json.member("address", row.address);
-    json.member("url", row.target ? row.target->url() : std::string());
-    json.member("labels", row.target ? row.target->public_labels() : k8s_sd::LabelMap());
-    json.member("object", object_of(*row.group, row.index)).member("node", row.node);
-    json.member("namespace", row.ns).member("source", row.group->source()).end('}');
+    writer.text("address", row.address);
+    writer.target(row);
+    writer.text("object", object_of(*row.group, row.index));
+    writer.text("node", row.node);
+    writer.text("namespace", row.ns);
+    writer.text("source", row.group->source());
+    json.member("cut", writer.has_cut());
 }
 
 void apply(k8s_sd::LabelMap& labels, const k8s_sd::RelabelStep& step) {
@@ -72,6 +126,20 @@ void apply(k8s_sd::LabelMap& labels, const k8s_sd::RelabelStep& step) {
             labels[change.label] = change.after;
         }
     }
+}
+
+void write_changes(JsonWriter& json, const std::vector<Change>& changes) {
+    write_some(
+        json, "added", changes, [](const Change& c) { return c.before.empty(); },
+        [&](const Change& c) { json.value(c.after); });
+    write_some(
+        json, "changed", changes,
+        [](const Change& c) { return !c.before.empty() && !c.after.empty(); },
+        [&](const Change& c) { json.begin('[').value(c.before).value(c.after).end(']'); });
+    write_some(
+        json, "removed", changes,
+        [](const Change& c) { return !c.before.empty() && c.after.empty(); },
+        [&](const Change& c) { json.value(c.before); });
 }
 
 void write_steps(JsonWriter& json, const k8s_sd::TargetExplanation& explanation,

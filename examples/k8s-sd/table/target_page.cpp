@@ -2,6 +2,7 @@
 
 #include "lists/selection.hpp"
 #include "table/target_json.hpp"
+#include "table/target_owners.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -71,19 +72,55 @@ TargetCursor read_cursor(std::string_view text) {
     return cursor;
 }
 
-bool TargetFilter::matches(const TargetRow& row, const TargetTable& table) const {
-    return (states.empty() || states.contains(row.state)) && (!ns || row.ns == *ns) &&
-           (!node || row.node == *node) && (!reason || table.reason(row) == *reason) &&
-           query.matches(row, table);
-}
-
-bool TargetPage::read(const std::string& job, const TargetTable& table, std::size_t rows) {
+bool TargetPage::read(const std::string& job, const TargetTable& table, const GoesOn& has_time) {
     if (reading_ != job) reader_ = {};
     reading_ = job;
-    return reader_.read(table, rows, [&](const TargetRow& row, std::size_t number) {
-        if (request_.filter.matches(row, table)) take(job, table, row, number);
+    return reader_.read(table, has_time, [&](const TargetRow& row, std::size_t number) {
+        look(job, table, row, number);
         return true;
     });
+}
+
+TargetPage::RowValues TargetPage::values_of(Facet facet, const std::string& job,
+                                            const TargetTable& table, const TargetRow& row) const {
+    switch (facet) {
+        case Facet::state: {
+            const AllocationViewPtr& collectors = request_.filter.collectors;
+            const bool unowned = collectors && row.state == TargetState::active &&
+                                 collectors_of(row, *collectors).empty();
+            return {to_string(row.state), unowned ? unowned_state : std::string_view()};
+        }
+        case Facet::job: return {job};
+        case Facet::ns: return {cut(row.ns)};
+        case Facet::node: return {cut(row.node)};
+        default: return {cut(table.reason(row))};
+    }
+}
+
+/// A facet counts what the other facets and the query choose, so that more of its values can be
+/// chosen.
+void TargetPage::look(const std::string& job, const TargetTable& table, const TargetRow& row,
+                      std::size_t number) {
+    std::array<RowValues, facet_count> values;
+    std::size_t misses = 0, missed = 0;
+    for (std::size_t i = 0; i < facet_count; ++i) {
+        const auto& wanted = request_.filter.wanted[i];
+        if (wanted.empty() && !request_.facets) continue;
+        values[i] = values_of(static_cast<Facet>(i), job, table, row);
+        const bool fits = std::any_of(values[i].begin(), values[i].end(), [&](auto value) {
+            return !value.empty() && wanted.contains(value);
+        });
+        if (wanted.empty() || fits) continue;
+        missed = i;
+        if (++misses > (request_.facets ? 1 : 0)) return;
+    }
+    if (!request_.filter.query.matches(row, table)) return;
+    if (misses != 0) return count(counts_[missed], values[missed]);
+    ++total_;
+    if (request_.facets) {
+        for (std::size_t i = 0; i < facet_count; ++i) count(counts_[i], values[i]);
+    }
+    if (!more_ && !is_shown_before(job, row, number)) show(job, table, row, number);
 }
 
 /// Whether it is on a page before this one.
@@ -96,59 +133,59 @@ bool TargetPage::is_shown_before(const std::string& job, const TargetRow& row,
     return OrderOfRows()(row, after.position) || number <= after.equal;
 }
 
-void TargetPage::take(const std::string& job, const TargetTable& table, const TargetRow& row,
+void TargetPage::show(const std::string& job, const TargetTable& table, const TargetRow& row,
                       std::size_t number) {
-    ++total_;
-    if (request_.facets) {
-        count(states_, to_string(row.state));
-        count(jobs_, job);
-        if (!row.ns.empty()) count(namespaces_, row.ns);
-        if (!row.node.empty()) count(nodes_, row.node);
-        if (row.state != TargetState::active) count(reasons_, table.reason(row));
-    }
-    if (more_ || is_shown_before(job, row, number)) return;
-    if (shown_ == request_.limit) {
-        more_ = true;
-    } else {
-        write_row(json_, table, row);
-        ++shown_;
-        last_ = {job, {std::string(row.address), row.id}, static_cast<std::uint32_t>(number)};
+    more_ = shown_ == request_.limit;
+    if (more_) return;
+    std::string text;
+    JsonWriter json(text);
+    write_row(json, table, row);
+    more_ = shown_ != 0 && rows_.size() + text.size() > max_bytes;
+    if (more_) return;
+    if (shown_++ != 0) rows_ += ',';
+    rows_ += text;
+    last_ = {job, {std::string(row.address), row.id}, static_cast<std::uint32_t>(number)};
+}
+
+void TargetPage::count(Counts& counts, const RowValues& values) const {
+    for (const std::string_view value : values) {
+        if (value.empty()) continue;
+        const auto known = counts.find(value, Hash(), std::equal_to<>());
+        if (known != counts.end()) {
+            ++known->second;
+        } else if (counts.size() < max_values) {
+            counts.emplace(value, 1);
+        }
     }
 }
 
-void TargetPage::count(Facet& facet, std::string_view value) {
-    const auto known = facet.values.find(value, Hash(), std::equal_to<>());
-    if (known != facet.values.end()) {
-        ++known->second;
-    } else if (facet.values.size() < max_values) {
-        facet.values.emplace(value, 1);
+void TargetPage::write_facets(JsonWriter& json) const {
+    json.name("facets").begin('{');
+    for (std::size_t i = 0; i < facet_count; ++i) {
+        std::vector<std::pair<std::string_view, std::size_t>> values(counts_[i].begin(),
+                                                                     counts_[i].end());
+        std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) {
+            return a.second != b.second ? a.second > b.second : a.first < b.first;
+        });
+        if (values.size() > facet_values) values.resize(facet_values);
+        json.name(to_string(static_cast<Facet>(i))).begin('[');
+        for (const auto& [value, number] : values) {
+            json.begin('{').member("value", value).member("count", number).end('}');
+        }
+        json.end(']');
     }
+    json.end('}');
 }
 
-std::string TargetPage::text() const {
+std::string TargetPage::text(bool all) const {
     std::string text;
     JsonWriter json(text);
     json.begin('{').member("total", total_).name("rows").begin('[').raw(rows_).end(']');
     json.name("next");
     more_ ? json.value(last_.text()) : json.null();
+    json.member("complete", all && has_all_groups());
     if (missing_ != 0) json.member("building", missing_);
-    if (request_.facets) {
-        json.name("facets").begin('{');
-        for (const Facet* facet : {&states_, &jobs_, &namespaces_, &nodes_, &reasons_}) {
-            std::vector<std::pair<std::string_view, std::size_t>> values(facet->values.begin(),
-                                                                         facet->values.end());
-            std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) {
-                return a.second != b.second ? a.second > b.second : a.first < b.first;
-            });
-            if (values.size() > facet_values) values.resize(facet_values);
-            json.name(facet->name).begin('[');
-            for (const auto& [value, number] : values) {
-                json.begin('{').member("value", value).member("count", number).end('}');
-            }
-            json.end(']');
-        }
-        json.end('}');
-    }
+    if (request_.facets) write_facets(json);
     json.end('}');
     return text;
 }

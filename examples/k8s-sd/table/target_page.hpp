@@ -1,11 +1,13 @@
 #pragma once
 
+#include "lists/collectors.hpp"
 #include "table/json_writer.hpp"
 #include "table/row_reader.hpp"
 #include "table/target_query.hpp"
 #include "table/target_table.hpp"
 
 #include <boost/unordered/unordered_map.hpp>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,13 +30,28 @@ struct TargetCursor {
 /// \throws BadRequest for what TargetCursor::text() did not make
 TargetCursor read_cursor(std::string_view text);
 
+/// What targets are chosen and counted by.
+enum class Facet : std::uint8_t { state, job, ns, node, reason };
+inline constexpr std::size_t facet_count = 5;  ///< number of values of Facet
+
+/// The name of a facet, as a parameter has it.
+constexpr std::string_view to_string(Facet facet) noexcept {
+    constexpr std::string_view names[facet_count] = {"state", "job", "namespace", "node", "reason"};
+    return names[static_cast<std::size_t>(facet)];
+}
+
+/// Of collectors: the state of an active target that none of them has, besides "active".
+inline constexpr std::string_view unowned_state = "unowned";
+
 /// Which targets somebody wants to see.
 struct TargetFilter {
-    TargetQuery query{};
-    std::set<TargetState> states{};  ///< none: any
-    std::optional<std::string> ns{}, node{}, reason{};
+    using Values = std::set<std::string, std::less<>>;
 
-    bool matches(const TargetRow&, const TargetTable&) const;
+    TargetQuery query{};
+    std::array<Values, facet_count> wanted{};  ///< of each facet; none: any value
+    AllocationViewPtr collectors{};            ///< null: there are none, or none is known
+
+    Values& of(Facet facet) { return wanted[static_cast<std::size_t>(facet)]; }
 };
 
 /// What a page is to show.
@@ -50,17 +67,19 @@ class TargetPage {
  public:
     /// So many values of a facet are counted; of an endless number of reasons not all.
     static constexpr std::size_t max_values = 10'000;
+    /// Of the rows, which are fewer then.
+    static constexpr std::size_t max_bytes = std::size_t{256} << 10;
 
     explicit TargetPage(PageRequest request) : request_(std::move(request)) {}
 
-    /// Reads so many rows of the job at most. \returns whether there are more: ask again, when the
-    /// job may have changed.
-    bool read(const std::string& job, const TargetTable&, std::size_t rows);
+    /// Reads rows of the job as long as there is time. \returns whether there are more: ask again,
+    /// when the job may have changed.
+    bool read(const std::string& job, const TargetTable&, const GoesOn& has_time);
     /// Groups of the job are missing.
     void missing(std::size_t groups) noexcept { missing_ += groups; }
-    bool is_complete() const noexcept { return missing_ == 0; }
-    /// As JSON.
-    std::string text() const;
+    bool has_all_groups() const noexcept { return missing_ == 0; }
+    /// As JSON. \param all  whether all jobs were read
+    std::string text(bool all = true) const;
 
  private:
     struct Hash {
@@ -69,26 +88,26 @@ class TargetPage {
             return std::hash<std::string_view>()(text);
         }
     };
-    struct Facet {
-        const char* name;
-        boost::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> values{};
-    };
+    using Counts = boost::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
+    /// What a row has of a facet.
+    using RowValues = std::array<std::string_view, 2>;
 
+    RowValues values_of(Facet, const std::string& job, const TargetTable&, const TargetRow&) const;
+    void look(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
     /// \param number  of the row, at its position
     bool is_shown_before(const std::string& job, const TargetRow&, std::size_t number) const;
-    void take(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
-    void count(Facet&, std::string_view value);
+    void show(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
+    void count(Counts&, const RowValues&) const;
+    void write_facets(JsonWriter&) const;
 
     const PageRequest request_;
     std::string rows_;
-    JsonWriter json_{rows_};
     std::size_t shown_ = 0, total_ = 0, missing_ = 0;
     TargetCursor last_{};    ///< behind the last row that is shown
     bool more_ = false;      ///< there are rows behind it
     std::string reading_{};  ///< the job that `reader_` reads
     RowReader reader_{};
-    Facet states_{"state"}, jobs_{"job"}, namespaces_{"namespace"}, nodes_{"node"},
-        reasons_{"reason"};
+    std::array<Counts, facet_count> counts_{};
 };
 
 }  // namespace bridge

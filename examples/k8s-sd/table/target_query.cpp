@@ -35,14 +35,38 @@ std::string_view discovered(const TargetRow& row, std::string_view prefix, std::
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// \param word  in lower case
-bool contains(std::string_view text, std::string_view word) noexcept {
-    return std::search(text.begin(), text.end(), word.begin(), word.end(),
-                       [](char a, char b) { return lower(a) == b; }) != text.end();
-}
+/// A word that is looked for in any case. In linear time, as texts can be long and words chosen to
+/// take long (Knuth, Morris and Pratt): where a character differs it is known how much of the word
+/// ends there all the same.
+class Word {
+ public:
+    explicit Word(std::string word) : word_(std::move(word)), borders_(word_.size()) {
+        std::transform(word_.begin(), word_.end(), word_.begin(), lower);
+        for (std::size_t i = 1; i < word_.size(); ++i) {
+            borders_[i] = behind(word_[i], borders_[i - 1]);
+        }
+    }
+    bool is_in(std::string_view text) const noexcept {
+        std::size_t matched = 0;
+        for (std::size_t i = 0; i < text.size() && matched < word_.size(); ++i) {
+            matched = behind(lower(text[i]), matched);
+        }
+        return matched == word_.size();
+    }
+
+ private:
+    /// So much of the word ends with this character, where so much ended before it.
+    std::size_t behind(char c, std::size_t matched) const noexcept {
+        while (matched != 0 && word_[matched] != c) matched = borders_[matched - 1];
+        return word_[matched] == c ? matched + 1 : matched;
+    }
+
+    std::string word_;
+    std::vector<std::size_t> borders_;  ///< of each begin of the word: how much of it ends it, too
+};
 
 /// Whether the predicate holds for one of the texts that say what a target is: its address, its
-/// object, and its labels; those that were discovered where it has no others.
+/// object, and its labels, both those after relabelling and those that were discovered.
 template <class Predicate>
 bool any_text(const TargetRow& row, Predicate&& holds) {
     if (holds(row.address) || holds(row.group->source()) || holds(row.ns) || holds(row.node)) {
@@ -54,8 +78,8 @@ bool any_text(const TargetRow& row, Predicate&& holds) {
         }
         return false;
     };
-    if (row.target) return any(row.target->labels());
-    return any((*row.group)[row.index]) || any(row.group->labels());
+    return (row.target && any(row.target->labels())) || any((*row.group)[row.index]) ||
+           any(row.group->labels());
 }
 
 }  // namespace
@@ -111,7 +135,7 @@ class TargetQuery::Reader {
             if (at_ < text_.size() && text_[at_] == '!') {
                 throw QueryError("after ! there must be = or ~", at_);
             }
-            return word(std::move(name));
+            return word(std::move(name), begin);
         }
         if (name.empty()) throw QueryError("a label is missing before " + *compare, begin);
         const std::size_t value_at = at_;
@@ -197,10 +221,12 @@ class TargetQuery::Reader {
         };
     }
 
-    static Term word(std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(), lower);
-        return [text = std::move(text)](const TargetRow& row, const TargetTable&) {
-            return any_text(row, [&](std::string_view of_row) { return contains(of_row, text); });
+    static Term word(std::string text, std::size_t begin) {
+        if (text.size() > max_word_bytes) {
+            throw QueryError("a word is longer than 256 bytes", begin);
+        }
+        return [word = Word(std::move(text))](const TargetRow& row, const TargetTable&) {
+            return any_text(row, [&](std::string_view of_row) { return word.is_in(of_row); });
         };
     }
 

@@ -32,6 +32,7 @@ class TargetQuery {
  public:
     static constexpr std::size_t max_bytes = 4096;  ///< of a query
     static constexpr std::size_t max_terms = 32;    ///< that it is made of
+    static constexpr std::size_t max_word_bytes = 256;
 
     TargetQuery() = default;  ///< every target
     /// \throws QueryError

@@ -67,25 +67,29 @@ TargetTable::TargetTable(k8s_sd::TargetBuilder& builder, Groups groups)
 }
 
 bool TargetTable::advance(std::size_t targets) {
-    std::size_t done = 0;
-    while (!unread_.empty() && done < targets) {
-        const auto unread = unread_.extract(unread_.begin());
-        done += unread.mapped()->size();
-        read(unread.key().first, unread.mapped());
+    while (!unread_.empty() && targets != 0) {
+        const auto unread = unread_.begin();
+        const k8s_sd::TargetGroupPtr group = unread->second;
+        targets -= read(unread->first.first, group, targets);
+        if (groups_.at(unread->first).built == group->size()) unread_.erase(unread);
     }
     return complete();
 }
 
 void TargetTable::put(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group) {
     remove(provider, group->source());
-    read(provider, group);
+    if (group->size() > most_at_once) {
+        unread_.emplace(Key(provider, group->source()), group);
+    } else {
+        read(provider, group, most_at_once);
+    }
 }
 
 void TargetTable::remove(k8s_sd::ProviderId provider, std::string_view source) {
     unread_.erase(Key(provider, source));
     const auto known = groups_.find(Key(provider, source));
     if (known == groups_.end()) return;
-    for (TargetRow& row : known->second.rows) {
+    for (TargetRow& row : std::span(known->second.rows).first(known->second.built)) {
         order_.erase(order_.iterator_to(row));
         if (row.target) remove_same(row);
         count(row, false);
@@ -93,15 +97,23 @@ void TargetTable::remove(k8s_sd::ProviderId provider, std::string_view source) {
     groups_.erase(known);
 }
 
-/// Memory of the key and of the rows' views is that of the group.
-void TargetTable::read(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group) {
-    Group& made = groups_[Key(provider, group->source())];
-    made.group = group;
-    made.rows = std::vector<TargetRow>(group->size());
-    for (std::size_t i = 0; i < made.rows.size(); ++i) {
-        made.rows[i].index = static_cast<std::uint32_t>(i);
-        build(made.rows[i], group);
+/// Goes on with a group. Memory of the key and of the rows' views is that of the group.
+/// \returns how many targets it has read
+std::size_t TargetTable::read(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group,
+                              std::size_t targets) {
+    const auto [known, is_new] = groups_.try_emplace(Key(provider, group->source()));
+    Group& made = known->second;
+    if (is_new) {
+        made.group = group;
+        made.rows = std::vector<TargetRow>(group->size());
     }
+    const std::size_t end = std::min(made.rows.size(), made.built + targets);
+    const std::size_t count = end - made.built;
+    for (; made.built < end; ++made.built) {
+        made.rows[made.built].index = static_cast<std::uint32_t>(made.built);
+        build(made.rows[made.built], group);
+    }
+    return count;
 }
 
 void TargetTable::build(TargetRow& row, const k8s_sd::TargetGroupPtr& group) {

@@ -108,10 +108,13 @@ class TargetTable {
     TargetTable(const TargetTable&) = delete;
     TargetTable& operator=(const TargetTable&) = delete;
 
-    /// Reads about so many targets. \returns whether all have been read
+    /// Reads so many targets at most. \returns whether all have been read
     bool advance(std::size_t targets);
     bool complete() const noexcept { return unread_.empty(); }
     std::size_t unread_groups() const noexcept { return unread_.size(); }
+
+    /// A larger group that changes is read by advance().
+    static constexpr std::size_t most_at_once = 1000;
 
     /// The group is new, or has changed.
     void put(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
@@ -135,7 +138,8 @@ class TargetTable {
     using Key = std::pair<k8s_sd::ProviderId, std::string_view>;
     struct Group {
         k8s_sd::TargetGroupPtr group;
-        std::vector<TargetRow> rows;
+        std::vector<TargetRow> rows;  ///< as many as the group has
+        std::size_t built = 0;        ///< of them; the first ones
     };
     struct Sameness {
         bool operator()(const TargetRow& a, const TargetRow& b) const noexcept;
@@ -146,7 +150,7 @@ class TargetTable {
             boost::intrusive::tag<BySameness>, boost::intrusive::optimize_size<true>>>,
         boost::intrusive::compare<Sameness>>;
 
-    void read(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
+    std::size_t read(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&, std::size_t targets);
     void build(TargetRow&, const k8s_sd::TargetGroupPtr&);
     void add_same(TargetRow&);
     void remove_same(TargetRow&);
@@ -157,7 +161,7 @@ class TargetTable {
     DroppingRule dropping_;
     std::vector<std::string> rule_texts_, rule_reasons_;
     RowCounts counts_;
-    std::map<Key, k8s_sd::TargetGroupPtr> unread_;
+    std::map<Key, k8s_sd::TargetGroupPtr> unread_;  ///< or read in part
     std::map<Key, Group> groups_;
     Order order_;  // ends before the rows
     Same same_;    // the same; of rows with a target

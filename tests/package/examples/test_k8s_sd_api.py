@@ -38,7 +38,10 @@ class Api:
         found, headers, body = self.server.ask(path + ("?" + text if text else ""))
         assert (found, headers["Content-Type"]) == (status, "application/json"), (found, body)
         assert headers["Cache-Control"] == "no-store"
-        return json.loads(body)
+        answer = json.loads(body)
+        if path.startswith("/api/ui/"):
+            assert abs(answer.pop("now") / 1000 - time.time()) < PATIENCE
+        return answer
 
     def post(self, path, body, content_type="application/json"):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
@@ -166,7 +169,7 @@ class Prometheus(unittest.TestCase):
         with still() as (api, _):
             steps = api.get(path, scrapePool="one", labels=labels)["data"]["steps"]
             self.assertEqual(steps, [{"rule": {
-                "source_labels": ["team"], "separator": ";", "regex": "blue", "replacement": "$1",
+                "sourceLabels": ["team"], "separator": ";", "regex": "blue", "replacement": "$1",
                 "action": "drop"}, "output": {}, "keep": False}])
             form = urllib.parse.urlencode({"scrapePool": "one", "labels": labels})
             status, answer = api.post(path, form, "application/x-www-form-urlencoded")
@@ -214,6 +217,17 @@ class Page(unittest.TestCase):
             self.assertEqual(api.rows(q='odd=~".*onerror.*"'), [dropped])
             self.assertEqual([row["address"] for row in api.rows(job="two")],
                              ["10.0.1.1:80", "10.0.1.2:80"])
+            self.assertEqual({row["address"] for row in api.rows(state=["failed", "dropped"])},
+                             {"10.0.0.3:80", "bad/path:80"})
+            self.assertEqual(len(api.rows(job=["one", "two"])), 6)
+            facets = api.get("/api/ui/targets", facets=1, job="two")
+            self.assertEqual((facets["total"], len(facets["facets"]["job"])), (2, 2))
+            self.assertEqual(api.rows(job="two")[0]["relabelled_address"], "same:80")
+            self.assertTrue(page["complete"])
+            for path in ("targets", "shards", "history"):
+                error = api.get("/api/ui/" + path, 404, job="onee")["error"]
+                self.assertEqual(error, "there is no job onee (did you mean one?)")
+            self.assertIn("there are active", api.get("/api/ui/targets", 400, state="unowned")["error"])
             self.assertEqual(api.get("/api/ui/targets", 400, q='team=~"("')["at"], 6)
             for wrong in ({"state": "x"}, {"limit": 0}, {"after": "x"}, {"wrong": 1}):
                 self.assertTrue(api.get("/api/ui/targets", 400, **wrong)["error"])
@@ -256,11 +270,56 @@ class Page(unittest.TestCase):
             for wrong in ({"job": "one", "id": "x"}, {"job": "x", "id": row["id"]}):
                 api.get("/api/ui/target", 404, **wrong)
             api.get("/api/ui/target", 400, job="one")
+            # The link of a change lasts although the labels are others.
+            there = {"object": row["object"], "address": row["address"]}
+            self.assertEqual(api.get("/api/ui/target", job="one", id="f" * 16, **there), target)
+            gone = api.get("/api/ui/target", 404, job="one", id="f" * 16, object="pod/a/b", address="a:1")
+            self.assertEqual(gone["object"], "pod/a/b")
+
+    def test_a_target_says_which_shards_have_it(self):
+        with simulated() as api:
+            for row in api.rows(job="nodes"):
+                answer = api.get("/api/ui/target", job="nodes", id=row["id"], shards=3, replicas=2)
+                owners = answer["row"]["owners"]
+                self.assertEqual(len(owners), 2)
+                for shard in range(3):
+                    listed = api.server.targets(f"/sd/nodes/targets?shard={shard}&shards=3&replicas=2")
+                    self.assertEqual(any(row["address"] in str(one) for one in listed),
+                                     shard in owners)
+            found = api.get("/api/ui/object", q="no/node-a1", shards=3)["jobs"][0]
+            self.assertEqual(len(found["in"][0]["owners"]), 1)
+            api.get("/api/ui/object", 400, q="x", replicas=2)
+
+    def test_collectors_and_what_nobody_has(self):
+        with serving("--sim", "--collectors", "3") as server:
+            api = Api(server)
+            api.wait_until_complete()
+            answer = api.get("/api/ui/collectors")
+            self.assertTrue(answer["enabled"])
+            self.assertEqual([(c["name"], c["ready"]) for c in answer["collectors"]],
+                             [(f"collector-{i}", True) for i in range(3)])
+            self.assertEqual(answer["unassigned"], 0)
+            self.assertEqual([job["job"] for job in answer["jobs"]], ["nodes", "pods", "services"])
+            self.assertEqual(sum(c["targets"] for c in answer["collectors"]),
+                             sum(job["targets"] for job in answer["jobs"]))
+            self.assertEqual(api.rows(state="unowned"), [])
+            row = api.rows(job="nodes")[0]
+            owner, = api.get("/api/ui/target", job="nodes", id=row["id"])["row"]["collectors"]
+            self.assertIn(row["address"], server.text(f"/jobs/nodes/targets?collector_id={owner}")[1])
+            consumer, = api.get("/api/ui/consumers")["consumers"]
+            self.assertEqual((consumer["kind"], consumer["member"], consumer["list"]),
+                             ("collector", owner, "collector"))
+            self.assertTrue(consumer["current"])
+        with still() as (api, _):
+            self.assertEqual(api.get("/api/ui/collectors"), {
+                "enabled": False, "collectors": [], "unassigned": 0, "jobs": [], "trouble": ""})
 
     def test_an_object_is_looked_for_in_all_jobs(self):
         with simulated() as api:
             answer = api.get("/api/ui/object", q="node/node-a1")
             jobs = {job["job"]: job for job in answer["jobs"]}
+            self.assertTrue(answer["complete"])
+            self.assertTrue(all(job["complete"] for job in answer["jobs"]))
             self.assertEqual(answer["objects"], ["node/node-a1"])
             self.assertEqual(jobs["nodes"]["text"], "is in it")
             self.assertGreater(jobs["pods"]["not_total"], 0)
@@ -268,7 +327,36 @@ class Page(unittest.TestCase):
             nothing = api.get("/api/ui/object", q="nobody")
             self.assertFalse(nothing["found"])
             self.assertIn("none of its", nothing["jobs"][0]["text"])
+            self.assertIn("the job looks at nodes", nothing["jobs"][0]["text"])
+            self.assertIn("looks at pods in all namespaces", nothing["jobs"][1]["text"])
+            service = api.get("/api/ui/object", q="svc/node-exporter")
+            self.assertEqual([job["job"] for job in service["jobs"]], ["services", "nodes", "pods"])
+            address = api.rows(job="nodes")[0]["address"]
+            self.assertEqual(len(api.get("/api/ui/object", q=f"http://{address}/metrics")["objects"]), 1)
             api.get("/api/ui/object", 400)
+
+    def test_of_a_job_that_is_not_complete_nothing_is_said_that_is_not_so(self):
+        broken = JOBS.replace("role: pod", "role: pod, api_server: 'http://127.0.0.1:1'")
+        with serving_file(broken, "--sim") as (server, _):
+            answer = Api(server).get("/api/ui/object", q="web-1")
+            pods, = (job for job in answer["jobs"] if job["job"] == "pods")
+            self.assertFalse(pods["complete"])
+            self.assertIn("not known yet", pods["text"])
+            self.assertIn("job pods has not been discovered completely yet", pods["text"])
+            self.assertNotIn("none of its", pods["text"])
+
+    def test_long_labels_make_no_long_answer(self):
+        long = STILL.replace("{team: red}", "{team: red, long: '" + "x" * (1 << 18) + "'}", 1)
+        with serving_file(long) as (server, _):
+            api = Api(server)
+            api.wait_until_complete()
+            row = api.rows(q="10.0.0.1:80")[0]
+            self.assertEqual((len(row["labels"]["long"]), row["cut"]), (200, True))
+            self.assertGreater(row["labels_total"], 5)
+            whole = api.get("/api/ui/target", job="one", id=row["id"])
+            self.assertEqual(len(whole["labels"]["long"]), 1 << 18)
+            self.assertEqual(len(api.rows(q="x" * 250)), 2)
+            self.assertIn("256 bytes", api.get("/api/ui/targets", 400, q="x" * 300)["error"])
 
     def test_the_laboratory_tries_rules_and_changes_nothing(self):
         with still() as (api, _):
@@ -304,19 +392,56 @@ class Page(unittest.TestCase):
 
     def test_consumers_are_known_by_what_they_ask(self):
         with still() as (api, _):
-            self.assertEqual(api.get("/api/ui/consumers"), {"consumers": [], "dropped": 0})
-            api.server.ask("/sd/one/targets?shard=0&shards=2", User_Agent="Prometheus/3.5.3",
-                           X_Prometheus_Refresh_Interval_Seconds="30")
+            self.assertEqual(api.get("/api/ui/consumers"), {
+                "total": 0, "late": 0, "outdated": 0, "dropped": 0, "consumers": [], "next": None})
+            for query in ("member=agent-0&shards=2", "shards=2&member=agent-0"):
+                api.server.ask("/sd/one/targets?" + query, User_Agent="Prometheus/3.5.3",
+                               X_Prometheus_Refresh_Interval_Seconds="30")
             api.server.ask("/sd/one?wrong=1", User_Agent="curl")
-            wrong, right = api.get("/api/ui/consumers")["consumers"]
+            page = api.get("/api/ui/consumers", limit=1)
+            self.assertEqual((page["total"], page["next"]), (2, "1"))
+            self.assertEqual(api.get("/api/ui/consumers", late=1)["consumers"], [])
+            wrong, right = (api.get("/api/ui/consumers", limit=1, after=i)["consumers"][0]
+                            for i in (0, 1))
             self.assertEqual((wrong["status"], wrong["errors"], wrong["current"]), (400, 1, False))
             self.assertGreater(right.pop("last_poll"), 1e12)
             self.assertGreater(right.pop("bytes"), 10)
+            version = right.pop("version")
+            self.assertEqual(len(version), 32)
             self.assertEqual(right, {
                 "address": "127.0.0.1", "agent": "Prometheus/3.5.3", "job": "one",
-                "list": "relabelled", "selection": "shard=0&shards=2", "interval": 30, "polls": 1,
-                "status": 200, "errors": 0, "current": True, "late": False})
+                "list": "relabelled", "selection": "shard=0&shards=2", "interval": 30, "polls": 2,
+                "status": 200, "errors": 0, "current": True, "late": False, "kind": "poll",
+                "member": "agent-0", "shard": 0, "node": None, "current_version": version})
             self.assertEqual(api.server.metric("consumers"), 2)
+
+    def test_a_consumer_is_outdated_as_soon_as_its_list_is_another_one(self):
+        with still() as (api, path):
+            api.server.ask("/sd/one/targets", Prefer="wait=90", User_Agent="waits")
+            replace(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
+            api.server.text("/-/reload", method="POST")
+            end = time.monotonic() + PATIENCE
+            while not api.rows(q="n:1"):
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+            answer = api.get("/api/ui/consumers")
+            consumer, = answer["consumers"]
+            self.assertEqual((consumer["current"], answer["outdated"]), (False, 1))
+            self.assertEqual((consumer["kind"], consumer["interval"]), ("long-poll", 90))
+            api.server.ask("/sd/one/targets", Prefer="wait=90", User_Agent="waits")
+            consumer, = api.get("/api/ui/consumers")["consumers"]
+            self.assertTrue(consumer["current"])
+            self.assertEqual(consumer["version"], consumer["current_version"])
+
+    def test_readers_of_streams_are_consumers(self):
+        with still() as (api, _):
+            connection = http.client.HTTPConnection("127.0.0.1", api.server.port, timeout=PATIENCE)
+            with contextlib.closing(connection):
+                connection.request("GET", "/v1/watch?job=one", headers={"User-Agent": "streams"})
+                self.assertEqual(json.loads(connection.getresponse().readline())["type"], "full")
+                consumer, = api.get("/api/ui/consumers")["consumers"]
+            self.assertEqual((consumer["kind"], consumer["agent"], consumer["current"]),
+                             ("stream", "streams", True))
 
     def test_shards_are_counted_and_another_number_is_tried(self):
         with simulated() as api:
@@ -347,6 +472,18 @@ class Page(unittest.TestCase):
             older = api.get("/api/ui/history", job="one", before=change["seq"])
             self.assertEqual(older["changes"], history["changes"][1:])
             api.get("/api/ui/history", 400, limit=0)
+            api.get("/api/ui/history", 400, before="5")
+            gone = api.get("/api/ui/history", 410, before="000000000-5")["error"]
+            self.assertIn("a program that has ended", gone)
+            self.assertLess(abs(change["time"] / 1000 - time.time()), PATIENCE)
+            replace(path, STILL.replace("regex: blue", "regex: red"))
+            api.server.text("/-/reload", method="POST")
+            while history["changes"][0]["seq"] == change["seq"]:
+                self.assertLess(time.monotonic(), end)
+                history = api.get("/api/ui/history", job="one")
+                time.sleep(0.02)
+            removed = [c for c in history["changes"] if c["kind"] == "removed"]
+            self.assertIn("rule 0: drop if team matches red", {c["reason"] for c in removed})
 
     def test_a_follower_sees_changes_as_they_come_and_the_program_ends_with_it(self):
         with simulated() as api:
@@ -356,7 +493,7 @@ class Page(unittest.TestCase):
                 answer = connection.getresponse()
                 self.assertEqual(answer.headers["Content-Type"], "text/event-stream")
                 events = {}
-                while set(events) != {"change", "status"}:
+                while set(events) != {"change", "status", "hello"}:
                     line = answer.readline().decode()
                     self.assertTrue(line)
                     if line.startswith("event: "):
@@ -365,6 +502,7 @@ class Page(unittest.TestCase):
                         self.assertTrue(data.startswith("data: "))
                         events[name] = json.loads(data[6:])
                 self.assertIn(events["change"]["kind"], ("added", "changed", "removed"))
+                self.assertEqual(events["change"]["seq"].split("-")[0], events["hello"]["epoch"])
                 self.assertEqual(len(events["status"]["jobs"]), 3)
                 self.assertEqual(api.server.program.signal(15), 0)
 
@@ -381,6 +519,10 @@ class Page(unittest.TestCase):
                 time.sleep(0.05)
             self.assertIn("127.0.0.1:1", jobs["pods"]["message"])
             self.assertEqual((jobs["pods"]["role"], jobs["pods"]["synced"]), ("pod", False))
+            self.assertIn("see that the server runs", jobs["pods"]["remedy"])
+            self.assertGreater(jobs["pods"]["failures"], 0)
+            self.assertIsNone(jobs["pods"]["stale_since"])
+            self.assertEqual(jobs["pods"]["watches"][0]["remedy"], jobs["pods"]["remedy"])
             text = server.text("/metrics")[1]
             oldest = text.split("\nk8s_sd_bridge_oldest_incomplete_job_seconds ")[1].split("\n")[0]
             self.assertGreater(float(oldest), 0)

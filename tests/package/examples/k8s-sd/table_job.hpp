@@ -1,11 +1,18 @@
 #pragma once
 
 #include "k8s_sd/target_group_maker.hpp"
+#include "table/row_reader.hpp"
 #include "table/target_table.hpp"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
+
+/// Time for so many rows.
+inline bridge::GoesOn rows_at_most(std::size_t rows) {
+    return [rows]() mutable { return --rows != 0; };
+}
 
 /// A job "web" and the table of its targets, which all come from provider 1.
 class TableJob {

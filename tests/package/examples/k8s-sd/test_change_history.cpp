@@ -22,6 +22,8 @@ std::vector<std::uint64_t> numbers_of(const std::vector<bridge::TargetChangePtr>
     return numbers;
 }
 
+const auto unknown = [](const k8s_sd::ScrapeTarget&) { return std::string("why"); };
+
 k8s_sd::ScrapeTargetPtr target_at(TableJob& job, const std::string& source,
                                   k8s_sd::LabelMap labels) {
     return std::get<k8s_sd::ScrapeTargetPtr>(
@@ -59,6 +61,20 @@ TEST_CASE("ChangeHistory: a follower gets what is behind its number, and no more
     CHECK(history.page("a", any_number, 1).lost == 20'000 - ChangeHistory::of_a_job);
 }
 
+TEST_CASE("ChangeHistory: its numbers tell one process from another, and are in order as texts") {
+    const ChangeHistory history;
+    const auto id = bridge::read_change_id(history.id_of(42));
+    REQUIRE(id);
+    CHECK(id->epoch == history.epoch());
+    CHECK(id->seq == 42);
+    CHECK(history.epoch().size() == 9);
+    CHECK(history.epoch() > "0m0000000");  // of 2025
+    for (const std::string bad : {"", "5", "-5", "000000000-", "000000000-x", "00000000-5",
+                                  "00000000A-5", "000000000-5 ", "000000000--5"}) {
+        CHECK_FALSE(bridge::read_change_id(bad));
+    }
+}
+
 TEST_CASE("ChangeRecorder: what stops and starts at one place has changed") {
     ChangeHistory history;
     TableJob job({TableJob::copy("__meta_v", "v")});
@@ -67,7 +83,7 @@ TEST_CASE("ChangeRecorder: what stops and starts at one place has changed") {
     recorder.stopped(target_at(job, "pod/gone", {{"__address__", "g:1"}}));
     recorder.started(target_at(job, "pod/a", {{"__address__", "a:1"}, {"__meta_v", "2"}}));
     recorder.started(target_at(job, "pod/new", {{"__address__", "n:1"}}));
-    recorder.finish();
+    recorder.finish(false, unknown);
     const auto changes = history.since(0, 10);
     REQUIRE(changes.size() == 3);
     CHECK(changes[0]->kind == "changed");
@@ -77,8 +93,10 @@ TEST_CASE("ChangeRecorder: what stops and starts at one place has changed") {
     CHECK(changes[1]->what == "http://n:1/metrics");
     CHECK(changes[2]->kind == "removed");
     CHECK(changes[2]->address == "g:1");
+    CHECK(changes[2]->reason == "why");
+    CHECK(changes[1]->reason.empty());
     CHECK(changes[2]->id.size() == 16);
-    recorder.finish();
+    recorder.finish(false, unknown);
     CHECK(history.newest() == 3);
 }
 
@@ -87,11 +105,11 @@ TEST_CASE("ChangeRecorder: a first list, and many changes at a time, are one ent
     TableJob job;
     ChangeRecorder recorder("web", &history);
     recorder.started(target_at(job, "pod/a", {{"__address__", "a:1"}}));
-    recorder.finish(true);
+    recorder.finish(true, unknown);
     for (int i = 0; i < 5000; ++i) {
         recorder.started(target_at(job, "s", {{"__address__", "x" + std::to_string(i)}}));
     }
-    recorder.finish();
+    recorder.finish(false, unknown);
     const auto changes = history.since(0, 10);
     REQUIRE(changes.size() == 2);
     CHECK(changes[0]->what == "1 targets of a first list");
@@ -106,7 +124,7 @@ TEST_CASE("ChangeRecorder: long values are cut, and so is a long list of labels"
     recorder.stopped(target_at(job, "s", labels));
     for (int i = 0; i < 100; ++i) labels["l" + std::to_string(i)] = std::string(100'000, 'x');
     recorder.started(target_at(job, "s", labels));
-    recorder.finish();
+    recorder.finish(false, unknown);
     const std::string what = history.since(0, 1).front()->what;
     CHECK(what.size() < 1000);
     CHECK(what.ends_with("and 95 more"));

@@ -6,6 +6,7 @@
 
 using bridge::Consumers;
 using bridge::ListPoll;
+using bridge::Selection;
 using std::chrono::seconds;
 
 namespace {
@@ -13,7 +14,11 @@ namespace {
 const Consumers::TimePoint noon{std::chrono::hours(12)};
 
 ListPoll poll_by(const std::string& address, const std::string& tag = "1", unsigned status = 200) {
-    return {.who = {.address = address, .agent = "A/1", .job = "pods", .list = "relabelled"},
+    return {.address = address,
+            .agent = "A/1",
+            .job = "pods",
+            .form = bridge::ListForm::relabelled,
+            .selection = Selection(),
             .interval = 60,
             .status = status,
             .bytes = 100,
@@ -28,39 +33,61 @@ TEST_CASE("Consumers: sums up the polls of each reader of each list, last seen f
     consumers.saw(poll_by("b"), noon + seconds(1));
     consumers.saw(poll_by("a", "", 503), noon + seconds(2));
     ListPoll other = poll_by("a");
-    other.who.selection = "shard=1&shards=2";
+    other.selection->division.shards = 2;
+    other.selection->shard = 1;
     consumers.saw(other, noon + seconds(3));
-    const auto all = consumers.all(noon + seconds(3), 10);
+    const auto all = consumers.all(noon + seconds(3));
     REQUIRE(all.size() == 3);
     CHECK(all[0].key.selection == "shard=1&shards=2");
     CHECK(all[1].key.address == "a");
     CHECK(all[1].polls == 2);
     CHECK(all[1].errors == 1);
-    CHECK(all[1].status == 503);
+    CHECK(all[1].last.status == 503);
+    CHECK(all[1].last.tag == "1");
     CHECK(all[1].bytes == 200);
     CHECK(all[2].key.address == "b");
-    CHECK(consumers.all(noon, 1).size() == 1);
     CHECK(consumers.seen_since(noon + seconds(2)) == 2);
 }
 
-TEST_CASE("Consumers: who has an older version than another reader is not current") {
+TEST_CASE("Consumers: equal selections are one, and have one text") {
     Consumers consumers;
-    consumers.saw(poll_by("a", "1"), noon);
-    consumers.saw(poll_by("b", "2"), noon);
-    auto all = consumers.all(noon, 10);
-    CHECK(all[0].current);
-    CHECK_FALSE(all[1].current);
-    consumers.saw(poll_by("a", "2", 304), noon);
-    CHECK(consumers.all(noon, 10)[0].current);
-    consumers.saw(poll_by("c", "", 503), noon);
-    CHECK_FALSE(consumers.all(noon, 10)[0].current);
+    const auto text_of = [&](const std::optional<Selection>& selection) {
+        ListPoll poll = poll_by("a");
+        poll.selection = selection;
+        consumers.saw(poll, noon);
+        return consumers.all(noon).front().key.selection;
+    };
+    Selection selection;
+    CHECK(text_of(selection).empty());
+    selection.node = "n 1";
+    selection.division.by_node = true;
+    CHECK(text_of(selection) == "node=n+1");
+    selection.division.shards = 4;
+    selection.division.replicas = 2;
+    CHECK(text_of(selection) == "node=n+1&rest=rendezvous&shard=0&shards=4&replicas=2");
+    Selection of_collector;
+    of_collector.collector = "c-0";
+    CHECK(text_of(of_collector) == "collector_id=c-0");
+    CHECK(text_of(std::nullopt) == "(not understood)");
+    CHECK(consumers.all(noon).size() == 5);
 }
 
-TEST_CASE("Consumers: who does not ask again in time is late") {
+TEST_CASE("Consumers: who does not ask again in time is late, then forgotten") {
     Consumers consumers;
     consumers.saw(poll_by("a"), noon);
-    CHECK_FALSE(consumers.all(noon + seconds(149), 10)[0].late);
-    CHECK(consumers.all(noon + seconds(151), 10)[0].late);
+    CHECK_FALSE(consumers.all(noon + seconds(149))[0].late);
+    CHECK(consumers.all(noon + seconds(151))[0].late);
+    CHECK(consumers.all(noon + seconds(3600)).size() == 1);
+    ListPoll slow = poll_by("slow");
+    slow.interval = 3600;
+    consumers.saw(slow, noon);
+    const auto left = consumers.all(noon + seconds(3601));
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].key.address == "slow");
+    CHECK_FALSE(left[0].late);
+    CHECK(consumers.all(noon + seconds(36'001)).empty());
+    consumers.saw(poll_by("a"), noon + seconds(36'002));
+    CHECK(consumers.all(noon + seconds(36'002))[0].polls == 1);
 }
 
 TEST_CASE("Consumers: there are so many at most, and those not seen for longest go") {
@@ -69,7 +96,7 @@ TEST_CASE("Consumers: there are so many at most, and those not seen for longest 
         consumers.saw(poll_by("regular"), noon + seconds(i));
         consumers.saw(poll_by(std::to_string(i)), noon + seconds(i));
     }
-    const auto all = consumers.all(noon, 10);
+    const auto all = consumers.all(noon);
     REQUIRE(all.size() == 3);
     CHECK(all[0].key.address == "999");
     CHECK(all[1].key.address == "regular");
@@ -80,9 +107,13 @@ TEST_CASE("Consumers: there are so many at most, and those not seen for longest 
 TEST_CASE("Consumers: long texts are cut") {
     Consumers consumers;
     ListPoll poll = poll_by("a");
-    poll.who.agent = std::string(100'000, 'x');
+    poll.agent = std::string(100'000, 'x');
+    poll.selection->division.by_node = true;
+    poll.selection->node = std::string(100'000, 'x');
     consumers.saw(poll, noon);
     consumers.saw(poll, noon);
-    CHECK(consumers.all(noon, 10)[0].key.agent.size() == Consumers::most_bytes);
-    CHECK(consumers.all(noon, 10)[0].polls == 2);
+    const auto all = consumers.all(noon);
+    CHECK(all[0].key.agent.size() == Consumers::most_bytes);
+    CHECK(all[0].key.selection.size() == Consumers::most_bytes);
+    CHECK(all[0].polls == 2);
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>
@@ -57,7 +58,8 @@ LabelMap at(const std::string& address, LabelMap more = {}) {
 /// A job whose provider 1 tells groups, source by source.
 class Web {
  public:
-    explicit Web(ScrapeConfig config = web_job()) : targets_(std::move(config), {}, metrics) {
+    explicit Web(ScrapeConfig config = web_job())
+        : targets_(std::move(config), {}, metrics, &history) {
         targets_.expect(std::vector<ProviderId>{1});
     }
     JobTargets* operator->() { return &targets_; }
@@ -83,7 +85,11 @@ class Web {
         return *targets_.body(form, selection, {})->bytes();
     }
 
+    /// Of the last change.
+    std::string reason() { return history.page("", ~std::uint64_t{0}, 1).changes.at(0)->reason; }
+
     ListMetrics metrics;
+    bridge::ChangeHistory history;
 
  private:
     TargetGroupMaker maker_;
@@ -406,6 +412,26 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
             }
         }
     }
+}
+
+TEST_CASE("JobTargets: remembers why a target is none any more") {
+    Web web(web_job({keep("__meta_ready", "yes")}));
+    const LabelMap ready{{"__meta_ready", "yes"}};
+    web.put("other", {at("o:1", ready)});
+    web.put("pod/a", {at("a:1", ready), at("a:2", ready)});
+    web.put("pod/a", {at("a:1", ready), at("a:2", {{"__meta_ready", "no"}})});
+    CHECK(web.reason() == "rule 0: keep if __meta_ready matches yes");
+    web.put("pod/a", {at("a:2", ready)});
+    web.put("pod/a", {at("a:2", {{"__meta_ready", "no"}})});
+    CHECK(web.reason() == "rule 0: keep if __meta_ready matches yes");
+    web.put("pod/a", {at("a:2", ready), at("a:3", ready)});
+    CHECK(web.reason().empty());  // has come
+    web.put("pod/a", {at("a:3", ready)});
+    CHECK(web.reason() == "its object has no such target any more");
+    web.put("pod/a", {});
+    CHECK(web.reason() == "its object is gone");
+    web->reload(web_job({keep("__meta_ready", "never")}), std::vector<ProviderId>{1});
+    CHECK(web.reason() == "rule 0: keep if __meta_ready matches never");
 }
 
 TEST_CASE("JobTargets: counts what becomes of the targets") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,7 +33,11 @@ struct WalkedJobs {
                 seen += job;
                 return look(job);
             },
-            [&] { ++done; });
+            [&](bool complete) {
+                ++done;
+                was_complete = complete;
+            },
+            longest);
         io.run();
         return seen;
     }
@@ -40,7 +45,9 @@ struct WalkedJobs {
     boost::asio::io_context io;
     ListMetrics metrics;
     std::vector<NamedJob> jobs;
+    std::chrono::nanoseconds longest = longest_walk;
     int done = 0;
+    bool was_complete = false;
 };
 
 }  // namespace
@@ -76,6 +83,43 @@ TEST_CASE("walk: without jobs it is done at once") {
     WalkedJobs jobs({});
     CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }).empty());
     CHECK(jobs.done == 1);
+}
+
+TEST_CASE("walk: ends when its time is over, and says so") {
+    WalkedJobs jobs({"a", "b"});
+    jobs.longest = std::chrono::nanoseconds(0);
+    CHECK(jobs.walk_all([](const std::string&) { return Walk::again; }) == "a");
+    CHECK(jobs.done == 1);
+    CHECK_FALSE(jobs.was_complete);
+}
+
+TEST_CASE("walk: who has looked at all has had the time") {
+    WalkedJobs jobs({"a"});
+    jobs.longest = std::chrono::nanoseconds(0);
+    CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }) == "a");
+    CHECK(jobs.was_complete);
+}
+
+TEST_CASE("ServedJob: forgets a table that nobody asks for, also if the job does not change") {
+    boost::asio::io_context io;
+    ListMetrics metrics;
+    ServeOptions options;
+    options.lists.forget_after = {};
+    options.sweep = {};
+    const auto job = std::make_shared<ServedJob>(
+        io.get_executor(), k8s_sd::ScrapeConfig{.job_name = "a"}, options,
+        [] { return std::string("why"); }, metrics);
+    bool kept = false;
+    job->visit([&](JobTargets& targets) {
+        targets.table(std::chrono::steady_clock::now());
+        kept = targets.keeps_something();
+    });
+    io.run();
+    CHECK(kept);
+    io.restart();
+    job->visit([&](JobTargets& targets) { kept = targets.keeps_something(); });
+    io.run();
+    CHECK_FALSE(kept);
 }
 
 TEST_CASE("Gate: lets so many in at a time") {

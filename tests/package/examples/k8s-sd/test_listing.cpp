@@ -102,6 +102,20 @@ TEST_CASE("Listing: a change is joined when somebody asks, and once for all") {
     CHECK(list.metrics.bodies == 1);
 }
 
+TEST_CASE("Listing: the tag of a body is known without making one, until its targets change") {
+    List list;
+    CHECK_FALSE(list->known_tag({}));
+    list.put("a", {target("a")});
+    const auto body = list.body();
+    CHECK(list->known_tag({}) == body->tag());
+    CHECK_FALSE(list->known_tag(shard(0, 2)));
+    list.put("b", {target("b")});
+    CHECK(list->known_tag({}) == "");
+    CHECK(list.metrics.bodies == 1);
+    const auto next = list.body();
+    CHECK(list->known_tag({}) == next->tag());
+}
+
 TEST_CASE("Listing: a change concerns the shards only that have the target") {
     List list;
     for (int i = 0; i < 40; ++i) list.put(std::to_string(i), {target(std::to_string(i))});

@@ -1,4 +1,5 @@
 #include "lists/selection.hpp"
+#include "table/target_json.hpp"
 #include "table/target_page.hpp"
 #include "table_job.hpp"
 
@@ -6,11 +7,13 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <functional>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+using bridge::Facet;
 using bridge::PageRequest;
 using bridge::TargetCursor;
 using bridge::TargetPage;
@@ -20,7 +23,7 @@ namespace {
 
 json::object page_of(const TableJob& job, const PageRequest& request, std::size_t slice = 1000) {
     TargetPage page(request);
-    while (page.read("web", job.table, slice)) {
+    while (page.read("web", job.table, rows_at_most(slice))) {
     }
     return json::parse(page.text()).as_object();
 }
@@ -88,11 +91,94 @@ TEST_CASE("TargetPage: facets count what was found, not what is shown") {
     CHECK(json::serialize(facets["node"]) == R"([{"value":"n","count":1}])");
     CHECK(json::serialize(facets["reason"]) ==
           R"([{"value":"rule 0: drop if __meta_x matches 1","count":1}])");
-    request.filter.reason = "rule 0: drop if __meta_x matches 1";
+    request.filter.of(Facet::reason) = {"rule 0: drop if __meta_x matches 1"};
     CHECK(page_of(job, request).at("total") == 1);
-    request.filter.reason.reset();
-    request.filter.states = {bridge::TargetState::active};
+    request.filter.of(Facet::reason).clear();
+    request.filter.of(Facet::state) = {"active"};
     CHECK(page_of(job, request).at("total") == 2);
+}
+
+TEST_CASE("TargetPage: a facet is counted without its own choice, so that more can be chosen") {
+    TableJob job({TableJob::rule(k8s_sd::RelabelAction::drop, "__meta_x", "1")});
+    const auto node = [](const std::string& name) {
+        return k8s_sd::LabelMap{{"__meta_kubernetes_pod_node_name", name}};
+    };
+    job.put_pod("a", "a", node("n1"));
+    job.put_pod("b", "b", node("n2"));
+    job.put_pod("c", "c", {{"__meta_kubernetes_pod_node_name", "n2"}, {"__meta_x", "1"}});
+    PageRequest request{.facets = true};
+    request.filter.of(Facet::node) = {"n1"};
+    auto page = page_of(job, request);
+    CHECK(page.at("total") == 1);
+    CHECK(json::serialize(page.at("facets").at("node")) ==
+          R"([{"value":"n2","count":2},{"value":"n1","count":1}])");
+    CHECK(json::serialize(page.at("facets").at("state")) == R"([{"value":"active","count":1}])");
+    request.filter.of(Facet::node).insert("n2");
+    CHECK(page_of(job, request).at("total") == 3);
+    request.filter.of(Facet::state) = {"dropped"};
+    page = page_of(job, request);
+    CHECK(page.at("total") == 1);
+    CHECK(page.at("facets").at("state").as_array().size() == 2);
+    CHECK(json::serialize(page.at("facets").at("node")) == R"([{"value":"n2","count":1}])");
+    request.facets = false;
+    CHECK(page_of(job, request).at("total") == 1);
+}
+
+TEST_CASE("TargetPage: rows show the begin of long texts, and a page has so many bytes at most") {
+    TableJob job({TableJob::copy("__meta_long", "long")});
+    for (int i = 100; i < 400; ++i) {
+        k8s_sd::LabelMap labels{
+            {"__meta_long", std::string(255, 'x') + "\u00e9" + std::string(1 << 18, 'y')}};
+        for (int n = 0; n < 30; ++n) {
+            labels["l" + std::to_string(n)] = std::string(199, '"') + "\u00e9";
+        }
+        job.put_pod(std::to_string(i), std::to_string(i), labels);
+    }
+    PageRequest request{.limit = 1000};
+    std::size_t rows = 0;
+    for (int pages = 0; pages < 300; ++pages) {
+        TargetPage page(request);
+        page.read("web", job.table, rows_at_most(1000));
+        const std::string text = page.text();
+        CHECK(text.size() < TargetPage::max_bytes + 2000);
+        const auto told = json::parse(text).as_object();
+        for (const auto& row : told.at("rows").as_array()) {
+            CHECK(row.at("labels").as_object().size() == 12);
+            CHECK(row.at("labels_total") == 38);
+            CHECK(row.at("cut") == true);
+            CHECK(row.at("labels").at("l0").as_string() == std::string(199, '"'));
+        }
+        rows += told.at("rows").as_array().size();
+        if (told.at("next").is_null()) break;
+        request.after = bridge::read_cursor(told.at("next").as_string());
+    }
+    CHECK(rows == 300);
+}
+
+TEST_CASE("TargetPage: what collectors do not have is unowned") {
+    TableJob job({TableJob::rule(k8s_sd::RelabelAction::drop, "__meta_x", "1")});
+    job.put_pod("a", "a", {{"__meta_kubernetes_pod_node_name", "n1"}});
+    job.put_pod("b", "b", {{"__meta_kubernetes_pod_node_name", "n2"}});
+    job.put_pod("c", "c", {{"__meta_x", "1"}});
+    const bridge::Collectors::Options per_node{.allocation = bridge::Allocation::per_node};
+    const auto collectors = std::make_shared<const bridge::Collectors>(
+        std::vector<bridge::Collector>{{"c-0", "n1"}}, per_node);
+    PageRequest request{.facets = true};
+    request.filter.collectors = std::make_shared<const bridge::AllocationView>(
+        std::vector<bridge::CollectorsPtr>{collectors}, std::set<std::string, std::less<>>());
+    request.filter.of(Facet::state) = {"unowned"};
+    const auto page = page_of(job, request);
+    CHECK(page.at("total") == 1);
+    CHECK(page.at("rows").at(0).at("address") == "b");
+    CHECK(page.at("facets").at("state").as_array().size() == 3);
+}
+
+TEST_CASE("cut: ends before a character, not in it") {
+    CHECK(bridge::cut("abc", 3) == "abc");
+    CHECK(bridge::cut("abcd", 3) == "abc");
+    CHECK(bridge::cut("a\u00e9b", 2) == "a");
+    CHECK(bridge::cut("a\U0001f600b", 4) == "a");
+    CHECK(bridge::cut("\x80\x80\x80\x80\x80\x80", 5) == "\x80\x80\x80\x80\x80");
 }
 
 TEST_CASE("TargetPage: a facet has its twenty largest values") {
@@ -114,7 +200,7 @@ TEST_CASE("TargetPage: of several jobs the pages go on where the last one ended"
     for (int pages = 0; pages < 10; ++pages) {
         TargetPage page(request);
         for (const std::string name : {"a", "b", "c"}) {
-            while (page.read(name, job.table, 2)) {
+            while (page.read(name, job.table, rows_at_most(2))) {
             }
         }
         const auto shown = json::parse(page.text()).as_object();
@@ -131,8 +217,11 @@ TEST_CASE("TargetPage: of several jobs the pages go on where the last one ended"
 TEST_CASE("TargetPage: groups that are missing are told") {
     TargetPage page(PageRequest{});
     CHECK(page.text().find("building") == std::string::npos);
+    CHECK(json::parse(page.text()).at("complete") == true);
+    CHECK(json::parse(page.text(false)).at("complete") == false);
     page.missing(3);
     CHECK(json::parse(page.text()).at("building") == 3);
+    CHECK(json::parse(page.text()).at("complete") == false);
 }
 
 TEST_CASE("TargetCursor: any bytes come back as they were; others are refused") {

@@ -79,6 +79,36 @@ TEST_CASE("TargetQuery: words are found anywhere, in any case; all terms must ho
     CHECK(matches_of(query_job(), "n1") == Names{"a:80"});
 }
 
+TEST_CASE("TargetQuery: words are found in discovered labels of active targets, too") {
+    TableJob job;
+    job.put_pod("web-1", "a:80", {{"__meta_kubernetes_pod_annotation_owner", "Team Orange"}});
+    CHECK(job.state("a:80") == bridge::TargetState::active);
+    CHECK(matches_of(job, "orange") == Names{"a:80"});
+    CHECK(matches_of(job, "/Team O/") == Names{"a:80"});
+    CHECK(matches_of(job, "purple").empty());
+}
+
+TEST_CASE("TargetQuery: a word that repeats itself is found") {
+    TableJob job;
+    job.put_pod("p", "a:80", {{"l", "xaabaabaaab"}});
+    for (const std::string word : {"aabaaab", "abaab", "AAB", "aaab", "xaab", "b", "xaabaabaaab"}) {
+        CHECK(matches_of(job, word) == Names{"a:80"});
+    }
+    for (const std::string word : {"aabaabb", "aaaa", "xab", "xaabaabaaabx"}) {
+        CHECK(matches_of(job, word).empty());
+    }
+}
+
+TEST_CASE("TargetQuery: a long word in a long text takes no long time") {
+    TableJob job;
+    job.put_pod("p", "a:80", {{"l", std::string(std::size_t{256} << 10, 'x')}});
+    const TargetQuery query(std::string(TargetQuery::max_word_bytes - 1, 'x') + 'b');
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i) CHECK_FALSE(query.matches(*job.row("a:80"), job.table));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+    CHECK(mistake_in("a " + std::string(TargetQuery::max_word_bytes + 1, 'x')) == 2);
+}
+
 TEST_CASE("TargetQuery: expressions in slashes are found anywhere") {
     CHECK(matches_of(query_job(), "/web-[12]$/") == Names{"a:80", "b:80"});
     CHECK(matches_of(query_job(), R"(/pod\/shop\/db/)") == Names{"c:80"});

@@ -116,6 +116,28 @@ TEST_CASE("TargetTable: made in slices, with changes in between, it is the same 
     CHECK(sliced.counts().by_state == fresh.counts().by_state);
 }
 
+TEST_CASE("TargetTable: a large group is read in slices, also when it changes meanwhile") {
+    TableJob job;
+    std::vector<LabelMap> targets;
+    for (int i = 0; i < 5000; ++i) targets.push_back({{"__address__", std::to_string(i)}});
+    TargetTable sliced(job.builder, {{1, job.group("s", targets)}});
+    CHECK_FALSE(sliced.advance(100));
+    CHECK(sliced.rows().size() == 100);
+    CHECK(sliced.unread_groups() == 1);
+    targets.pop_back();
+    sliced.put(1, job.group("s", targets));
+    CHECK(sliced.rows().empty());
+    CHECK_FALSE(sliced.advance(4998));
+    CHECK(sliced.advance(1));
+    CHECK(sliced.rows().size() == 4999);
+    sliced.put(1, job.group("s", targets));
+    CHECK_FALSE(sliced.advance(100));
+    sliced.remove(1, "s");
+    CHECK(sliced.complete());
+    CHECK(sliced.rows().empty());
+    CHECK(sliced.counts().of(TargetState::active) == 0);
+}
+
 TEST_CASE("TargetTable: after any changes it says what a new one says") {
     TableJob job({TableJob::rule(RelabelAction::drop, "__meta_v", "[0-3]"),
                   TableJob::copy("__meta_to", "__address__")});

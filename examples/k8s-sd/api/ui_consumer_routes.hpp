@@ -1,0 +1,15 @@
+#pragma once
+
+#include "collectors/allocator.hpp"
+#include "jobs/consumers.hpp"
+#include "jobs/gate.hpp"
+#include "jobs/served_jobs.hpp"
+#include "support/http_routes.hpp"
+
+namespace bridge {
+
+/// Who reads the lists, and whether they have what there is: /api/ui/consumers.
+void add_consumer_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
+                         Consumers& consumers, const Gate& gate);
+
+}  // namespace bridge
