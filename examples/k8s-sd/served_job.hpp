@@ -1,12 +1,13 @@
 #pragma once
 
 #include "job_targets.hpp"
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/warm_start.hpp"
 #include "list_request.hpp"
 #include "waiting_readers.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -29,6 +30,7 @@ struct ServeOptions {
     std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
     std::size_t watch_readers = 1'000;                              ///< of streams, in all
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
+    std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< of those who wait
 };
 
 /// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
@@ -75,10 +77,10 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     const std::function<std::string()> why_incomplete_;
     JobTargets targets_;
     WaitingReaders readers_;
-    boost::asio::steady_timer timer_;
+    const std::unique_ptr<k8s_sd::Timer> timer_;
     std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
     std::optional<std::string> stopped_;              ///< why
-    std::chrono::steady_clock::time_point swept_{};
+    k8s_sd::TimePoint swept_{};
     // For other threads.
     std::atomic<bool> complete_ = false;
     std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;

@@ -92,8 +92,7 @@ void WatchStream::tell_end(const std::string& reason) {
 /// \param text  is between `json` and `rest`; its line breaks are left out
 void WatchStream::begin(std::string_view type, std::string json, SharedText text,
                         std::string rest) {
-    event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n",
-              std::chrono::steady_clock::now()};
+    event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n", now()};
     const bool first = !std::exchange(begun_, true);
     if (watch_.format == EventFormat::ndjson) return;
     std::string head;
@@ -107,7 +106,7 @@ void WatchStream::begin(std::string_view type, std::string json, SharedText text
 /// The next piece of the event; null: there is none left.
 HttpServer::Text WatchStream::piece() {
     if (event_.after.empty()) return nullptr;
-    if (std::chrono::steady_clock::now() - event_.begun > longest_event) {
+    if (now() - event_.begun > longest_event) {
         event_ = {};
         end_ = true;
         return nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bridge_metrics.hpp"
+#include "k8s_sd/time.hpp"
 #include "list_request.hpp"
 #include "list_versions.hpp"
 #include "served_job.hpp"
@@ -53,10 +54,11 @@ class WatchStream final : public support::HttpServer::Stream,
         SharedText text;
         std::size_t taken = 0;  ///< of the text
         std::string after;
-        std::chrono::steady_clock::time_point begun;
+        k8s_sd::TimePoint begun;
     };
 
     ListRequest request() const;
+    k8s_sd::TimePoint now() const { return watch_.job->options().clock->now(); }
     void on_answer(const ListAnswer&);
     void tell_list(const ListBodyPtr&);
     void tell_heartbeat(const ListAnswer&);
