@@ -75,8 +75,10 @@ Program::Program(asio::io_context& io, Options options)
           possible(options_.http), guard_.tls())) {
     find_cluster();
     if (!options_.write_folder.empty()) {
-        files_.emplace(options_.write_folder, options_.write_form.value_or(ListForm::relabelled),
-                       complain, metrics_.files);
+        file_worker_.emplace(1);
+        files_.emplace(file_worker_->get_executor(), options_.serve.clock, options_.write_folder,
+                       options_.write_form.value_or(ListForm::relabelled), complain,
+                       metrics_.files);
     }
     // What is wrong from the start is not to be waited for.
     if (!options_.config_file.empty()) {

@@ -15,6 +15,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -55,6 +56,7 @@ class Program {
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
     Allocator allocator_;
+    std::optional<boost::asio::thread_pool> file_worker_;  ///< may be blocked by the disk
     std::optional<ListFiles> files_;
     std::shared_ptr<support::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;

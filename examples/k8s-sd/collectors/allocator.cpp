@@ -11,8 +11,6 @@ namespace bridge {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Several pods that come at once are one change.
 constexpr auto least_pause = std::chrono::seconds(1);
 
@@ -47,8 +45,8 @@ Allocator::Allocator(const boost::asio::any_io_executor& strand, AllocatorOption
       strand_(strand),
       history_(options_.allocation, options_.handover),
       pods_(options_.grace),
-      timer_(strand) {
-    if (options_.collectors > 0) history_.set(fixed_members(options_), {}, Clock::now());
+      timer_(options_.clock->make_timer(strand)) {
+    if (options_.collectors > 0) history_.set(fixed_members(options_), {}, options_.clock->now());
 }
 
 void Allocator::start(const k8s_sd::DiscoveryConfig& server) {
@@ -59,7 +57,7 @@ void Allocator::start(const k8s_sd::DiscoveryConfig& server) {
 }
 
 void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
-    const auto now = Clock::now();
+    const auto now = options_.clock->now();
     for (const auto& pod : diff.removed) pods_.remove(*pod);
     for (const auto& pod : diff.added) pods_.set(*pod, now);
     for (const auto& [before, after] : diff.changed) pods_.set(*after, now);
@@ -68,22 +66,19 @@ void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
 
 /// Now, and when the time of a pod or a handover is over.
 void Allocator::update() {
-    const auto now = Clock::now();
+    const auto now = options_.clock->now();
     history_.set(pods_.members(now), pods_.idle(now), now);
     history_.advance(now);
     auto next = history_.next_end();
     if (const auto change = pods_.next_change(now))
         next = std::min(next.value_or(*change), *change);
     if (!next) return;
-    timer_.expires_at(*next);
-    timer_.async_wait([this](boost::system::error_code ec) {
-        if (!ec) update();
-    });
+    timer_->expires_at(*next, [this] { update(); });
 }
 
 void Allocator::stop() {
     if (watcher_) watcher_->cancel();
-    timer_.cancel();
+    timer_->cancel();
 }
 
 std::string Allocator::trouble() const {

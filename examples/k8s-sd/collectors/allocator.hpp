@@ -3,14 +3,16 @@
 #include "collectors/allocation_history.hpp"
 #include "collectors/collector_pods.hpp"
 #include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/clock.hpp"
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/watcher.hpp"
 #include "lists/list_body.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +26,9 @@ struct AllocatorOptions {
     std::string selector{};             ///< of the pods that they are
     std::string ns{};                   ///< of these pods; empty: that of the program's own pod
     Collectors::Options allocation{};
-    std::chrono::nanoseconds grace = std::chrono::seconds(30);  ///< see CollectorPods
-    std::chrono::nanoseconds handover{};                        ///< see AllocationHistory
+    std::chrono::nanoseconds grace = std::chrono::seconds(30);      ///< see CollectorPods
+    std::chrono::nanoseconds handover{};                            ///< see AllocationHistory
+    std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< of these two
     bool show_secrets = false;  ///< to everybody, not only to those with a verified certificate
 
     bool enabled() const noexcept { return collectors > 0 || !selector.empty(); }
@@ -65,7 +68,7 @@ class Allocator {
     AllocationHistory history_;
     CollectorPods pods_;
     std::optional<k8s_sd::Watcher<k8s_sd::api::Pod>> watcher_;
-    boost::asio::steady_timer timer_;
+    const std::unique_ptr<k8s_sd::Timer> timer_;
     ListBodyPtr masked_;
     ListBodyPtr unmasked_;
 };

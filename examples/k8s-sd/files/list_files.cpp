@@ -1,8 +1,8 @@
 #include "files/list_files.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
+#include "files/target_folder.hpp"
+
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -22,28 +22,52 @@ constexpr std::chrono::seconds limit_pause{5};
 
 }  // namespace
 
-/// Writes a job's file, again and again. All but its constructor is for the thread of the files.
+/// Where files are, and who works on them. It is there as long as the worker has to do with it.
+struct ListFiles::Place {
+    void remove_all_but(const std::set<std::string>& files) const {
+        for (const std::string& file : folder.written()) {
+            if (files.contains(file)) continue;
+            try {
+                folder.remove(file);
+            } catch (const std::system_error& e) {
+                ++metrics.errors;
+                complain(e.what());
+            }
+        }
+    }
+
+    const asio::any_io_executor worker;
+    const std::shared_ptr<k8s_sd::Clock> clock;
+    const TargetFolder folder;
+    const ListForm form;
+    const TargetFile::Complain complain;
+    FileMetrics& metrics;
+};
+
+/// Writes a job's file, again and again. All but its constructor is for the worker.
 class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
  public:
-    Writer(std::shared_ptr<ServedJob> job, const ListFiles& files, const std::string& name,
-           const asio::any_io_executor& executor)
+    Writer(std::shared_ptr<ServedJob> job, std::shared_ptr<const Place> place,
+           std::string_view name)
         : job_(std::move(job)),
-          form_(files.form_),
-          file_(files.folder_, file_name_of(name), files.complain_, files.metrics_),
-          timer_(executor) {}
+          place_(std::move(place)),
+          file_(place_->folder, file_name_of(name), place_->complain, place_->metrics),
+          timer_(place_->clock->make_timer(place_->worker)) {}
 
     const std::shared_ptr<ServedJob>& job() const { return job_; }
 
     void ask() {
-        if (stopped_) return;
-        job_->get({form_, {}, longest_wait, known_, longest_wait}, [self = shared_from_this()](
-                                                                       const ListAnswer& answer) {
-            asio::post(self->timer_.get_executor(), [self, answer] { self->on_answer(answer); });
-        });
+        // The job may live longer than the worker.
+        job_->get({place_->form, {}, longest_wait, known_, longest_wait},
+                  [weak = weak_from_this(), worker = place_->worker](const ListAnswer& answer) {
+                      asio::post(worker, [weak, answer] {
+                          if (const auto self = weak.lock()) self->on_answer(answer);
+                      });
+                  });
     }
     void stop() {
         stopped_ = true;
-        timer_.cancel();
+        timer_->cancel();
     }
 
  private:
@@ -58,29 +82,27 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
         ask();
     }
     void ask_after(std::chrono::milliseconds pause) {
-        timer_.expires_after(pause);
-        timer_.async_wait([self = shared_from_this()](boost::system::error_code ec) {
-            if (!ec) self->ask();
-        });
+        timer_->expires_at(place_->clock->now() + pause, [this] { ask(); });
     }
 
     const std::shared_ptr<ServedJob> job_;
-    const ListForm form_;
+    const std::shared_ptr<const Place> place_;
     TargetFile file_;
-    asio::steady_timer timer_;
+    const std::unique_ptr<k8s_sd::Timer> timer_;
     std::string known_;
     bool stopped_ = false;
 };
 
-ListFiles::ListFiles(const std::string& folder, ListForm form, TargetFile::Complain complain,
+ListFiles::ListFiles(asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
+                     const std::string& folder, ListForm form, TargetFile::Complain complain,
                      FileMetrics& metrics)
-    : folder_(folder), form_(form), complain_(std::move(complain)), metrics_(metrics) {}
+    : place_(new Place{std::move(worker), std::move(clock), TargetFolder(folder), form,
+                       std::move(complain), metrics}) {}
 
 ListFiles::~ListFiles() {
-    for (const auto& [job, writer] : writers_) {
-        asio::post(thread_, [stopped = writer] { stopped->stop(); });
+    for (auto& [job, writer] : writers_) {
+        asio::post(place_->worker, [stopped = std::move(writer)] { stopped->stop(); });
     }
-    thread_.join();
 }
 
 void ListFiles::follow(const ServedJobs& jobs) {
@@ -94,29 +116,18 @@ void ListFiles::follow(const ServedJobs& jobs) {
             writer.swap(old->second);
             continue;
         }
-        writer = std::make_shared<Writer>(jobs.find(name), *this, std::string(name),
-                                          thread_.get_executor());
-        asio::post(thread_, [writer] { writer->ask(); });
+        writer = std::make_shared<Writer>(jobs.find(name), place_, name);
+        asio::post(place_->worker, [writer] { writer->ask(); });
     }
     writers_.swap(writers);
-    asio::post(thread_, [this, old = std::move(writers), files = std::move(files)] {
-        for (const auto& [job, writer] : old) {
-            if (writer) writer->stop();
-        }
-        remove_all_but(files);
-    });
-}
-
-void ListFiles::remove_all_but(const std::set<std::string>& files) const {
-    for (const std::string& file : folder_.written()) {
-        if (files.contains(file)) continue;
-        try {
-            folder_.remove(file);
-        } catch (const std::system_error& e) {
-            ++metrics_.errors;
-            complain_(e.what());
-        }
-    }
+    asio::post(place_->worker,
+               [place = place_, old = std::move(writers), files = std::move(files)]() mutable {
+                   for (const auto& [job, writer] : old) {
+                       if (writer) writer->stop();
+                   }
+                   old.clear();
+                   place->remove_all_but(files);
+               });
 }
 
 }  // namespace bridge

@@ -3,24 +3,29 @@
 #include "files/target_file.hpp"
 #include "files/target_folder.hpp"
 #include "jobs/served_jobs.hpp"
+#include "k8s_sd/clock.hpp"
 
-#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 namespace bridge {
 
 /// The list of each job in a file of a folder, as file_sd_configs take it: written when it changes,
 /// removed when the job leaves the configuration, left alone as long as the job is not complete.
-/// For one strand; the files are written in a thread of their own.
+/// For one strand.
 class ListFiles {
  public:
-    /// \param complain  is called in that thread
-    /// \param metrics   outlives it \throws support::Unusable
-    ListFiles(const std::string& folder, ListForm form, TargetFile::Complain complain,
+    /// \param worker    works on the files, one thing at a time, which may block
+    /// \param clock     of the pauses between two writes
+    /// \param complain  is called by the worker
+    /// \param metrics   outlives all that the worker does \throws support::Unusable
+    ListFiles(boost::asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
+              const std::string& folder, ListForm form, TargetFile::Complain complain,
               FileMetrics& metrics);
+    /// No file is written any more, but for one that is being written.
     ~ListFiles();
     ListFiles(const ListFiles&) = delete;
     ListFiles& operator=(const ListFiles&) = delete;
@@ -29,16 +34,11 @@ class ListFiles {
     void follow(const ServedJobs&);
 
  private:
+    struct Place;
     class Writer;
 
-    void remove_all_but(const std::set<std::string>& files) const;
-
-    TargetFolder folder_;
-    const ListForm form_;
-    const TargetFile::Complain complain_;
-    FileMetrics& metrics_;
+    const std::shared_ptr<const Place> place_;
     std::map<std::string, std::shared_ptr<Writer>, std::less<>> writers_;  ///< by job
-    boost::asio::thread_pool thread_{1};
 };
 
 }  // namespace bridge

@@ -8,7 +8,6 @@
 namespace bridge {
 
 namespace asio = boost::asio;
-using Clock = std::chrono::steady_clock;
 
 ServedJob::ServedJob(const asio::any_io_executor& executor, k8s_sd::ScrapeConfig config,
                      const ServeOptions& options, std::function<std::string()> why_incomplete,
@@ -19,7 +18,8 @@ ServedJob::ServedJob(const asio::any_io_executor& executor, k8s_sd::ScrapeConfig
       targets_(std::move(config), options.lists, metrics, history),
       readers_(options.held_requests,
                std::chrono::duration_cast<WaitingReaders::Duration>(options.pace)),
-      timer_(strand_) {}
+      timer_(options.clock->make_timer(strand_)),
+      swept_(options.clock->now()) {}
 
 template <class Action>
 void ServedJob::post(Action action) {
@@ -62,21 +62,21 @@ void ServedJob::on_change() {
 
 /// Now and then: what nobody asks for is not to be kept, nor to follow every change.
 void ServedJob::forget_unused() {
-    const auto now = Clock::now();
+    const auto now = options_.clock->now();
     if (now < next_sweep()) return;
     swept_ = now;
     targets_.forget_unused(now);
 }
 
-ServedJob::TimePoint ServedJob::next_sweep() const {
-    return swept_ + std::chrono::duration_cast<Clock::duration>(options_.sweep);
+k8s_sd::TimePoint ServedJob::next_sweep() const {
+    return swept_ + std::chrono::duration_cast<k8s_sd::TimePoint::duration>(options_.sweep);
 }
 
 void ServedJob::get(ListRequest request, OnList on_list) {
     asio::post(strand_, [self = shared_from_this(), request = std::move(request),
                          on_list = std::move(on_list)]() mutable {
         if (self->stopped_) return on_list({{}, *self->stopped_, Refusal::ended});
-        self->readers_.add(std::move(request), std::move(on_list), Clock::now(),
+        self->readers_.add(std::move(request), std::move(on_list), self->options_.clock->now(),
                            [&](const ListRequest& asked) { return self->look(asked); });
         self->answer_waiting();
     });
@@ -96,7 +96,7 @@ ListAnswer ServedJob::look(const ListRequest& request) {
         return {{}, why_incomplete_(), Refusal::incomplete};
     }
     try {
-        auto body = targets_.body(request.form, request.selection, Clock::now());
+        auto body = targets_.body(request.form, request.selection, options_.clock->now());
         if (stopped_) return {std::move(body), *stopped_, Refusal::ended};
         return {std::move(body)};
     } catch (const LimitReached& e) {
@@ -105,7 +105,8 @@ ListAnswer ServedJob::look(const ListRequest& request) {
 }
 
 void ServedJob::answer_waiting() {
-    readers_.work(Clock::now(), [this](const ListRequest& request) { return look(request); });
+    readers_.work(options_.clock->now(),
+                  [this](const ListRequest& request) { return look(request); });
     held_count_ = readers_.size();
     wake_later();
 }
@@ -115,11 +116,9 @@ void ServedJob::wake_later() {
     if (targets_.keeps_something()) due = std::min(due.value_or(next_sweep()), next_sweep());
     if (due == wakes_) return;
     wakes_ = due;
-    timer_.cancel();
+    timer_->cancel();
     if (!due) return;
-    timer_.expires_at(*due);
-    timer_.async_wait([self = shared_from_this()](boost::system::error_code ec) {
-        if (ec || self->stopped_) return;
+    timer_->expires_at(*due, [self = shared_from_this()] {
         self->wakes_.reset();
         self->forget_unused();
         self->answer_waiting();
@@ -129,7 +128,7 @@ void ServedJob::wake_later() {
 void ServedJob::stop(std::string reason) {
     post([reason = std::move(reason)](ServedJob& job) mutable {
         job.stopped_ = std::move(reason);
-        job.timer_.cancel();
+        job.timer_->cancel();
         job.readers_.end([&](const ListRequest& request) { return job.look(request); });
         job.held_count_ = 0;
     });

@@ -2,11 +2,12 @@
 
 #include "jobs/job_targets.hpp"
 #include "jobs/waiting_readers.hpp"
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/warm_start.hpp"
 #include "lists/list_request.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -31,6 +32,7 @@ struct ServeOptions {
     std::chrono::nanoseconds sweep = std::chrono::minutes(1);
     std::size_t watch_readers = 1'000;                              ///< of streams, in all
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
+    std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< of those who wait
 };
 
 /// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
@@ -64,13 +66,11 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     const ServeOptions& options() const noexcept { return options_; }
 
  private:
-    using TimePoint = std::chrono::steady_clock::time_point;
-
     template <class Action>
     void post(Action);
     void on_change();
     void forget_unused();
-    TimePoint next_sweep() const;
+    k8s_sd::TimePoint next_sweep() const;
     ListAnswer look(const ListRequest&);
     void answer_waiting();
     void wake_later();
@@ -80,10 +80,10 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     const std::function<std::string()> why_incomplete_;
     JobTargets targets_;
     WaitingReaders readers_;
-    boost::asio::steady_timer timer_;
+    const std::unique_ptr<k8s_sd::Timer> timer_;
     std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
     std::optional<std::string> stopped_;              ///< why
-    TimePoint swept_ = std::chrono::steady_clock::now();
+    k8s_sd::TimePoint swept_;
     // For other threads.
     std::atomic<bool> complete_ = false;
     std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;

@@ -2,6 +2,7 @@
 
 #include <boost/asio/detached.hpp>
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -78,6 +79,7 @@ void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
         entry.job = std::make_shared<ServedJob>(
             workers_, job.scrape, options_, [this, name] { return why_incomplete(name); },
             metrics_.lists, &history_);
+        entry.since = options_.clock->now();
     }
     entry.usable = usable;
     entry.config = std::make_shared<k8s_sd::ScrapeJob>(job);
@@ -163,7 +165,7 @@ std::map<std::string, JobMetrics> ServedJobs::metrics() const {
     std::map<std::string, JobMetrics> result;
     for (const auto& [name, entry] : jobs_) {
         const bool complete = entry.job->complete();
-        const std::chrono::duration<double> waits = std::chrono::steady_clock::now() - entry.since;
+        const std::chrono::duration<double> waits = options_.clock->now() - entry.since;
         result[name] = {entry.job->counts(), entry.job->held(), complete,
                         complete ? 0 : waits.count()};
     }

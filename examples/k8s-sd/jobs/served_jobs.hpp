@@ -4,10 +4,10 @@
 #include "jobs/served_job.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/time.hpp"
 #include "table/change_history.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -55,7 +55,7 @@ class ServedJobs {
         std::shared_ptr<ServedJob> job;
         bool usable = false;  ///< each of its configurations is
         std::shared_ptr<const k8s_sd::ScrapeJob> config{};
-        std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+        k8s_sd::TimePoint since{};
     };
 
     void apply(const k8s_sd::ScrapeJob&, bool usable);

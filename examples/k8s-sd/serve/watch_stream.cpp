@@ -93,7 +93,7 @@ void WatchStream::tell_end(const std::string& reason) {
 void WatchStream::begin(std::string_view type, std::string json, SharedText text,
                         std::string rest) {
     event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n",
-              std::chrono::steady_clock::now()};
+              now()};
     ListPoll poll = watch_.poll;
     poll.status = 200;
     if (event_.text) poll.tag = sent_->tag();
@@ -112,7 +112,7 @@ void WatchStream::begin(std::string_view type, std::string json, SharedText text
 /// The next piece of the event; null: there is none left.
 HttpServer::Text WatchStream::piece() {
     if (event_.after.empty()) return nullptr;
-    if (std::chrono::steady_clock::now() - event_.begun > longest_event) {
+    if (now() - event_.begun > longest_event) {
         event_ = {};
         end_ = true;
         return nullptr;

@@ -4,6 +4,7 @@
 #include "jobs/served_job.hpp"
 #include "lists/list_request.hpp"
 #include "lists/list_versions.hpp"
+#include "k8s_sd/time.hpp"
 #include "support/http_server.hpp"
 
 #include <chrono>
@@ -54,10 +55,11 @@ class WatchStream final : public support::HttpServer::Stream,
         SharedText text;
         std::size_t taken = 0;  ///< of the text
         std::string after;
-        std::chrono::steady_clock::time_point begun;
+        k8s_sd::TimePoint begun;
     };
 
     ListRequest request() const;
+    k8s_sd::TimePoint now() const { return watch_.job->options().clock->now(); }
     void on_answer(const ListAnswer&);
     void tell_list(const ListBodyPtr&);
     void tell_heartbeat(const ListAnswer&);
