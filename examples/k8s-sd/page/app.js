@@ -64,11 +64,13 @@ function whole(text, most) {
 const isWeb = (url) => /^https?:\/\//i.test(url ?? "");
 /** A link to an address of the web, or its text. */
 const webLink = (url) => (isWeb(url)
-  ? el("a", { class: "foreign", href: url, rel: "noreferrer noopener", target: "_blank" }, cut(url, 300), " ↗")
+  ? el("a", { class: "foreign", href: url, rel: "noreferrer noopener", target: "_blank" },
+    cut(url, 300), " ↗")
   : inline(url, 300));
 
 const number = (count) => Number(count ?? 0).toLocaleString("en");
-const plural = (count, one, many = one + "s") => `${number(count)} ${Number(count) === 1 ? one : many}`;
+const plural = (count, one, many = one + "s") =>
+  `${number(count)} ${Number(count) === 1 ? one : many}`;
 
 let ahead = 0;  // ms that the server's clock is before ours
 const now = () => Date.now() + ahead;
@@ -83,8 +85,10 @@ function span(ms) {
 const ago = (time) => (time === null || time === undefined ? "never" : `${span(now() - time)} ago`);
 const iso = (time) => (time ? new Date(time).toISOString() : null);
 const clock = (time) => new Date(time).toLocaleTimeString("en-GB");
-const dateAndClock = (time) => `${new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ` +
-  `${clock(time)}.${String(Math.floor(time % 1000)).padStart(3, "0")}`;
+const day = (time) =>
+  new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const dateAndClock = (time) =>
+  `${day(time)} ${clock(time)}.${String(Math.floor(time % 1000)).padStart(3, "0")}`;
 
 function notice(text) {
   byId("notice").hidden = !text;
@@ -93,7 +97,8 @@ function notice(text) {
 function say(text) { byId("said").textContent = visible(text); }
 
 const th = (titles) => el("thead", {}, el("tr", {}, titles.filter(Boolean).map((title) =>
-  el("th", { scope: "col", class: title.startsWith("#") ? "number" : null }, title.replace("#", "")))));
+  el("th", { scope: "col", class: title.startsWith("#") ? "number" : null },
+    title.replace("#", "")))));
 
 async function toClipboard(text) {
   try {
@@ -142,7 +147,9 @@ function patch(old, wanted) {
   // What was made of the same data is left alone, with what somebody has opened in it.
   if (wanted.madeOf !== undefined && wanted.madeOf === old.madeOf) return;
   old.madeOf = wanted.madeOf;
-  for (const { name } of [...old.attributes]) if (!wanted.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name } of [...old.attributes]) {
+    if (!wanted.hasAttribute(name)) old.removeAttribute(name);
+  }
   for (const { name, value } of wanted.attributes) {
     if (old.getAttribute(name) === value) continue;
     if (name === "style") old.style.cssText = value;  // the policy forbids the attribute
@@ -151,7 +158,8 @@ function patch(old, wanted) {
   for (const name of listeners) old[name] = wanted[name];
   patchChildren(old, [...wanted.childNodes]);
   // What somebody types is theirs.
-  if ("value" in old && old !== document.activeElement && old.value !== wanted.value) old.value = wanted.value;
+  if ("value" in old && old !== document.activeElement
+    && old.value !== wanted.value) old.value = wanted.value;
   if ("checked" in old) old.checked = wanted.checked;
 }
 
@@ -196,7 +204,10 @@ function keepingFocus(drawIt) {
   if (before.isConnected) return before.focus({ preventScroll: true });
   if (document.querySelector(".drawer")?.contains(document.activeElement)) return;
   const rows = rowsHere();
-  if (row && rows.length) return focusRow(rowOf(row.dataset.key) ?? rows[Math.min(place, rows.length - 1)]);
+  if (row && rows.length) {
+    focusRow(rowOf(row.dataset.key) ?? rows[Math.min(place, rows.length - 1)]);
+    return;
+  }
   byId("main").focus({ preventScroll: true });
 }
 
@@ -207,7 +218,8 @@ function draw(...children) {
   keepingFocus(() => {
     if (main.dataset.view !== view.name) main.replaceChildren();
     main.dataset.view = view.name;
-    patchChildren(main, [el("h2", { class: "hidden-text" }, view.title), ...given(children)].map((child) =>
+    patchChildren(main, [el("h2", { class: "hidden-text" }, view.title),
+      ...given(children)].map((child) =>
       (typeof child === "string" ? document.createTextNode(child) : child)));
     markOpenRow();
   });
@@ -257,13 +269,15 @@ function become(next, anew = false) {
 addEventListener("popstate", () => {
   const next = new URLSearchParams(location.search);
   // Also if it has the focus, which draw() leaves alone.
-  if (byId("query")) byId("query").value = next.get(viewNow().name === "find" ? "object" : "q") ?? "";
+  const shown = viewNow().name === "find" ? "object" : "q";
+  if (byId("query")) byId("query").value = next.get(shown) ?? "";
   become(next);
 });
 
 // ---------------------------------------------------------------- requests
 
-const query = (parameters) => new URLSearchParams(Object.entries(parameters).flatMap(([name, values]) =>
+const query = (parameters) => new URLSearchParams(
+  Object.entries(parameters).flatMap(([name, values]) =>
   [values].flat().filter((value) => value !== "" && value !== null && value !== undefined)
     .map((value) => [name, value]))).toString();
 
@@ -275,7 +289,7 @@ async function inWords(answer, text) {
     "does something before k8s-sd ask for a login? Load the page again";
 }
 
-/** The answer; an error that says it in words; or an AbortError, if nobody waits for it any more. */
+/** The answer, an error that says it in words, or an AbortError if nobody waits any more. */
 async function ask(path, parameters, signal, options = {}) {
   const text = query(parameters);
   let answer, body;
@@ -284,7 +298,8 @@ async function ask(path, parameters, signal, options = {}) {
     body = await answer.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw Object.assign(new Error(`${location.host} does not answer: ${error.message}`), { status: 0 });
+    throw Object.assign(new Error(`${location.host} does not answer: ${error.message}`),
+      { status: 0 });
   }
   signal.throwIfAborted();
   let said;
@@ -294,7 +309,8 @@ async function ask(path, parameters, signal, options = {}) {
     throw Object.assign(new Error(await inWords(answer, body)), { status: answer.status });
   }
   if (!answer.ok) {
-    throw Object.assign(new Error(said.error ?? `status ${answer.status}`), { status: answer.status, at: said.at });
+    throw Object.assign(new Error(said.error ?? `status ${answer.status}`),
+      { status: answer.status, at: said.at });
   }
   if (typeof said.now === "number") ahead = said.now - Date.now();
   return said;
@@ -383,8 +399,8 @@ function troubleOf(job) {
   const words = (bad?.message ?? "").split("\n")[0];
   if (!job.synced) return ["is not complete", words || "it waits for the first list"];
   if (bad) return [bad.state === "unusable" ? "cannot be used" : "is of before", words];
-  if (job.configs?.some((config) => config.unconfirmed)) return ["has targets of before a restart", ""];
-  return null;
+  const isUnconfirmed = job.configs?.some((config) => config.unconfirmed);
+  return isUnconfirmed ? ["has targets of before a restart", ""] : null;
 }
 
 let asOf = 0;
@@ -397,8 +413,8 @@ async function showStrip(signal) {
   const all = jobs.reduce((sum, job) => sum + job.discovered, 0);
   const text = bad.length === 0
     ? [el("strong", { class: "good" }, "● All is well"), el("span", {},
-      jobs.length ? `${plural(jobs.length, "job")} complete, ${number(active)} of ${plural(all, "target")} active`
-        : "there are no jobs")]
+      jobs.length ? `${plural(jobs.length, "job")} complete, ` +
+        `${number(active)} of ${plural(all, "target")} active` : "there are no jobs")]
     : [el("strong", { class: "bad" }, "▲ Job ", inline(bad[0][0], 60), ` ${bad[0][1][0]}`),
       bad[0][1][1] ? el("span", { class: "words foreign" }, cut(bad[0][1][1], 200)) : null,
       bad.length > 1 ? el("span", {}, `and ${plural(bad.length - 1, "other job")}`) : null,
@@ -408,13 +424,15 @@ async function showStrip(signal) {
 
 /** The view keeps what it has. */
 function showNoAnswer(error) {
-  fillStrip([el("strong", { class: "bad" }, "▲ No answer"), el("span", { class: "words foreign" }, cut(error.message, 200))],
+  fillStrip([el("strong", { class: "bad" }, "▲ No answer"),
+    el("span", { class: "words foreign" }, cut(error.message, 200))],
     asOf ? `what you see is of ${clock(asOf + ahead)}` : "");
 }
 
 function fillStrip(text, when) {
   byId("strip").hidden = false;
-  patchChildren(byId("strip"), [...given(text), el("span", { class: "soft where", "aria-live": "off" },
+  patchChildren(byId("strip"), [...given(text),
+    el("span", { class: "soft where", "aria-live": "off" },
     `k8s-sd ${version} at ${location.host}`, when ? ` · ${when}` : "")]);
 }
 
@@ -424,10 +442,12 @@ const stateNames = { active: "● active", dropped: "○ dropped", failed: "✕ 
   duplicate: "◐ duplicate", unowned: "△ unowned" };
 const stateOf = (name) => el("span", { class: `state ${name}` }, stateNames[name] ?? cut(name, 20));
 const hostOf = (url) => /^\w+:\/\/([^/?#]*)/.exec(url ?? "")?.[1] ?? "";
-const scrapedAt = (row) => row.relabelled_address || hostOf(row.url) || row.address || "(no address)";
+const scrapedAt = (row) => row.relabelled_address || hostOf(row.url) || row.address
+  || "(no address)";
 
 function jobSelect(value, change, all = "all jobs") {
-  const select = el("select", { "aria-label": "Job", change: (event) => change(event.target.value) },
+  const select = el("select", { "aria-label": "Job",
+    change: (event) => change(event.target.value) },
     all === null ? null : el("option", { value: "" }, all),
     jobs.slice(0, 1000).map((job) => el("option", { value: job.name }, cut(job.name, 100))));
   select.value = value;
@@ -435,7 +455,8 @@ function jobSelect(value, change, all = "all jobs") {
 }
 
 function shardsField(value, title = "Shards", name = "shards") {
-  return el("label", {}, `${title} `, el("input", { type: "number", min: "1", max: "4096", value, name,
+  return el("label", {}, `${title} `, el("input",
+    { type: "number", min: "1", max: "4096", value, name,
     placeholder: "–", change: (event) => go({ [name]: event.target.value }) }));
 }
 
@@ -459,14 +480,17 @@ function labelChips(row) {
   more > 0 ? el("span", { class: "soft" }, `+${number(more)}`) : null];
 }
 
-const plainClick = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+const plainClick = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey
+  && !event.shiftKey;
 const toTarget = (row) => "?" + query({ job_of: row.job, id: row.id });
 /** Opens the target beside the view; another one takes its place, also in the browser's history. */
 const openTarget = (parameters) => go({ ...noDrawer, ...parameters },
-  { replace: Boolean(get("id")), entry: { ...history.state, opened: !get("id") || history.state?.opened } });
+  { replace: Boolean(get("id")),
+    entry: { ...history.state, opened: !get("id") || history.state?.opened } });
 
 /** \param parameters  of the URL, that say which target */
-const targetLink = (parameters, text) => el("a", { class: "open mono foreign", href: "?" + query(parameters), click: (event) => {
+const targetLink = (parameters, text) => el("a",
+  { class: "open mono foreign", href: "?" + query(parameters), click: (event) => {
   if (!plainClick(event)) return;
   event.preventDefault();
   event.stopPropagation();
@@ -476,26 +500,34 @@ const targetLink = (parameters, text) => el("a", { class: "open mono foreign", h
 function targetRow(row, withJob, withLabels) {
   const columns = 3 + withJob + withLabels;
   const path = row.url && row.url !== `http://${scrapedAt(row)}/metrics` ? row.url : "";
-  const body = el("tbody", { class: "row", "data-key": `${row.job} ${row.id}`, "data-id": row.id, click: (event) => {
+  const body = el("tbody", { class: "row", "data-key": `${row.job} ${row.id}`, "data-id": row.id,
+    click: (event) => {
     // Who marks a text does not want to open it.
-    if (!event.target.closest("a") && !String(getSelection())) openTarget({ job_of: row.job, id: row.id });
+    if (event.target.closest("a") || String(getSelection())) return;
+    openTarget({ job_of: row.job, id: row.id });
   } }, el("tr", {},
     el("td", {}, stateOf(row.state)),
-    el("td", { class: "target" }, targetLink({ job_of: row.job, id: row.id }, cut(scrapedAt(row), 120)),
-      isWeb(row.url) ? el("a", { class: "web", href: row.url, rel: "noreferrer noopener", target: "_blank",
-        title: cut(row.url, 300), "aria-label": `Open ${cut(row.url, 120)} in a new tab` }, "↗") : null,
+    el("td", { class: "target" }, targetLink({ job_of: row.job, id: row.id },
+      cut(scrapedAt(row), 120)),
+      isWeb(row.url) ? el("a", { class: "web", href: row.url, rel: "noreferrer noopener",
+        target: "_blank",
+        title: cut(row.url, 300), "aria-label": `Open ${cut(row.url, 120)} in a new tab` }, "↗")
+          : null,
       path ? el("div", { class: "soft small" }, cut(path, 160)) : null),
     el("td", {}, cut(row.object, 120),
-      row.node && row.object !== `node/${row.node}` ? el("div", { class: "soft small" }, "on ", cut(row.node, 80)) : null),
+      row.node && row.object !== `node/${row.node}`
+        ? el("div", { class: "soft small" }, "on ", cut(row.node, 80)) : null),
     withJob ? el("td", { class: "job" }, cut(row.job, 80)) : null,
     withLabels ? el("td", { class: "chips" }, labelChips(row), ownersOf(row)) : null),
-  row.reason ? el("tr", { class: "reason" }, el("td", {}), el("td", { colspan: columns - 1 }, cut(row.reason, 240))) : null);
+  row.reason ? el("tr", { class: "reason" }, el("td", {}),
+    el("td", { colspan: columns - 1 }, cut(row.reason, 240))) : null);
   body.madeOf = JSON.stringify(row);
   return body;
 }
 
 function targetTable(rows, { withJob = true } = {}) {
-  const withLabels = rows.some((row) => labelsToShow(row).rest.length || labelsToShow(row).more || ownersOf(row).length);
+  const withLabels = rows.some((row) => labelsToShow(row).rest.length || labelsToShow(row).more
+    || ownersOf(row).length);
   return el("table", { class: "rows" },
     th(["State", "Target", "Object", withJob && "Job", withLabels && "Labels"]),
     rows.map((row) => targetRow(row, withJob, withLabels)));
@@ -504,7 +536,9 @@ function targetTable(rows, { withJob = true } = {}) {
 /** What each gives, a few at a time. */
 async function each(all, work) {
   const results = [];
-  for (let i = 0; i < all.length; i += 4) results.push(...await Promise.all(all.slice(i, i + 4).map(work)));
+  for (let i = 0; i < all.length; i += 4) {
+    results.push(...await Promise.all(all.slice(i, i + 4).map(work)));
+  }
   return results;
 }
 
@@ -514,8 +548,8 @@ const wholeTarget = (row) => ask("api/ui/target", { job: row.job, id: row.id }, 
 const wholeRows = (rows) => each(rows, async (row) => {
   const isCut = row.cut || (row.labels_total ?? 0) > Object.keys(row.labels ?? {}).length;
   if (!isCut || row.state !== "active") return row;
-  const { labels } = await wholeTarget(row);
-  return { ...row, labels: Object.fromEntries(Object.entries(labels).filter(([name]) => !name.startsWith("__"))) };
+  const labels = Object.entries((await wholeTarget(row)).labels);
+  return { ...row, labels: Object.fromEntries(labels.filter(([name]) => !name.startsWith("__"))) };
 });
 
 /** As /sd/{job}/targets has it: the address that is scraped, and what differs from the job. */
@@ -533,7 +567,8 @@ async function yamlOf(rows) {
   const active = rows.filter((row) => row.state === "active");
   if (active.length === 0) throw new Error("none of these targets is active");
   const groups = (await each(active, wholeTarget)).filter((answer) => answer.labels).map(listed);
-  return groups.map(({ address, labels }) => `- targets: [${JSON.stringify(address)}]\n  labels:\n` +
+  return groups.map(({ address, labels }) =>
+    `- targets: [${JSON.stringify(address)}]\n  labels:\n` +
     Object.entries(labels).map(([name, value]) =>
       `    ${JSON.stringify(name)}: ${JSON.stringify(value)}\n`).join("")).join("");
 }
@@ -541,13 +576,14 @@ async function yamlOf(rows) {
 // ---------------------------------------------------------------- view: targets
 
 const filters = ["state", "job", "namespace", "node", "reason"];
-const chosenOf = (name) => state.getAll(name).flatMap((value) => (name === "state" ? value.split(",") : [value]));
+const chosenOf = (name) => state.getAll(name).flatMap((value) =>
+  (name === "state" ? value.split(",") : [value]));
 const withFilter = (name, values) => go({
   [name]: name === "state" ? values.join(",") : values, after: null, ...noDrawer });
 
 /** A reason, with what tells it from those of other jobs. */
 function reasonText(one, rows, ofJobs) {
-  const seen = new Set(one.job ? [one.job] : rows.filter((row) => row.reason === one.value).map((row) => row.job));
+  const seen = new Set(rows.filter((row) => row.reason === one.value).map((row) => row.job));
   const job = ofJobs.length === 1 ? ofJobs[0].value : seen.size === 1 ? [...seen][0] : "";
   const [, rule, rest] = /^(rule \d+): (.*)$/s.exec(one.value) ?? [null, "", one.value];
   return [rule || job ? el("b", {}, [rule, cut(job, 60)].filter(Boolean).join(" of ")) : null,
@@ -557,14 +593,18 @@ function reasonText(one, rows, ofJobs) {
 function facet(name, title, answer) {
   const chosen = chosenOf(name);
   const all = [...(answer.facets?.[name] ?? [])];
-  for (const value of chosen) if (!all.some((one) => one.value === value)) all.push({ value, count: 0 });
+  for (const value of chosen) {
+    if (!all.some((one) => one.value === value)) all.push({ value, count: 0 });
+  }
   if (all.length === 0) return null;
-  return el("section", { class: name === "reason" ? "facet why" : "facet", "data-key": `facet ${name}` }, el("h3", {}, title),
+  return el("section", { class: name === "reason" ? "facet why" : "facet",
+    "data-key": `facet ${name}` }, el("h3", {}, title),
     all.map((one) => el("button", { "data-key": `${name}=${one.value}`,
       "aria-pressed": chosen.includes(one.value) ? "true" : "false", title: cut(one.value, 300),
       click: () => withFilter(name, chosen.includes(one.value)
         ? chosen.filter((value) => value !== one.value) : [...chosen, one.value]) },
-    el("span", {}, name === "reason" ? reasonText(one, answer.rows, answer.facets?.job ?? []) : cut(one.value, 100)),
+    el("span", {}, name === "reason" ? reasonText(one, answer.rows, answer.facets?.job ?? [])
+      : cut(one.value, 100)),
     el("span", { class: "number" }, number(one.count)))));
 }
 
@@ -573,7 +613,8 @@ function summary(answer, from) {
   const all = answer.total === 0 ? "No target" : plural(answer.total, "target");
   if (answer.building) return `${all} so far; ${plural(answer.building, "object")} still to read`;
   if (answer.total <= shown || shown === 0) return all;
-  return from === undefined ? `${shown} of ${all}` : `${number(from + 1)}–${number(from + shown)} of ${all}`;
+  return from === undefined ? `${shown} of ${all}`
+    : `${number(from + 1)}–${number(from + shown)} of ${all}`;
 }
 
 let typing = false;  // the text in the field is being written: one entry of the history
@@ -590,7 +631,8 @@ function search() {
 
 function queryField() {
   const input = el("input", { id: "query", type: "search", spellcheck: "false", autocomplete: "off",
-    "aria-label": "Search targets", placeholder: 'web-1   namespace="shop", pod=~"web-.*"   /regex/',
+    "aria-label": "Search targets",
+    placeholder: 'web-1   namespace="shop", pod=~"web-.*"   /regex/',
     focus: () => { typing = false; },
     input: search });
   input.value = get("q");
@@ -599,7 +641,8 @@ function queryField() {
 
 function noTarget() {
   const filtered = filters.some((name) => get(name)) || get("q");
-  return el("p", { class: "card empty" }, filtered ? "No target is like that. " : "There are no targets yet. ",
+  return el("p", { class: "card empty" }, filtered ? "No target is like that. "
+    : "There are no targets yet. ",
     el("a", { href: "?view=find" }, "Find"), " tells why one is missing, ",
     el("a", { href: "?view=health" }, "Health"), " whether all is read.");
 }
@@ -607,7 +650,8 @@ function noTarget() {
 function pager(answer, from) {
   if (!get("after") && !answer.next) return null;
   return el("div", { class: "bar" },
-    get("after") ? el("button", { click: () => go({ after: null, ...noDrawer }) }, "First page") : null,
+    get("after") ? el("button", { click: () => go({ after: null, ...noDrawer }) }, "First page")
+      : null,
     history.state?.paged ? el("button", { click: () => history.back() }, "Previous page") : null,
     answer.next ? el("button", { id: "next", click: () => {
       scrollTo(0, 0);
@@ -616,12 +660,14 @@ function pager(answer, from) {
     } }, "Next page") : null);
 }
 
+let hasRows = false;
 async function showTargets(signal) {
   const wanted = { q: get("q"), after: get("after"), limit: get("limit", "50"), facets: 1 };
   for (const name of filters) wanted[name] = name === "state" ? get(name) : state.getAll(name);
   const answer = await ask("api/ui/targets", wanted, signal);
   const from = get("after") ? history.state?.from : 0;
-  const titles = { state: "State", job: "Job", namespace: "Namespace", node: "Node", reason: "Why not" };
+  const titles = { state: "State", job: "Job", namespace: "Namespace", node: "Node",
+    reason: "Why not" };
   const { rows } = answer;
   const listOf = get("job") && state.getAll("job").length === 1
     ? el("a", { href: `sd/${encodeURIComponent(get("job"))}/targets` }, "List of the job") : null;
@@ -636,10 +682,12 @@ async function showTargets(signal) {
         el("span", { class: "grow" }), listOf,
         copyButton("Copy JSON", async () => JSON.stringify(await wholeRows(rows), null, 1)),
         copyButton("Copy YAML", () => yamlOf(rows)),
-        copyButton("Copy curl", () => `curl -s ${quoted(here("api/ui/targets?" + query(wanted)))}`)),
+        copyButton("Copy curl", () =>
+          `curl -s ${quoted(here("api/ui/targets?" + query(wanted)))}`)),
       rows.length ? targetTable(rows) : noTarget(),
       pager(answer, from))));
-  if (rows.length && performance.getEntriesByName("first rows").length === 0) performance.mark("first rows");
+  if (rows.length && !hasRows) performance.mark("first rows");
+  hasRows = hasRows || rows.length > 0;
   return answer.building ? whileBuilding : usually;
 }
 
@@ -659,7 +707,8 @@ function markOpenRow() {
 
 /** Opens, closes or leaves it, as the URL says. */
 async function showDrawer() {
-  const wanted = get("id") ? JSON.stringify([...drawerParameters, "shards"].map((name) => get(name))) : "";
+  const names = [...drawerParameters, "shards"];
+  const wanted = get("id") ? JSON.stringify(names.map((name) => get(name))) : "";
   if (wanted === drawerShows) return;
   const opened = drawerShows;
   drawerShows = wanted;
@@ -670,7 +719,8 @@ async function showDrawer() {
     const answer = await targetOfUrl(drawerTask.signal);
     putDrawer(answer ? describeTarget(answer) : describeGone());
   } catch (error) {
-    if (error.name !== "AbortError") putDrawer([el("h2", {}, "Target"), el("p", { class: "bad" }, cut(error.message, 400))]);
+    if (error.name === "AbortError") return;
+    putDrawer([el("h2", {}, "Target"), el("p", { class: "bad" }, cut(error.message, 400))]);
   }
 }
 
@@ -680,7 +730,8 @@ async function targetOfUrl(signal) {
   const answer = (wanted.shards ? await askIfKnown("api/ui/target", wanted, signal) : null) ??
     await askIfKnown("api/ui/target", { ...wanted, shards: "" }, signal);
   if (answer || !(get("object_of") || get("address_of"))) return answer;
-  return askIfKnown("api/ui/target", { ...wanted, shards: "", object: get("object_of"), address: get("address_of") }, signal);
+  return askIfKnown("api/ui/target", { ...wanted, shards: "", object: get("object_of"),
+    address: get("address_of") }, signal);
 }
 
 function closeDrawer() {
@@ -689,7 +740,8 @@ function closeDrawer() {
 }
 
 function removeDrawer([id, job]) {
-  const hadFocus = drawerNow()?.contains(document.activeElement) || document.activeElement === document.body;
+  const hadFocus = drawerNow()?.contains(document.activeElement)
+    || document.activeElement === document.body;
   drawerNow()?.remove();
   markOpenRow();
   if (!hadFocus) return;
@@ -700,7 +752,8 @@ function removeDrawer([id, job]) {
 
 function putDrawer(content) {
   const had = drawerNow();
-  const drawer = el("section", { class: "drawer", role: "dialog", "aria-modal": "false", "aria-label": "Target", tabindex: "-1" },
+  const drawer = el("section", { class: "drawer", role: "dialog", "aria-modal": "false",
+    "aria-label": "Target", tabindex: "-1" },
     el("button", { class: "close", click: closeDrawer }, "Close (Esc)"), content);
   const field = had?.contains(document.activeElement) ? document.activeElement.name : "";
   had?.remove();
@@ -712,8 +765,10 @@ function putDrawer(content) {
 function describeGone() {
   const wanted = get("object_of") || get("address_of").replace(/:\d+$/, "");
   return [el("h2", {}, "This target is gone"),
-    el("p", {}, "Job ", inline(get("job_of"), 80), " has no target of this number any more: its labels have changed, or it has."),
-    wanted ? el("p", {}, el("a", { href: "?" + query({ view: "find", object: wanted }) }, "Find ", inline(wanted, 120), " in all jobs")) : null];
+    el("p", {}, "Job ", inline(get("job_of"), 80),
+      " has no target of this number any more: its labels have changed, or it has."),
+    wanted ? el("p", {}, el("a", { href: "?" + query({ view: "find", object: wanted }) }, "Find ",
+      inline(wanted, 120), " in all jobs")) : null];
 }
 
 function labelTable(labels) {
@@ -722,13 +777,15 @@ function labelTable(labels) {
   return [el("table", { class: "labels" }, el("tbody", {}, names.slice(0, 200).map((name) =>
     el("tr", {}, el("th", { scope: "row", class: "mono" }, whole(name, 200)),
       el("td", { class: "mono" }, whole(labels[name], 400)))))),
-  names.length > 200 ? el("p", { class: "soft" }, `and ${plural(names.length - 200, "other label")}`) : null];
+  names.length > 200 ? el("p", { class: "soft" },
+    `and ${plural(names.length - 200, "other label")}`) : null];
 }
 
 function diffList(step) {
   const lines = [
     ...Object.entries(step.added ?? {}).map(([name, value]) => ["plus", `${name} = ${value}`]),
-    ...Object.entries(step.changed ?? {}).map(([name, [before, after]]) => ["tilde", `${name} = ${before} → ${after}`]),
+    ...Object.entries(step.changed ?? {}).map(([name, [before, after]]) =>
+      ["tilde", `${name} = ${before} → ${after}`]),
     ...Object.entries(step.removed ?? {}).map(([name, value]) => ["minus", `${name} = ${value}`])];
   if (lines.length === 0) return null;
   const words = { plus: "added: ", tilde: "changed: ", minus: "removed: " };
@@ -752,34 +809,44 @@ function stepList(steps, after) {
 /** Who has the target, as far as the server tells: of so many shards, and of the collectors. */
 function ownersOf({ owners, collectors }) {
   return given([
-    owners && el("span", { class: "owner" }, owners === "all" ? "on all shards" : `shard ${owners.join(", ")}`),
-    collectors && (collectors.length ? el("span", { class: "owner" }, `collector ${collectors.map((one) => cut(one, 80)).join(", ")}`)
+    owners && el("span", { class: "owner" },
+      owners === "all" ? "on all shards" : `shard ${owners.join(", ")}`),
+    collectors && (collectors.length ? el("span", { class: "owner" },
+      `collector ${collectors.map((one) => cut(one, 80)).join(", ")}`)
       : el("span", { class: "owner bad" }, "▲ no collector"))]);
 }
 
-const ownersBar = (row) => el("div", { class: "bar" }, shardsField(get("shards"), "Owner with so many shards"),
-  ownersOf(row), get("shards") && !row.owners ? el("span", { class: "soft" }, "This server does not tell.") : null);
+const ownersBar = (row) => el("div", { class: "bar" },
+  shardsField(get("shards"), "Owner with so many shards"),
+  ownersOf(row), get("shards") && !row.owners
+    ? el("span", { class: "soft" }, "This server does not tell.") : null);
 
 function describeTarget(answer) {
   const { row } = answer;
   const other = row.id !== get("id");
   return [
     el("h2", { class: "mono foreign" }, cut(scrapedAt(row), 300)),
-    other ? el("p", { class: "card" }, "The target of then is gone. This is what its object has now.") : null,
-    el("p", {}, stateOf(row.state), " in job ", inline(row.job, 120), row.object ? [": ", inline(row.object, 300)] : null),
+    other ? el("p", { class: "card" },
+      "The target of then is gone. This is what its object has now.") : null,
+    el("p", {}, stateOf(row.state), " in job ", inline(row.job, 120),
+      row.object ? [": ", inline(row.object, 300)] : null),
     row.reason ? el("p", { class: "foreign" }, cut(row.reason, 600)) : null,
     answer.url ? el("p", {}, webLink(answer.url)) : null,
     el("div", { class: "bar" },
-      el("a", { href: "?" + query({ view: "lab", job: row.job, id_of: row.id }) }, "Try other rules"),
-      el("a", { href: "?" + query({ view: "find", object: row.object || row.address.replace(/:\d+$/, "") }) }, "In all jobs"),
+      el("a", { href: "?" + query({ view: "lab", job: row.job, id_of: row.id }) },
+        "Try other rules"),
+      el("a", { href: "?" + query({ view: "find",
+        object: row.object || row.address.replace(/:\d+$/, "") }) }, "In all jobs"),
       el("span", { class: "grow" }),
       copyButton("Copy JSON", () => JSON.stringify(answer, null, 1)),
       copyButton("Copy link", () => here(toTarget(row)))),
     row.state === "active" ? ownersBar(row) : null,
     el("h3", {}, "Labels after relabelling"),
-    answer.labels ? labelTable(answer.labels) : el("p", { class: "soft" }, "None: it is not scraped."),
+    answer.labels ? labelTable(answer.labels)
+      : el("p", { class: "soft" }, "None: it is not scraped."),
     el("h3", {}, "What the rules do"),
-    (answer.steps ?? []).length || (answer.after ?? []).length ? stepList(answer.steps, answer.after)
+    (answer.steps ?? []).length || (answer.after ?? []).length
+      ? stepList(answer.steps, answer.after)
       : el("p", { class: "soft" }, "The job has no rules."),
     el("h3", {}, "Labels before relabelling"), labelTable(answer.discovered)];
 }
@@ -787,14 +854,15 @@ function describeTarget(answer) {
 // ---------------------------------------------------------------- view: find
 
 function findForm() {
-  const input = el("input", { id: "query", type: "search", "aria-label": "Object", spellcheck: "false", autocomplete: "off",
+  const input = el("input", { id: "query", type: "search", "aria-label": "Object",
+    spellcheck: "false", autocomplete: "off",
     placeholder: "pod/shop/web-1, service/shop/web, node/node-1, 10.1.2.3, or a name" });
   input.value = get("object");
   return el("form", { class: "bar", submit: (event) => {
     event.preventDefault();
     go({ object: byId("query").value.trim(), ...noDrawer });
   } }, el("div", { class: "field" }, input, el("kbd", { "aria-hidden": "true" }, "/")),
-  el("button", { class: "primary" }, "Why?"), get("object") ? shardsField(get("shards"), "Owner of") : null);
+  el("button", { class: "primary" }, "Why?"), get("object") ? shardsField(get("shards")) : null);
 }
 
 /** The rows of as many jobs as there is room for. */
@@ -804,25 +872,30 @@ function hitCards(hits) {
     const rows = [...job.in, ...job.not].slice(0, room);
     room -= rows.length;
     const more = job.in_total + job.not_total - rows.length;
-    return el("section", { class: "card", "data-key": `job ${job.job}` }, el("h3", {}, cut(job.job, 120), " ", el("span", { class: "said foreign" },
+    return el("section", { class: "card", "data-key": `job ${job.job}` },
+      el("h3", {}, cut(job.job, 120), " ", el("span", { class: "said foreign" },
       cut(job.text, 400), job.complete === false ? " (the job is not complete yet)" : "")),
       rows.length ? targetTable(rows, { withJob: false }) : null,
-      more > 0 ? el("p", { class: "soft" }, `and ${number(more)} more: ${number(job.in_total)} scraped, ${number(job.not_total)} not`) : null);
+      more > 0 ? el("p", { class: "soft" }, `and ${number(more)} more: ` +
+        `${number(job.in_total)} scraped, ${number(job.not_total)} not`) : null);
   });
 }
 
 function missList(misses) {
   return el("section", { class: "card" }, el("h3", {}, `Not in ${plural(misses.length, "job")}`),
-    el("ul", { class: "lines" }, misses.slice(0, mostMisses).map((job) => el("li", { class: "foreign" },
-      el("b", {}, cut(job.job, 80)), ` ${cut(job.text, 400)}`, job.complete === false ? " (not complete yet)" : ""))),
-    misses.length > mostMisses ? el("p", { class: "soft" }, `and ${number(misses.length - mostMisses)} more`) : null);
+    el("ul", { class: "lines" }, misses.slice(0, mostMisses).map((job) =>
+      el("li", { class: "foreign" }, el("b", {}, cut(job.job, 80)), ` ${cut(job.text, 400)}`,
+        job.complete === false ? " (not complete yet)" : ""))),
+    misses.length > mostMisses ? el("p", { class: "soft" },
+      `and ${number(misses.length - mostMisses)} more`) : null);
 }
 
 async function showFind(signal) {
   const wanted = get("object");
   if (!wanted) {
     draw(findForm(), el("p", { class: "card empty" },
-      "Name a pod, a service, a node or an address. This view tells in which jobs it is, in which not, and why."));
+      "Name a pod, a service, a node or an address. ",
+      "This view tells in which jobs it is, in which not, and why."));
     return;
   }
   const asked = { q: wanted, shards: get("shards") };
@@ -832,13 +905,17 @@ async function showFind(signal) {
   const hits = answer.jobs.filter(isHit);
   const misses = answer.jobs.filter((job) => !isHit(job));
   draw(findForm(),
-    answer.complete === false ? el("p", { class: "bad" }, "Not all jobs are complete: there may be more.") : null,
+    answer.complete === false ? el("p", { class: "bad" },
+      "Not all jobs are complete: there may be more.") : null,
     answer.text ? el("p", { class: "foreign" }, cut(answer.text, 400)) : null,
-    answer.found ? el("p", {}, "Found: ", answer.objects.slice(0, 10).map((name, i) => [i ? ", " : "", inline(name, 120)]))
+    answer.found
+      ? el("p", {}, "Found: ", answer.objects.slice(0, 10).map((name, i) =>
+        [i ? ", " : "", inline(name, 120)]))
       : el("p", { class: "card empty" }, "No such object has been seen. Does a job look at its ",
         "namespace, and may it? ", el("a", { href: "?view=health" }, "Health"), " tells."),
     hitCards(hits),
-    hits.length > mostFoundJobs ? el("p", { class: "soft" }, `and ${plural(hits.length - mostFoundJobs, "other job")} with hits`) : null,
+    hits.length > mostFoundJobs ? el("p", { class: "soft" },
+      `and ${plural(hits.length - mostFoundJobs, "other job")} with hits`) : null,
     misses.length ? missList(misses) : null);
 }
 
@@ -852,7 +929,9 @@ const drafts = {
     try { return JSON.parse(sessionStorage.getItem(`k8s-sd-rules ${job}`)); } catch { return null; }
   },
   set(job, draft) {
-    try { sessionStorage.setItem(`k8s-sd-rules ${job}`, JSON.stringify(draft)); } catch { /* it is not kept */ }
+    try {
+      sessionStorage.setItem(`k8s-sd-rules ${job}`, JSON.stringify(draft));
+    } catch { /* it is not kept */ }
   },
   forget(job) {
     try { sessionStorage.removeItem(`k8s-sd-rules ${job}`); } catch { /* there is none */ }
@@ -864,7 +943,8 @@ async function labTexts(job, signal) {
   const id = get("id_of");
   const draft = drafts.get(job);
   if (draft && (!id || draft.id === id)) return draft;
-  const rules = draft?.rules ?? (await post("api/ui/relabel", { job, effect: false }, signal)).rules ?? "";
+  const rules = draft?.rules ??
+    (await post("api/ui/relabel", { job, effect: false }, signal)).rules ?? "";
   const target = id ? await askIfKnown("api/ui/target", { job, id }, signal) : null;
   return { id, rules, labels: target ? JSON.stringify(target.discovered, null, 1) : "" };
 }
@@ -893,15 +973,20 @@ function describeResult(answer) {
     answer.effect ? effectCard(answer.effect) : null,
     answer.steps?.length || answer.after?.length ? el("section", { class: "card" },
       el("h3", {}, "Step by step"), stepList(answer.steps, answer.after)) : null,
-    answer.labels ? el("section", { class: "card" }, el("h3", {}, "Labels after relabelling"), labelTable(answer.labels)) : null,
-    !answer.state && !answer.effect ? el("p", { class: "card empty" }, "Write labels, or ask for the effect on the job.") : null];
+    answer.labels ? el("section", { class: "card" }, el("h3", {}, "Labels after relabelling"),
+      labelTable(answer.labels)) : null,
+    !answer.state && !answer.effect ? el("p", { class: "card empty" },
+      "Write labels, or ask for the effect on the job.") : null];
 }
 
 function effectCard(effect) {
-  const count = (sign, value, look) => el("strong", { class: value ? look : "soft" }, `${sign}${number(value)}`);
+  const count = (sign, value, look) => el("strong", { class: value ? look : "soft" },
+    `${sign}${number(value)}`);
   return el("section", { class: "card", id: "effect" }, el("h3", {}, "On the whole job"),
-    el("p", {}, `${plural(effect.active_before, "active target")} before, ${number(effect.active_after)} after: `,
-      count("+", effect.gained, "good"), ", ", count("−", effect.lost, "bad"), `, ${number(effect.changed)} with other labels.`,
+    el("p", {}, `${plural(effect.active_before, "active target")} before, `,
+      `${number(effect.active_after)} after: `,
+      count("+", effect.gained, "good"), ", ", count("−", effect.lost, "bad"),
+        `, ${number(effect.changed)} with other labels.`,
       effect.complete === false ? " It took too long: this is of a part." : ""),
     ["gained", "lost", "changed"].filter((kind) => effect.examples?.[kind]?.length).map((kind) => [
       el("h4", {}, `${kind}, for example`),
@@ -909,10 +994,12 @@ function effectCard(effect) {
 }
 
 function effectExample(row) {
-  const shown = (end) => (typeof end === "object" ? [end.state, end.url ?? end.address].filter(Boolean).join(" ") : end);
+  const shown = (end) => (typeof end === "object"
+    ? [end.state, end.url ?? end.address].filter(Boolean).join(" ") : end);
   return el("li", {}, targetLink({ job_of: row.job, id: row.id }, cut(scrapedAt(row), 120)), " ",
     inline(row.object ?? "", 120),
-    row.before || row.after ? el("div", { class: "soft foreign" }, cut(shown(row.before) || "none", 160), " → ", cut(shown(row.after) || "none", 160)) : null,
+    row.before || row.after ? el("div", { class: "soft foreign" },
+      cut(shown(row.before) || "none", 160), " → ", cut(shown(row.after) || "none", 160)) : null,
     row.labels_diff ? diffList(row.labels_diff) : null);
 }
 
@@ -920,21 +1007,26 @@ let labTask = new AbortController();
 
 async function showLab(signal) {
   const job = get("job") || jobs[0]?.name || "";
-  if (!job) return void draw(el("p", { class: "card empty" }, "There are no jobs, so there are no rules to try."));
+  if (!job) return void draw(el("p", { class: "card empty" },
+    "There are no jobs, so there are no rules to try."));
   labTask.abort();
   labTask = new AbortController();
   const texts = await labTexts(job, signal);
   const run = () => runRules(job);
-  const keep = () => drafts.set(job, { id: texts.id, rules: byId("rules").value, labels: byId("labels").value });
+  const keep = () => drafts.set(job, { id: texts.id, rules: byId("rules").value,
+    labels: byId("labels").value });
   const area = (id, title) => {
     const field = el("textarea", { id, spellcheck: "false", "aria-label": title, input: keep,
-      keydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(); } });
+      keydown: (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+      } });
     field.value = texts[id];
     return field;
   };
   draw(el("div", { class: "bar" },
     el("label", {}, "Job ", jobSelect(job, (name) => go({ job: name, id_of: null }), null)),
-    el("label", {}, el("input", { type: "checkbox", id: "with-effect", checked: true }), " effect on the whole job")),
+    el("label", {}, el("input", { type: "checkbox", id: "with-effect", checked: true }),
+      " effect on the whole job")),
   el("div", { class: "lab" },
     el("section", {}, el("h3", {}, "Rules"), area("rules", "Rules"),
       el("h3", {}, "Labels before the rules"), area("labels", "Labels"),
@@ -942,10 +1034,12 @@ async function showLab(signal) {
         el("kbd", { class: "soft" }, "Ctrl Enter"), el("span", { class: "grow" }),
         el("button", { id: "reset", click: () => { drafts.forget(job); show(); } }, "Reset"),
         copyButton("Copy rules", () => byId("rules").value)),
-      el("p", { class: "soft small" }, "Rules are relabel_configs as YAML, labels a JSON object or nothing. ",
+      el("p", { class: "soft small" },
+        "Rules are relabel_configs as YAML, labels a JSON object or nothing. ",
         "Trying changes nothing. Your text stays in this tab; Reset takes the rules of the job.")),
     el("div", { id: "result", "aria-live": "polite" },
-      el("p", { class: "card empty" }, "Run the rules to see what they do, step by step and to the whole job."))));
+      el("p", { class: "card empty" },
+        "Run the rules to see what they do, step by step and to the whole job."))));
   if (get("id_of") && texts.labels) run();
 }
 
@@ -987,7 +1081,8 @@ function connect() {
   source.onerror = () => {
     source.close();
     const wait = Math.min(longestWait, 2 ** live.failed++);
-    tellLive("Live: reconnecting", `The stream of changes was interrupted. It is asked for again in ${wait} s.`);
+    tellLive("Live: reconnecting",
+      `The stream of changes was interrupted. It is asked for again in ${wait} s.`);
     live.timer = setTimeout(connect, wait * 1000);
   };
   source.addEventListener("change", (event) => takeChange(JSON.parse(event.data)));
@@ -1024,33 +1119,40 @@ function wordsOfFeed() {
 
 function changeRow(change) {
   const [sign, look] = kinds[change.kind] ?? ["?", "soft"];
-  const target = { job_of: change.job, id: change.id, object_of: change.object, address_of: change.address };
+  const target = { job_of: change.job, id: change.id, object_of: change.object,
+    address_of: change.address };
   const at = change.time ?? change.at;
   return Object.assign(el("tr", { "data-key": `change ${change.seq}`, "data-seq": change.seq },
     el("td", { class: "mono soft nowrap", title: iso(at) }, dateAndClock(at)),
     el("td", { class: `${look} nowrap` }, `${sign} ${cut(change.kind, 20)}`),
-    el("td", {}, change.id ? targetLink(target, cut(change.address || "target", 80)) : cut(change.address, 80)),
+    el("td", {}, change.id ? targetLink(target, cut(change.address || "target", 80))
+      : cut(change.address, 80)),
     el("td", {}, cut(change.object, 120)), el("td", {}, cut(change.job, 80)),
-    el("td", {}, cut([change.what, change.reason].filter(Boolean).join(": "), 300))), { madeOf: JSON.stringify(change) });
+    el("td", {}, cut([change.what, change.reason].filter(Boolean).join(": "), 300))),
+      { madeOf: JSON.stringify(change) });
 }
 
 function drawChanges() {
   const job = get("job");
   const known = new Set(feed.changes.map((change) => String(change.seq)));
-  const fresh = get("before") ? [] : recent.filter((change) => !known.has(String(change.seq)) && (!job || change.job === job));
+  const fresh = get("before") ? [] : recent.filter((change) =>
+    !known.has(String(change.seq)) && (!job || change.job === job));
   const all = [...fresh, ...feed.changes];
   const shown = all.slice(0, mostChanges);
   const next = all.length > shown.length ? shown.at(-1).seq : feed.next;
   draw(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name, before: null })),
-    get("live") ? el("button", { id: "pause", "aria-pressed": held ? "true" : "false", click: pause }, held ? "Resume" : "Pause") : null,
+    get("live") ? el("button", { id: "pause", "aria-pressed": held ? "true" : "false",
+      click: pause }, held ? "Resume" : "Pause") : null,
     el("span", { id: "live-words", "aria-live": "polite" }, wordsOfFeed()),
-    feed.lost ? el("span", { class: "soft" }, `${plural(feed.lost, "older change")} forgotten.`) : null),
+    feed.lost ? el("span", { class: "soft" }, `${plural(feed.lost, "older change")} forgotten.`)
+      : null),
   shown.length ? el("div", { class: "scroll" }, el("table", {},
     th(["Time", "Change", "Target", "Object", "Job", "What"]),
     el("tbody", { id: "changes" }, shown.map(changeRow))))
     : el("p", { class: "card empty" }, "Nothing has changed yet."),
   el("div", { class: "bar" },
-    get("before") ? el("button", { click: () => go({ before: null, ...noDrawer }) }, "Newest") : null,
+    get("before") ? el("button", { click: () => go({ before: null, ...noDrawer }) }, "Newest")
+      : null,
     next ? el("button", { id: "next", click: () => {
       scrollTo(0, 0);
       go({ before: next, ...noDrawer });
@@ -1065,7 +1167,8 @@ function pause() {
 
 async function showChanges(signal) {
   try {
-    feed = await ask("api/ui/history", { job: get("job"), before: get("before"), limit: mostChanges }, signal);
+    feed = await ask("api/ui/history", { job: get("job"), before: get("before"),
+      limit: mostChanges }, signal);
   } catch (error) {
     // The place in the history is that of a process that has ended.
     if (error.status !== 410) throw error;
@@ -1081,25 +1184,32 @@ views.push({ name: "changes", title: "Changes", jobs: true, show: showChanges })
 function collectorTable(answer) {
   if (!answer || answer.enabled === false) return null;
   return el("section", { class: "card", id: "collectors" }, el("h3", {}, "Collectors"),
-    answer.unassigned ? el("p", { class: "bad" }, el("strong", {}, `▲ no collector: ${plural(answer.unassigned, "target")}`)) : null,
+    answer.unassigned ? el("p", { class: "bad" },
+      el("strong", {}, `▲ no collector: ${plural(answer.unassigned, "target")}`)) : null,
     answer.trouble ? el("p", { class: "bad foreign" }, cut(answer.trouble, 400)) : null,
     answer.collectors.length === 0 ? el("p", { class: "soft" }, "None is known yet.")
-      : el("table", {}, th(["Name", "#Targets", "Ready"]), el("tbody", {}, answer.collectors.slice(0, 50).map((one) =>
-        el("tr", {}, el("td", {}, cut(one.name, 100)), el("td", { class: "number" }, number(one.targets)),
-          el("td", { class: one.ready === false ? "bad" : null }, one.ready === false ? "no" : "yes"))))),
-    answer.collectors.length > 50 ? el("p", { class: "soft" }, `and ${number(answer.collectors.length - 50)} more`) : null);
+      : el("table", {}, th(["Name", "#Targets", "Ready"]),
+        el("tbody", {}, answer.collectors.slice(0, 50).map((one) =>
+        el("tr", {}, el("td", {}, cut(one.name, 100)),
+          el("td", { class: "number" }, number(one.targets)),
+          el("td", { class: one.ready === false ? "bad" : null },
+            one.ready === false ? "no" : "yes"))))),
+    answer.collectors.length > 50 ? el("p", { class: "soft" },
+      `and ${number(answer.collectors.length - 50)} more`) : null);
 }
 
 function shardRow(job, shards, replicas, most, before, after) {
   const name = (before ?? after).member;
   const meter = before ? el("div", { class: "meter" }) : null;
   if (meter) meter.style.width = `${(100 * before.targets) / most}%`;
-  const path = `sd/${encodeURIComponent(job)}/targets?` + query({ shard: name, shards, replicas: replicas === "1" ? "" : replicas });
+  const path = `sd/${encodeURIComponent(job)}/targets?` +
+    query({ shard: name, shards, replicas: replicas === "1" ? "" : replicas });
   return el("tr", { "data-key": `shard ${name}` }, el("td", {}, cut(name, 60)),
     el("td", { class: "number" }, before ? number(before.targets) : "–"),
     el("td", { class: "wide" }, meter),
     el("td", { class: "number" }, after ? number(after.targets) : "–"),
-    el("td", {}, before ? el("a", { href: path, "aria-label": `List of shard ${cut(name, 60)}` }, "list") : null));
+    el("td", {}, before ? el("a", { href: path, "aria-label": `List of shard ${cut(name, 60)}` },
+      "list") : null));
 }
 
 function shardTable(job, replicas, answer) {
@@ -1109,11 +1219,17 @@ function shardTable(job, replicas, answer) {
   const count = Math.max(before.length, after.length);
   const from = Math.min(Number(get("from", "0")) || 0, count - 1);
   const numbers = Array.from({ length: Math.min(mostShards, count - from) }, (_, i) => from + i);
-  return [el("table", {}, th(["Shard", "#Targets", " ", answer.dry_run ? `#With ${number(answer.dry_run.to)}` : "#–", "List"]),
-    el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, most, before[i], after[i])))),
-  count > mostShards ? el("div", { class: "bar" }, el("span", {}, `${from}–${from + numbers.length - 1} of ${plural(count, "shard")}`),
-    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - mostShards)) }) }, "Previous page") : null,
-    from + mostShards < count ? el("button", { id: "next", click: () => go({ from: String(from + mostShards) }) }, "Next page") : null) : null];
+  return [el("table", {}, th(["Shard", "#Targets", " ",
+    answer.dry_run ? `#With ${number(answer.dry_run.to)}` : "#–", "List"]),
+    el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, most,
+      before[i], after[i])))),
+  count > mostShards ? el("div", { class: "bar" },
+    el("span", {}, `${from}–${from + numbers.length - 1} of ${plural(count, "shard")}`),
+    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - mostShards)) }) },
+      "Previous page") : null,
+    from + mostShards < count ? el("button",
+      { id: "next", click: () => go({ from: String(from + mostShards) }) }, "Next page") : null)
+      : null];
 }
 
 function ownerForm(shards) {
@@ -1121,31 +1237,40 @@ function ownerForm(shards) {
     event.preventDefault();
     const object = event.target.elements.object.value.trim();
     if (object) go({ view: "find", object, shards }, { other: true });
-  } }, el("label", {}, "Whose is ", el("input", { name: "object", type: "search", placeholder: "a pod, a node or an address" })),
+  } }, el("label", {}, "Whose is ", el("input",
+    { name: "object", type: "search", placeholder: "a pod, a node or an address" })),
   el("button", {}, "Find"));
 }
 
 async function showShards(signal) {
   const job = get("job") || jobs[0]?.name || "";
-  if (!job) return void draw(el("p", { class: "card empty" }, "There are no jobs, so there is nothing to share."));
+  if (!job) return void draw(el("p", { class: "card empty" },
+    "There are no jobs, so there is nothing to share."));
   const shards = get("shards", "3");
   const replicas = get("replicas", "1");
   const to = get("to", String(Number(shards) + 1));
   const answer = await ask("api/ui/shards", { job, shards, replicas, to }, signal);
-  if (hasCollectors) hasCollectors = Boolean(collectors = await askIfKnown("api/ui/collectors", {}, signal));
+  if (hasCollectors) {
+    collectors = await askIfKnown("api/ui/collectors", {}, signal);
+    hasCollectors = collectors !== null;
+  }
   const unassigned = answer.unassigned ?? [];
   const moved = answer.dry_run ? (100 * answer.dry_run.moved) / Math.max(1, answer.total) : 0;
   draw(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name, from: null }), null),
-    shardsField(shards), shardsField(replicas, "Replicas", "replicas"), shardsField(to, "Dry run with", "to"),
+    shardsField(shards), shardsField(replicas, "Replicas", "replicas"),
+      shardsField(to, "Dry run with", "to"),
     el("span", { class: "grow" }), ownerForm(shards)),
-  unassigned.length ? el("section", { class: "card" }, el("h3", { class: "bad" }, "▲ Without an owner"),
+  unassigned.length ? el("section", { class: "card" },
+    el("h3", { class: "bad" }, "▲ Without an owner"),
     targetTable(unassigned.slice(0, 20))) : null,
   el("p", {}, `${plural(answer.total, "target")} on ${plural(answer.shards, "shard")}`,
     answer.on_all ? `, ${number(answer.on_all)} of them on every shard` : "",
-    answer.dry_run ? ["; ", el("strong", { id: "dry-run" }, `with ${plural(answer.dry_run.to, "shard")} ` +
+    answer.dry_run ? ["; ", el("strong", { id: "dry-run" },
+      `with ${plural(answer.dry_run.to, "shard")} ` +
       `${plural(answer.dry_run.moved, "target")} would move (${moved.toFixed(1)} %)`)] : null, "."),
   collectorTable(collectors),
-  answer.total === 0 ? el("p", { class: "card empty" }, "The job has no active targets to share.") : shardTable(job, replicas, answer));
+  answer.total === 0 ? el("p", { class: "card empty" }, "The job has no active targets to share.")
+    : shardTable(job, replicas, answer));
 }
 let hasCollectors = true, collectors = null;
 
@@ -1157,44 +1282,58 @@ views.push({ name: "shards", title: "Shards", jobs: true, again: true, show: sho
 const badness = (one) => (one.late ? 4 : 0) + (isFailing(one) ? 2 : 0) + (isBehind(one) ? 1 : 0);
 const isFailing = (one) => one.status >= 400;
 /** Null is a version that nobody knows. */
-const isBehind = (one) => one.current === false && one.version !== null && one.current_version !== null;
+const isBehind = (one) => one.current === false && one.version !== null
+  && one.current_version !== null;
 
 function consumerRow(one) {
-  const part = [one.selection || one.member && `member ${one.member}` || one.shard && `shard ${one.shard}`,
-    one.node && `node ${one.node}`].filter(Boolean).join(", ");
-  const versions = one.version ? `has ${one.version}, the newest is ${one.current_version ?? one.version}` : null;
-  return el("tr", { "data-key": `consumer ${[one.address, one.agent, one.job, one.list, one.selection, one.kind].join(" ")}` },
+  const share = one.member ? `member ${one.member}` : one.shard ? `shard ${one.shard}` : "";
+  const part = one.selection || [share, one.node && `node ${one.node}`].filter(Boolean).join(", ");
+  const versions = one.version
+    ? `has ${one.version}, the newest is ${one.current_version ?? "not known"}` : null;
+  const who = [one.address, one.agent, one.job, one.list, one.selection, one.kind].join(" ");
+  return el("tr", { "data-key": `consumer ${who}` },
     el("td", {}, cut(one.address, 60), el("div", { class: "soft small" }, cut(one.agent, 80))),
-    el("td", {}, cut(one.job, 80), el("div", { class: "soft small" }, cut([one.list, part].filter(Boolean).join(" · "), 160))),
+    el("td", {}, cut(one.job, 80), el("div", { class: "soft small" },
+      cut([one.list, part].filter(Boolean).join(" · "), 160))),
     el("td", {}, cut(one.kind ?? "list", 20)),
     el("td", { class: "number" }, one.interval ? `${number(one.interval)} s` : "–"),
-    el("td", { class: one.late ? "bad nowrap" : "nowrap", title: iso(one.last_poll) }, ago(one.last_poll), one.late ? " · late" : ""),
+    el("td", { class: one.late ? "bad nowrap" : "nowrap", title: iso(one.last_poll) },
+      ago(one.last_poll), one.late ? " · late" : ""),
     el("td", { class: "number" }, number(one.polls)),
     el("td", { class: "number" }, number(one.bytes)),
-    el("td", { class: isFailing(one) ? "bad nowrap" : "nowrap" }, one.status, one.errors ? `, ${plural(one.errors, "error")}` : ""),
+    el("td", { class: isFailing(one) ? "bad nowrap" : "nowrap" }, one.status,
+      one.errors ? `, ${plural(one.errors, "error")}` : ""),
     el("td", { title: versions, class: one.current ? "good" : isBehind(one) ? "same" : null },
       one.current ? "the newest" : isBehind(one) ? "an older list" : "–",
-      versions && isBehind(one) ? el("div", { class: "mono small foreign" }, cut(one.version, 12), " → ", cut(one.current_version, 12)) : null));
+      versions && isBehind(one) ? el("div", { class: "mono small foreign" }, cut(one.version, 12),
+        " → ", cut(one.current_version, 12)) : null));
 }
 
 async function showConsumers(signal) {
   const onlyLate = Boolean(get("late"));
-  const answer = await ask("api/ui/consumers", { limit: mostConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
+  const answer = await ask("api/ui/consumers",
+    { limit: mostConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
   const all = answer.consumers;
   const wanted = all.filter((one) => !onlyLate || one.late).sort((a, b) => badness(b) - badness(a));
   const shown = wanted.slice(0, mostConsumers);
   const count = (given, is) => given ?? all.filter(is).length;
-  const [late, behind, failing] = [count(answer.late, (one) => one.late), count(answer.outdated, isBehind), all.filter(isFailing).length];
+  const late = count(answer.late, (one) => one.late);
+  const behind = count(answer.outdated, isBehind);
+  const failing = all.filter(isFailing).length;
   draw(el("div", { class: "bar" },
-    el("span", { id: "summary", "aria-live": "polite" }, plural(answer.total ?? all.length, "reader"), ": ",
+    el("span", { id: "summary", "aria-live": "polite" },
+      plural(answer.total ?? all.length, "reader"), ": ",
       el("span", { class: late ? "bad" : null }, `${number(late)} late`), ", ",
-      el("span", { class: failing ? "bad" : null }, `${number(failing)} failing`), ", ",
+      answer.next || get("after") ? null : [el("span", { class: failing ? "bad" : null },
+        `${number(failing)} failing`), ", "],
       el("span", { class: behind ? "same" : null }, `${number(behind)} with an older list`)),
     el("button", { "aria-pressed": onlyLate ? "true" : "false", id: "late",
       click: () => go({ late: onlyLate ? null : "1", after: null }) }, "Only late")),
-  el("p", { class: "soft" }, "Who reads which list. One that is late has missed 2.5 of its intervals."),
+  el("p", { class: "soft" },
+    "Who reads which list. One that is late has missed 2.5 of its intervals."),
   shown.length === 0
-    ? el("p", { class: "card empty" }, onlyLate ? "Nobody is late." : ["Nobody has read a list yet. ",
+    ? el("p", { class: "card empty" }, onlyLate ? "Nobody is late."
+      : ["Nobody has read a list yet. ",
       el("a", { href: "?view=snippets" }, "Snippets"), " for agents."])
     : el("div", { class: "scroll" }, el("table", {},
       th(["Who", "List", "Kind", "#Every", "Last poll", "#Polls", "#Bytes", "Answer", "Has"]),
@@ -1205,19 +1344,23 @@ async function showConsumers(signal) {
     scrollTo(0, 0);
     go({ after: answer.next });
   } }, "Next page")) : null,
-  answer.dropped ? el("p", { class: "soft" }, `${number(answer.dropped)} more have been forgotten.`) : null);
+  answer.dropped ? el("p", { class: "soft" }, `${number(answer.dropped)} more have been forgotten.`)
+    : null);
 }
 
 views.push({ name: "consumers", title: "Consumers", again: true, show: showConsumers });
 
 // ---------------------------------------------------------------- view: health
 
-const healthNames = { synced: "● complete", waiting: "○ waits", failing: "✕ fails", stale: "◐ stale", unusable: "✕ unusable" };
-const healthOf = (name) => el("span", { class: `state ${name}` }, healthNames[name] ?? cut(name, 20));
+const healthNames = { synced: "● complete", waiting: "○ waits", failing: "✕ fails",
+  stale: "◐ stale", unusable: "✕ unusable" };
+const healthOf = (name) => el("span", { class: `state ${name}` },
+  healthNames[name] ?? cut(name, 20));
 
 /** Since when, how often, and what to do. */
 function troubleCard(one) {
-  const facts = [one.since && `since ${ago(one.since).replace(" ago", "")}`, one.failures && plural(one.failures, "failure"),
+  const facts = [one.since && `for ${span(now() - one.since)}`,
+    one.failures && plural(one.failures, "failure"),
     one.stale_since && `the targets are of ${ago(one.stale_since)}`].filter(Boolean).join(", ");
   return [el("pre", { class: "bad" }, cut(one.message, 1000)),
     facts ? el("p", { class: "small", title: iso(one.stale_since ?? one.since) }, facts) : null,
@@ -1225,31 +1368,38 @@ function troubleCard(one) {
 }
 
 function watchRow(watch, config) {
-  return el("tr", {}, el("td", {}, cut(watch.kind, 60), watch.namespace ? ` in ${cut(watch.namespace, 80)}` : ""),
-    el("td", {}, healthOf(watch.state), watch.message && watch.message !== config.message ? troubleCard(watch) : null),
+  return el("tr", {}, el("td", {}, cut(watch.kind, 60),
+    watch.namespace ? ` in ${cut(watch.namespace, 80)}` : ""),
+    el("td", {}, healthOf(watch.state), watch.message && watch.message !== config.message
+      ? troubleCard(watch) : null),
     el("td", { class: "number" }, number(watch.objects)),
-    el("td", { title: iso(watch.last_event) }, ago(watch.last_event)),
-    el("td", { title: iso(watch.last_list) }, ago(watch.last_list)),
+    el("td", { class: "nowrap", title: iso(watch.last_event) }, ago(watch.last_event)),
+    el("td", { class: "nowrap", title: iso(watch.last_list) }, ago(watch.last_list)),
     el("td", { class: "number" }, number(watch.relists)),
     el("td", { class: "number" + (watch.failures ? " bad" : "") }, number(watch.failures)),
-    el("td", { title: iso(watch.waiting_since) }, cut(watch.waiting, 40),
-      watch.waiting_since ? el("span", { class: "soft" }, ` ${span(now() - watch.waiting_since)}`) : null));
+    el("td", { class: "nowrap", title: iso(watch.waiting_since) }, cut(watch.waiting, 40),
+      watch.waiting_since ? el("span", { class: "soft" }, ` ${span(now() - watch.waiting_since)}`)
+        : null));
 }
 
 function healthCard(job) {
   return el("section", { class: "card", "data-key": `job ${job.job}` },
     el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
     job.configs.slice(0, mostWatches).map((config) => [
-      el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "], inline(config.role ?? "", 60),
+      el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
+        inline(config.role ?? "", 60),
         config.server ? [" at ", inline(config.server, 120)] : null,
-        config.unconfirmed ? el("strong", { class: "bad" }, " with targets of before a restart") : null),
+        config.unconfirmed ? el("strong", { class: "bad" }, " with targets of before a restart")
+          : null),
       config.message ? troubleCard(config) : null,
       (config.watches ?? []).length ? el("div", { class: "scroll" }, el("table", {},
-        th(["Watch", "State", "#Objects", "Last event", "Listed", "#Listed again", "#Failures", "Waits for"]),
-        el("tbody", {}, config.watches.slice(0, mostWatches).map((watch) => watchRow(watch, config))))) : null]));
+        th(["Watch", "State", "#Objects", "Last event", "Listed", "#Listed again", "#Failures",
+          "Waits for"]),
+        el("tbody", {}, config.watches.slice(0, mostWatches).map((watch) =>
+          watchRow(watch, config))))) : null]));
 }
 
-/** Jobs with trouble first; as many with all they have as there is room for, the others in a line. */
+/** Jobs with trouble first, with all they have while there is room; then a line for each. */
 async function showHealth(signal) {
   const answer = await ask("api/ui/health", {}, signal);
   const wanted = answer.jobs.filter((job) => !get("job") || job.job === get("job"))
@@ -1264,11 +1414,14 @@ async function showHealth(signal) {
   const lines = wanted.filter((job) => !detailed.includes(job));
   draw(el("div", { class: "bar" }, jobSelect(get("job"), (job) => go({ job }))),
     detailed.map(healthCard),
-    lines.length ? el("section", { class: "card" }, el("h3", {}, `${plural(lines.length, "other job")}`),
+    lines.length ? el("section", { class: "card" },
+      el("h3", {}, `${plural(lines.length, "other job")}`),
       el("ul", { class: "lines" }, lines.slice(0, mostLines).map((job) => el("li", {},
         healthOf(job.synced ? "synced" : "waiting"), " ",
-        el("a", { class: "foreign", href: "?" + query({ view: "health", job: job.job }) }, cut(job.job, 100))))),
-      lines.length > mostLines ? el("p", { class: "soft" }, `and ${number(lines.length - mostLines)} more`) : null) : null,
+        el("a", { class: "foreign", href: "?" + query({ view: "health", job: job.job }) },
+          cut(job.job, 100))))),
+      lines.length > mostLines ? el("p", { class: "soft" },
+        `and ${number(lines.length - mostLines)} more`) : null) : null,
     wanted.length === 0 ? el("p", { class: "card empty" }, "There are no jobs.") : null);
 }
 
@@ -1357,7 +1510,8 @@ ${rules && rules.replaceAll(/^(?=.)/gm, "      ")}`],
 };
 
 function select(name, value, title, options) {
-  const element = el("select", { "aria-label": title, change: (event) => go({ [name]: event.target.value }) },
+  const element = el("select", { "aria-label": title,
+    change: (event) => go({ [name]: event.target.value }) },
     options.map(([key, text]) => el("option", { value: key }, text)));
   element.value = value;
   return element;
@@ -1365,6 +1519,8 @@ function select(name, value, title, options) {
 
 async function showSnippets() {
   const job = get("job") || jobs[0]?.name || "";
+  if (!job) return void draw(el("p", { class: "card empty" },
+    "There are no jobs, so there is no list to read."));
   const agent = agents[get("agent")] ? get("agent") : "prometheus";
   const shards = Number(get("shards", "1")) || 1;
   const discovered = get("list") === "discovered" && agent !== "telegraf";
@@ -1379,12 +1535,14 @@ async function showSnippets() {
   draw(el("div", { class: "bar" },
     select("agent", agent, "Agent", Object.entries(agents).map(([name, [title]]) => [name, title])),
     jobSelect(job, (name) => go({ job: name }), null),
-    select("list", discovered ? "discovered" : "targets", "List", [["targets", "relabelled here"], ["discovered", "as discovered"]]),
+    select("list", discovered ? "discovered" : "targets", "List",
+      [["targets", "relabelled here"], ["discovered", "as discovered"]]),
     shardsField(shards), el("span", { class: "grow" }), copyButton("Copy", () => text)),
   el("pre", { id: "snippet" }, visible(text)),
   el("p", {}, discovered
     ? "The agent has the rules, as with kubernetes_sd_configs."
-    : "The rules have been applied: the agent must not apply them again. Credentials, TLS and metric_relabel_configs stay with the agent."),
+    : ["The rules have been applied: the agent must not apply them again. ",
+      "Credentials, TLS and metric_relabel_configs stay with the agent."]),
   el("p", {}, el("a", { href: path }, "The list itself")));
 }
 
@@ -1393,7 +1551,9 @@ views.push({ name: "snippets", title: "Snippets", jobs: true, show: showSnippets
 // ---------------------------------------------------------------- keys, theme, start
 
 let lastRow = "";  // where the keys have been
-addEventListener("focusin", (event) => { lastRow = event.target.closest("main .row")?.dataset.key ?? lastRow; });
+addEventListener("focusin", (event) => {
+  lastRow = event.target.closest("main .row")?.dataset.key ?? lastRow;
+});
 
 function moveRow(step) {
   const rows = rowsHere();
@@ -1459,9 +1619,11 @@ byId("theme").addEventListener("click", () => {
   try { localStorage.setItem("k8s-sd-theme", themeNow()); } catch { /* it is not kept */ }
 });
 byId("help").addEventListener("click", () => byId("keys").showModal());
-byId("live").addEventListener("click", () => go({ live: get("live") ? null : "1" }, { replace: true, entry: history.state }));
+byId("live").addEventListener("click", () =>
+  go({ live: get("live") ? null : "1" }, { replace: true, entry: history.state }));
 byId("views").append(...views.map((view) => el("a", {
-  href: view.name === "targets" ? "./" : `?view=${view.name}`, "data-go": view.name }, view.title)));
+  href: view.name === "targets" ? "./" : `?view=${view.name}`, "data-go": view.name },
+    view.title)));
 if (get("live")) follow(true);
 show();
 showDrawer();

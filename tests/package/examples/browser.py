@@ -1,4 +1,4 @@
-"""A headless Chromium that a test drives: the DevTools protocol over a pipe, without other packages."""
+"""A headless Chromium that a test drives: the DevTools protocol over a pipe, nothing else."""
 
 import base64
 import contextlib
