@@ -269,6 +269,7 @@ function become(next, anew = false) {
 addEventListener("popstate", () => {
   const next = new URLSearchParams(location.search);
   // Also if it has the focus, which draw() leaves alone.
+  typing = false;
   const shown = viewNow().name === "find" ? "object" : "q";
   if (byId("query")) byId("query").value = next.get(shown) ?? "";
   become(next);
@@ -342,6 +343,7 @@ let task = new AbortController();  // what the view asks for; one that comes lat
 let timer = 0;
 let busy = false;      // with what somebody wants to see
 let refused = false;   // the server does not take what the URL says; asking again is no use
+let failed = false;    // the view was not shown, which may be otherwise the next time
 
 /** \param again  it is shown already, and brought up to date */
 async function show(again = false) {
@@ -354,18 +356,18 @@ async function show(again = false) {
   if (!again) showWhere(view);
   let wait = usually;
   try {
-    if (!again && view.jobs && jobs.length === 0) await loadJobs(signal);
-    if (!again || (view.again && !refused)) wait = (await view.show(signal, again)) ?? usually;
-    if (!again) notice("");
-    refused = refused && again;
-    busy = false;
-    await showStrip(signal);
+    if (!again || (!refused && (failed || view.again))) {
+      if (view.jobs && jobs.length === 0) await loadJobs(signal);
+      wait = (await view.show(signal)) ?? usually;
+      notice("");
+      refused = failed = false;
+    }
   } catch (error) {
     if (signal.aborted) return;
-    busy = false;
-    if (again || !error.message) showNoAnswer(error);
-    else showError(view, error);
+    if (!again) showError(view, error);
   }
+  busy = false;
+  await showStrip(signal).catch((error) => { if (!signal.aborted) showNoAnswer(error); });
   if (!signal.aborted) timer = setTimeout(refresh, wait);
 }
 
@@ -385,6 +387,7 @@ function showWhere(view) {
 
 function showError(view, error) {
   refused = error.status >= 400 && error.status < 500;
+  failed = true;
   notice(error.message + (error.at === undefined ? "" : ` (at character ${error.at + 1})`));
   if (byId("main").dataset.view !== view.name) {
     draw(el("p", { class: "card empty" }, "There is nothing to show: see above."));
@@ -521,7 +524,7 @@ function targetRow(row, withJob, withLabels) {
     withLabels ? el("td", { class: "chips" }, labelChips(row), ownersOf(row)) : null),
   row.reason ? el("tr", { class: "reason" }, el("td", {}),
     el("td", { colspan: columns - 1 }, cut(row.reason, 240))) : null);
-  body.madeOf = JSON.stringify(row);
+  body.madeOf = JSON.stringify([row, withJob, withLabels]);
   return body;
 }
 
@@ -542,7 +545,9 @@ async function each(all, work) {
   return results;
 }
 
-const wholeTarget = (row) => ask("api/ui/target", { job: row.job, id: row.id }, task.signal);
+/** For who copies: also when the view has gone on meanwhile. */
+const wholeTarget = (row) =>
+  ask("api/ui/target", { job: row.job, id: row.id }, new AbortController().signal);
 
 /** Rows whose labels the server has cut get the whole ones. */
 const wholeRows = (rows) => each(rows, async (row) => {
@@ -1055,6 +1060,7 @@ function follow(on) {
   clearTimeout(live.timer);
   live.source = null;
   live.failed = 0;
+  if (!on && held) pause();
   byId("live").setAttribute("aria-pressed", on ? "true" : "false");
   if (on) connect();
   else tellLive("Live", "");
@@ -1162,7 +1168,7 @@ function drawChanges() {
 function pause() {
   if (held) recent = [...held, ...recent].slice(0, mostChanges);
   held = held ? null : [];
-  drawChanges();
+  if (viewNow().name === "changes") drawChanges();
 }
 
 async function showChanges(signal) {

@@ -584,6 +584,33 @@ class PageWithTrouble(WithPage):
             page.wait("byId('strip').innerText.includes('All is well')")
             page.forgive("api/", 503)
 
+    def test_a_view_that_failed_is_shown_when_it_can_be(self):
+        with self.simulated() as (between, page):
+            between.say("/api/ui/", {"error": "too busy"}, 503)
+            page.js("go({ view: 'find', object: 'cart' })")
+            page.wait("byId('notice').innerText === 'too busy'")
+            self.assertIn("nothing to show", page.js("byId('main').innerText"))
+            between.instead.clear()
+            page.js("refresh()")
+            page.wait("byId('notice').hidden && byId('query')?.value === 'cart'")
+            page.forgive("api/ui/", 503)
+
+    def test_a_new_column_is_in_each_row(self):
+        def answer(*labels):
+            return {"total": 2, "next": None, "rows": [
+                {"id": f"{i:016}", "job": "pods", "state": "active", "reason": "", "url": "",
+                 "address": f"10.9.9.{i}:80", "object": "", "node": "", "namespace": "",
+                 "labels": one} for i, one in enumerate(labels)]}
+        with self.simulated() as (between, page):
+            between.say("/api/ui/targets", answer({}, {}))
+            page.js("refresh()")
+            page.wait(ROWS + " === 2")
+            between.say("/api/ui/targets", answer({}, {"team": "red"}))
+            page.js("refresh()")
+            page.wait("document.querySelector('.chip')")
+            self.assertEqual(page.js("[...document.querySelectorAll('tr')].map((row) => "
+                                     "row.cells.length)"), [5, 5, 5])
+
     def test_live_comes_back(self):
         with self.simulated("?view=changes") as (between, page):
             between.say("/api/ui/live", {"error": "100 readers"}, 503)
