@@ -500,8 +500,9 @@ const targetLink = (parameters, text) => el("a",
   openTarget(parameters);
 } }, text);
 
-function targetRow(row, withJob, withLabels) {
-  const columns = 3 + withJob + withLabels;
+/** With these columns besides the first three. */
+function targetRow(row, { job, labels, owner }) {
+  const columns = 3 + job + labels + owner;
   const path = row.url && row.url !== `http://${scrapedAt(row)}/metrics` ? row.url : "";
   const body = el("tbody", { class: "row", "data-key": `${row.job} ${row.id}`, "data-id": row.id,
     click: (event) => {
@@ -520,20 +521,22 @@ function targetRow(row, withJob, withLabels) {
     el("td", {}, cut(row.object, 120),
       row.node && row.object !== `node/${row.node}`
         ? el("div", { class: "soft small" }, "on ", cut(row.node, 80)) : null),
-    withJob ? el("td", { class: "job" }, cut(row.job, 80)) : null,
-    withLabels ? el("td", { class: "chips" }, labelChips(row), ownersOf(row)) : null),
+    job ? el("td", { class: "job" }, cut(row.job, 80)) : null,
+    labels ? el("td", { class: "chips" }, labelChips(row)) : null,
+    owner ? el("td", {}, ownersOf(row)) : null),
   row.reason ? el("tr", { class: "reason" }, el("td", {}),
     el("td", { colspan: columns - 1 }, cut(row.reason, 240))) : null);
-  body.madeOf = JSON.stringify([row, withJob, withLabels]);
+  body.madeOf = JSON.stringify([row, job, labels, owner]);
   return body;
 }
 
-function targetTable(rows, { withJob = true } = {}) {
-  const withLabels = rows.some((row) => labelsToShow(row).rest.length || labelsToShow(row).more
-    || ownersOf(row).length);
-  return el("table", { class: "rows" },
-    th(["State", "Target", "Object", withJob && "Job", withLabels && "Labels"]),
-    rows.map((row) => targetRow(row, withJob, withLabels)));
+function targetTable(rows, { job = true } = {}) {
+  const hasLabels = (row) => labelChips(row).flat().some(Boolean);
+  const hasOwner = (row) => ownersOf(row).length > 0;
+  const columns = { job, labels: rows.some(hasLabels), owner: rows.some(hasOwner) };
+  return el("table", { class: "rows" }, th(["State", "Target", "Object",
+    job && "Job", columns.labels && "Labels", columns.owner && "Owner"]),
+  rows.map((row) => targetRow(row, columns)));
 }
 
 /** What each gives, a few at a time. */
@@ -880,7 +883,7 @@ function hitCards(hits) {
     return el("section", { class: "card", "data-key": `job ${job.job}` },
       el("h3", {}, cut(job.job, 120), " ", el("span", { class: "said foreign" },
       cut(job.text, 400), job.complete === false ? " (the job is not complete yet)" : "")),
-      rows.length ? targetTable(rows, { withJob: false }) : null,
+      rows.length ? targetTable(rows, { job: false }) : null,
       more > 0 ? el("p", { class: "soft" }, `and ${number(more)} more: ` +
         `${number(job.in_total)} scraped, ${number(job.not_total)} not`) : null);
   });
@@ -999,12 +1002,9 @@ function effectCard(effect) {
 }
 
 function effectExample(row) {
-  const shown = (end) => (typeof end === "object"
-    ? [end.state, end.url ?? end.address].filter(Boolean).join(" ") : end);
   return el("li", {}, targetLink({ job_of: row.job, id: row.id }, cut(scrapedAt(row), 120)), " ",
     inline(row.object ?? "", 120),
-    row.before || row.after ? el("div", { class: "soft foreign" },
-      cut(shown(row.before) || "none", 160), " → ", cut(shown(row.after) || "none", 160)) : null,
+    row.before !== row.after ? [" ", stateOf(row.before), " → ", stateOf(row.after)] : null,
     row.labels_diff ? diffList(row.labels_diff) : null);
 }
 
@@ -1190,8 +1190,8 @@ views.push({ name: "changes", title: "Changes", jobs: true, show: showChanges })
 function collectorTable(answer) {
   if (!answer || answer.enabled === false) return null;
   return el("section", { class: "card", id: "collectors" }, el("h3", {}, "Collectors"),
-    answer.unassigned ? el("p", { class: "bad" },
-      el("strong", {}, `▲ no collector: ${plural(answer.unassigned, "target")}`)) : null,
+    answer.unassigned ? el("p", {}, el("a", { class: "bad", href: "?state=unowned" },
+      el("strong", {}, `▲ no collector: ${plural(answer.unassigned, "target")}`))) : null,
     answer.trouble ? el("p", { class: "bad foreign" }, cut(answer.trouble, 400)) : null,
     answer.collectors.length === 0 ? el("p", { class: "soft" }, "None is known yet.")
       : el("table", {}, th(["Name", "#Targets", "Ready"]),
@@ -1301,7 +1301,7 @@ function consumerRow(one) {
     el("td", {}, cut(one.address, 60), el("div", { class: "soft small" }, cut(one.agent, 80))),
     el("td", {}, cut(one.job, 80), el("div", { class: "soft small" },
       cut([one.list, part].filter(Boolean).join(" · "), 160))),
-    el("td", {}, cut(one.kind ?? "list", 20)),
+    el("td", {}, cut(one.kind ?? "poll", 20)),
     el("td", { class: "number" }, one.interval ? `${number(one.interval)} s` : "–"),
     el("td", { class: one.late ? "bad nowrap" : "nowrap", title: iso(one.last_poll) },
       ago(one.last_poll), one.late ? " · late" : ""),
