@@ -632,6 +632,25 @@ class PageWithTrouble(WithPage):
                 between.port = first
             page.forgive("api/ui/live", 503)
 
+    def test_a_place_in_the_history_of_another_process_is_left(self):
+        with self.simulated() as (between, page):
+            between.say("/api/ui/history?before=", {"error": "of another"}, 410)
+            page.js("go({ view: 'changes', before: 'old-3' })")
+            page.wait("byId('changes') && location.search === '?view=changes'")
+            self.assertTrue(page.js("byId('notice').hidden"))
+            page.forgive("api/ui/history?before=", 410)
+
+    def test_changes_without_end_are_few_elements(self):
+        with self.simulated("?view=changes&live=1") as (_, page):
+            page.wait("live.source?.readyState === 1 && byId('changes')")
+            page.js("for (let i = 0; i < 300; i++) takeChange({ seq: `x-${i}`, time: 1e12, "
+                    "job: 'pods', kind: 'added', id: '1', address: 'a:1', object: 'o' })")
+            page.wait("document.querySelector('[data-seq=\"x-299\"]')")
+            self.assertEqual(page.js("byId('changes').children.length"), 100)
+            self.assert_is_small(page)
+            page.press("l")
+            page.wait("live.source === null")
+
     def test_a_change_of_a_target_that_is_gone(self):
         change = {"seq": "e-1", "time": 1e12, "job": "pods", "kind": "removed", "id": "0" * 16,
                   "address": "10.9.9.9:80", "object": "pod/shop/gone", "what": "", "reason": "why"}
