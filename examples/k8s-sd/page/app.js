@@ -1,6 +1,24 @@
 "use strict";
 // The page of k8s-sd. All state of a view is in the URL. What comes from the cluster is a text of
 // strangers: it gets into the page as text only, with what cannot be seen made visible.
+//
+// A view asks the server and describes what it shows as new elements; draw() changes what is there
+// to be like them. So what is equal stays: focus, selection, the place that somebody reads.
+
+// ---------------------------------------------------------------- limits
+
+const mostChips = 5;         // labels of a row
+const mostConsumers = 100;   // of a page
+const mostShards = 100;      // the same
+const mostChanges = 100;     // in the document
+const mostFound = 60;        // rows of Find, of all jobs
+const mostFoundJobs = 20;    // with hits
+const mostMisses = 50;       // jobs that have nothing of it
+const mostWatches = 40;      // of Health, with all they have
+const mostLines = 60;        // of Health: other jobs, a line each
+const usually = 5000;        // ms between two looks at what may have changed
+const whileBuilding = 500;   // the same, while the server still reads targets
+const longestWait = 30;      // s until the stream of changes is asked for again
 
 // ---------------------------------------------------------------- texts and elements
 
@@ -16,44 +34,61 @@ function el(name, properties, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties ?? {})) {
     if (value === undefined || value === null || value === false) continue;
-    if (typeof value === "function") element.addEventListener(key, value);
+    if (typeof value === "function") element["on" + key] = value;
     else element.setAttribute(key, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  element.append(...given(children));
   return element;
 }
+const given = (children) => children.flat(Infinity).filter((child) =>
+  child !== null && child !== undefined && child !== "" && child !== false);
 
-/** A foreign text: cut if it is long, and apart from the direction of its neighbours. */
-function foreign(text, most = 160) {
+/** A foreign text, cut if it is long. */
+function cut(text, most = 160) {
+  const shown = visible(text ?? "");
+  return shown.length > most ? shown.slice(0, most) + "…" : shown;
+}
+
+/** The same within other words: apart from the direction of its neighbours. */
+const inline = (text, most) => el("span", { class: "foreign" }, cut(text, most));
+
+/** The same, with a button that shows the rest. */
+function whole(text, most) {
   const shown = visible(text);
-  if (shown.length <= most) return el("bdi", {}, shown);
-  const rest = el("button", { class: "plain", click: (event) => {
-    event.stopPropagation();
-    rest.replaceWith(el("bdi", {}, shown.slice(most)));
-  } }, `… show all ${text.length} characters`);
-  return el("span", {}, el("bdi", {}, shown.slice(0, most)), " ", rest);
+  if (shown.length <= most) return shown;
+  const rest = el("button", { class: "plain", click: () => rest.replaceWith(shown.slice(most)) },
+    `… show all ${number(shown.length)} characters`);
+  return [shown.slice(0, most), " ", rest];
 }
 
+const isWeb = (url) => /^https?:\/\//i.test(url ?? "");
 /** A link to an address of the web, or its text. */
-function webLink(url) {
-  return /^https?:\/\//i.test(url)
-    ? el("a", { href: url, rel: "noreferrer noopener", target: "_blank" }, foreign(url))
-    : foreign(url);
-}
+const webLink = (url) => (isWeb(url)
+  ? el("a", { class: "foreign", href: url, rel: "noreferrer noopener", target: "_blank" },
+    cut(url, 300), " ↗")
+  : inline(url, 300));
 
+const number = (count) => Number(count ?? 0).toLocaleString("en");
 const plural = (count, one, many = one + "s") =>
-  `${Number(count).toLocaleString("en")} ${Number(count) === 1 ? one : many}`;
+  `${number(count)} ${Number(count) === 1 ? one : many}`;
 
-function ago(time) {
-  if (time === null || time === undefined) return "never";
-  const seconds = Math.max(0, Math.round((Date.now() - time) / 1000));
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h ago`;
-  return `${Math.floor(seconds / 86400)} days ago`;
+let ahead = 0;  // ms that the server's clock is before ours
+const now = () => Date.now() + ahead;
+
+function span(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} days`;
 }
-const clock = (time) => new Date(time).toLocaleTimeString("en-GB") + "." +
-  String(Math.floor(time % 1000)).padStart(3, "0");
+const ago = (time) => (time === null || time === undefined ? "never" : `${span(now() - time)} ago`);
+const iso = (time) => (time ? new Date(time).toISOString() : null);
+const clock = (time) => new Date(time).toLocaleTimeString("en-GB");
+const day = (time) =>
+  new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const dateAndClock = (time) =>
+  `${day(time)} ${clock(time)}.${String(Math.floor(time % 1000)).padStart(3, "0")}`;
 
 function notice(text) {
   byId("notice").hidden = !text;
@@ -61,23 +96,34 @@ function notice(text) {
 }
 function say(text) { byId("said").textContent = visible(text); }
 
+const th = (titles) => el("thead", {}, el("tr", {}, titles.filter(Boolean).map((title) =>
+  el("th", { scope: "col", class: title.startsWith("#") ? "number" : null },
+    title.replace("#", "")))));
+
+async function toClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Browsers allow it for https and localhost only.
+    const area = el("textarea", { class: "hidden-text", "aria-label": "Text to copy" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+/** \param make  the text, or a promise of it */
 function copyButton(title, make) {
-  const button = el("button", { click: async (event) => {
-    event.stopPropagation();
-    const text = make();
+  const button = el("button", { click: async () => {
     try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      // Browsers allow it for https and localhost only.
-      const area = el("textarea", { class: "hidden-text" });
-      area.value = text;
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
+      await toClipboard(await make());
+      button.textContent = "Copied";
+      say(`${title}: copied`);
+    } catch (error) {
+      if (error.name !== "AbortError") notice(`${title}: ${error.message}`);
     }
-    button.textContent = "Copied";
-    say(`${title}: copied`);
     setTimeout(() => { button.textContent = title; }, 1500);
   } }, title);
   return button;
@@ -86,527 +132,1306 @@ function copyButton(title, make) {
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 const here = (path) => new URL(path, document.baseURI).href;
 
-/** JSON is YAML; a line for each label is easier to read. */
-function yamlOf(rows) {
-  return rows.map((row) => `- targets: [${JSON.stringify(row.address)}]\n  labels:\n` +
-    Object.entries(row.labels ?? {}).map(([name, value]) =>
-      `    ${JSON.stringify(name)}: ${JSON.stringify(value)}\n`).join("")).join("");
+// ---------------------------------------------------------------- drawing
+
+const listeners = ["onclick", "onkeydown", "onchange", "oninput", "onsubmit", "onfocus"];
+const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id : "");
+const alike = (old, wanted) => old.nodeName === wanted.nodeName && keyOf(old) === keyOf(wanted);
+
+/** Makes the old element like the wanted one, with as few changes as can be. */
+function patch(old, wanted) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== wanted.data) old.data = wanted.data;
+    return;
+  }
+  // What was made of the same data is left alone, with what somebody has opened in it.
+  if (wanted.madeOf !== undefined && wanted.madeOf === old.madeOf) return;
+  old.madeOf = wanted.madeOf;
+  for (const { name } of [...old.attributes]) {
+    if (!wanted.hasAttribute(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of wanted.attributes) {
+    if (old.getAttribute(name) === value) continue;
+    if (name === "style") old.style.cssText = value;  // the policy forbids the attribute
+    else old.setAttribute(name, value);
+  }
+  for (const name of listeners) old[name] = wanted[name];
+  patchChildren(old, [...wanted.childNodes]);
+  // What somebody types is theirs.
+  if ("value" in old && old !== document.activeElement
+    && old.value !== wanted.value) old.value = wanted.value;
+  if ("checked" in old) old.checked = wanted.checked;
 }
 
-// ---------------------------------------------------------------- state and requests
+function patchChildren(parent, wanted) {
+  const keys = new Set(wanted.map(keyOf).filter(Boolean));
+  const keyed = new Map();
+  for (const child of [...parent.children]) {
+    const key = keyOf(child);
+    if (!key) continue;
+    if (!keys.has(key)) child.remove();
+    else keyed.set(key, [...(keyed.get(key) ?? []), child]);
+  }
+  let at = parent.firstChild;
+  for (const next of wanted) {
+    const match = keyOf(next) ? keyed.get(keyOf(next))?.shift() : at;
+    if (!match || !alike(match, next)) {
+      parent.insertBefore(next, at);
+      continue;
+    }
+    if (match === at) at = at.nextSibling;
+    else parent.insertBefore(match, at);
+    patch(match, next);
+  }
+  while (at) {
+    const rest = at;
+    at = at.nextSibling;
+    rest.remove();
+  }
+}
 
-const views = [];  // { name, title, show(main) }, in the order of the navigation
+const rowsHere = () => [...document.querySelectorAll("main .row")];
+const rowOf = (key) => rowsHere().find((row) => row.dataset.key === key);
+const focusRow = (row) => row?.querySelector("a.open")?.focus();
+
+/** Draws, and gives the focus back to what has it: the same element, row or place. */
+function keepingFocus(drawIt) {
+  const before = document.activeElement;
+  const row = before?.closest("main .row");
+  const place = rowsHere().indexOf(row);
+  drawIt();
+  if (!before || before === document.body || document.activeElement === before) return;
+  if (before.isConnected) return before.focus({ preventScroll: true });
+  if (document.querySelector(".drawer")?.contains(document.activeElement)) return;
+  const rows = rowsHere();
+  if (row && rows.length) {
+    focusRow(rowOf(row.dataset.key) ?? rows[Math.min(place, rows.length - 1)]);
+    return;
+  }
+  byId("main").focus({ preventScroll: true });
+}
+
+/** Shows this in the view. Another view begins with nothing. */
+function draw(...children) {
+  const view = viewNow();
+  const main = byId("main");
+  keepingFocus(() => {
+    if (main.dataset.view !== view.name) main.replaceChildren();
+    main.dataset.view = view.name;
+    patchChildren(main, [el("h2", { class: "hidden-text" }, view.title),
+      ...given(children)].map((child) =>
+      (typeof child === "string" ? document.createTextNode(child) : child)));
+    markOpenRow();
+  });
+}
+
+// ---------------------------------------------------------------- state in the URL
+
+// { name, title, show(signal), jobs: it needs their names, again: it is brought up to date }, in
+// the order of the navigation. show() may return the ms after which it wants to be shown again.
+const views = [];
 let state = new URLSearchParams(location.search);
-let running = new AbortController();
 
 const get = (name, fallback = "") => state.get(name) ?? fallback;
-const viewName = () => (views.some((view) => view.name === get("view")) ? get("view") : "targets");
+const viewNow = () => views.find((view) => view.name === get("view")) ?? views[0];
+
+const drawerParameters = ["id", "job_of", "object_of", "address_of"];
+/** What a view is made of. */
+function ofTheView(parameters) {
+  const rest = new URLSearchParams(parameters);
+  for (const name of [...drawerParameters, "live"]) rest.delete(name);
+  return rest.toString();
+}
+const noDrawer = Object.fromEntries(drawerParameters.map((name) => [name, null]));
 
 /** Goes where these parameters differ; null removes one. */
-function go(changes, { replace = false, whole = false } = {}) {
-  const next = whole ? new URLSearchParams() : new URLSearchParams(state);
+function go(changes, { replace = false, other = false, entry = {} } = {}) {
+  const next = other ? new URLSearchParams() : new URLSearchParams(state);
+  if (other && get("live")) next.set("live", get("live"));
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null || value === "") next.delete(name); else next.set(name, value);
+    next.delete(name);
+    for (const one of [value].flat()) if (one !== null && one !== "") next.append(name, one);
   }
   const text = next.toString();
-  if (text === state.toString()) return show();
-  history[replace ? "replaceState" : "pushState"](null, "", text ? `?${text}` : "./");
-  state = next;
-  show();
+  const same = text === state.toString();
+  if (!same) history[replace ? "replaceState" : "pushState"](entry, "", text ? `?${text}` : "./");
+  become(next, same);
 }
+
+function become(next, anew = false) {
+  const before = state;
+  state = next;
+  if (before.get("live") !== next.get("live")) follow(Boolean(get("live")));
+  if (anew || ofTheView(before) !== ofTheView(next)) show();
+  showDrawer();
+}
+
+addEventListener("popstate", () => {
+  const next = new URLSearchParams(location.search);
+  // Also if it has the focus, which draw() leaves alone.
+  typing = false;
+  const shown = viewNow().name === "find" ? "object" : "q";
+  if (byId("query")) byId("query").value = next.get(shown) ?? "";
+  become(next);
+});
+
+// ---------------------------------------------------------------- requests
 
 const query = (parameters) => new URLSearchParams(
-  Object.entries(parameters).filter(([, value]) => value !== "" && value !== null)).toString();
+  Object.entries(parameters).flatMap(([name, values]) =>
+  [values].flat().filter((value) => value !== "" && value !== null && value !== undefined)
+    .map((value) => [name, value]))).toString();
 
-async function ask(path, parameters = {}, options = {}) {
-  const text = query(parameters);
-  const answer = await fetch(text ? `${path}?${text}` : path, { signal: running.signal, ...options });
-  let body;
-  try {
-    body = await answer.json();
-  } catch {
-    body = { error: `${answer.status} ${answer.statusText}` };
-  }
-  if (!answer.ok) throw Object.assign(new Error(body.error ?? `status ${answer.status}`), { body });
-  return body;
+/** What the answer says that is no JSON. */
+async function inWords(answer, text) {
+  const type = (answer.headers.get("Content-Type") ?? "no type").split(";")[0];
+  if (type === "text/plain" && text.trim()) return text.trim().slice(0, 300);
+  return `the answer is no JSON but ${type}, with status ${answer.status}: ` +
+    "does something before k8s-sd ask for a login? Load the page again";
 }
-const post = (path, body) => ask(path, {}, {
+
+/** The answer, an error that says it in words, or an AbortError if nobody waits any more. */
+async function ask(path, parameters, signal, options = {}) {
+  const text = query(parameters);
+  let answer, body;
+  try {
+    answer = await fetch(text ? `${path}?${text}` : path, { signal, ...options });
+    body = await answer.text();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw Object.assign(new Error(`${location.host} does not answer: ${error.message}`),
+      { status: 0 });
+  }
+  signal.throwIfAborted();
+  let said;
+  try {
+    said = JSON.parse(body);
+  } catch {
+    throw Object.assign(new Error(await inWords(answer, body)), { status: answer.status });
+  }
+  if (!answer.ok) {
+    throw Object.assign(new Error(said.error ?? `status ${answer.status}`),
+      { status: answer.status, at: said.at });
+  }
+  if (typeof said.now === "number") ahead = said.now - Date.now();
+  return said;
+}
+const post = (path, body, signal) => ask(path, {}, signal, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
+/** The answer, or what stands for one that this server does not give. */
+async function askIfKnown(path, parameters, signal, without = null) {
+  try {
+    return await ask(path, parameters, signal);
+  } catch (error) {
+    if (error.status === 400 || error.status === 404) return without;
+    throw error;
+  }
+}
+
+// ---------------------------------------------------------------- showing a view
+
 let jobs = [];
-async function loadJobs() {
-  jobs = (await ask("api/ui/status")).jobs;
-  return jobs;
+let version = "";
+async function loadJobs(signal) {
+  const answer = await ask("api/ui/status", {}, signal);
+  jobs = answer.jobs;
+  version = answer.version;
 }
 
-function jobSelect(value, change, all = "all jobs") {
-  const select = el("select", { "aria-label": "Job", change: () => change(select.value) },
-    all === null ? [] : el("option", { value: "" }, all),
-    jobs.map((job) => el("option", { value: job.name }, visible(job.name))));
-  select.value = value;
-  return select;
+let task = new AbortController();  // what the view asks for; one that comes later ends it
+let timer = 0;
+let busy = false;      // with what somebody wants to see
+let refused = false;   // the server does not take what the URL says; asking again is no use
+let failed = false;    // the view was not shown, which may be otherwise the next time
+
+/** \param again  it is shown already, and brought up to date */
+async function show(again = false) {
+  task.abort();
+  clearTimeout(timer);
+  task = new AbortController();
+  const { signal } = task;
+  const view = viewNow();
+  busy = !again;
+  if (!again) showWhere(view);
+  let wait = usually;
+  try {
+    if (!again || (!refused && (failed || view.again))) {
+      if (view.jobs && jobs.length === 0) await loadJobs(signal);
+      wait = (await view.show(signal)) ?? usually;
+      notice("");
+      refused = failed = false;
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!again) showError(view, error);
+  }
+  busy = false;
+  await showStrip(signal).catch((error) => { if (!signal.aborted) showNoAnswer(error); });
+  if (!signal.aborted) timer = setTimeout(refresh, wait);
 }
 
-/** Shows the view of the URL; what an earlier one asks for is no longer wanted. */
-async function show() {
-  running.abort();
-  running = new AbortController();
-  const mine = running;
-  closeDrawer();
-  const view = views.find((one) => one.name === viewName());
+/** Brings up to date what is looked at. */
+function refresh() {
+  if (!busy && !document.hidden) show(true);
+}
+document.addEventListener("visibilitychange", refresh);
+
+function showWhere(view) {
   for (const link of byId("views").children) {
     if (link.dataset.go === view.name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   document.title = `${view.title} · k8s-sd`;
-  try {
-    if (jobs.length === 0 || view.name !== "targets") await loadJobs();
-    await view.show(byId("main"));
-    if (get("id")) await openTarget(get("job_of"), get("id"));
-    if (mine === running) notice("");
-  } catch (error) {
-    if (error.name === "AbortError" || mine !== running) return;
-    const at = error.body?.at === undefined ? "" : ` (at character ${error.body.at + 1})`;
-    notice(error.message + at);
+}
+
+function showError(view, error) {
+  refused = error.status >= 400 && error.status < 500;
+  failed = true;
+  notice(error.message + (error.at === undefined ? "" : ` (at character ${error.at + 1})`));
+  if (byId("main").dataset.view !== view.name) {
+    draw(el("p", { class: "card empty" }, "There is nothing to show: see above."));
   }
+}
+
+// ---------------------------------------------------------------- the strip: is all well?
+
+/** What is wrong with a job, in words. */
+function troubleOf(job) {
+  const bad = (job.configs ?? []).find((config) => config.message || config.state === "unusable");
+  const words = (bad?.message ?? "").split("\n")[0];
+  if (!job.synced) return ["is not complete", words || "it waits for the first list"];
+  if (bad) return [bad.state === "unusable" ? "cannot be used" : "is of before", words];
+  const isUnconfirmed = job.configs?.some((config) => config.unconfirmed);
+  return isUnconfirmed ? ["has targets of before a restart", ""] : null;
+}
+
+let asOf = 0;
+async function showStrip(signal) {
+  await loadJobs(signal);
+  const health = await ask("api/ui/health", {}, signal);
+  asOf = Date.now();
+  const bad = health.jobs.map((job) => [job.job, troubleOf(job)]).filter(([, trouble]) => trouble);
+  const active = jobs.reduce((sum, job) => sum + job.active, 0);
+  const all = jobs.reduce((sum, job) => sum + job.discovered, 0);
+  const text = bad.length === 0
+    ? [el("strong", { class: "good" }, "● All is well"), el("span", {},
+      jobs.length ? `${plural(jobs.length, "job")} complete, ` +
+        `${number(active)} of ${plural(all, "target")} active` : "there are no jobs")]
+    : [el("strong", { class: "bad" }, "▲ Job ", inline(bad[0][0], 60), ` ${bad[0][1][0]}`),
+      bad[0][1][1] ? el("span", { class: "words foreign" }, cut(bad[0][1][1], 200)) : null,
+      bad.length > 1 ? el("span", {}, `and ${plural(bad.length - 1, "other job")}`) : null,
+      el("a", { href: "?view=health" }, "Health")];
+  fillStrip(text, `as of ${clock(now())}`);
+}
+
+/** The view keeps what it has. */
+function showNoAnswer(error) {
+  fillStrip([el("strong", { class: "bad" }, "▲ No answer"),
+    el("span", { class: "words foreign" }, cut(error.message, 200))],
+    asOf ? `what you see is of ${clock(asOf + ahead)}` : "");
+}
+
+function fillStrip(text, when) {
+  byId("strip").hidden = false;
+  patchChildren(byId("strip"), [...given(text),
+    el("span", { class: "soft where", "aria-live": "off" },
+    `k8s-sd ${version} at ${location.host}`, when ? ` · ${when}` : "")]);
 }
 
 // ---------------------------------------------------------------- rows of targets
 
 const stateNames = { active: "● active", dropped: "○ dropped", failed: "✕ failed",
-  duplicate: "◐ duplicate" };
+  duplicate: "◐ duplicate", unowned: "△ unowned" };
+const stateOf = (name) => el("span", { class: `state ${name}` }, stateNames[name] ?? cut(name, 20));
+const hostOf = (url) => /^\w+:\/\/([^/?#]*)/.exec(url ?? "")?.[1] ?? "";
+const scrapedAt = (row) => row.relabelled_address || hostOf(row.url) || row.address
+  || "(no address)";
 
-function labelChips(labels, most = 12) {
-  const all = Object.entries(labels ?? {}).filter(([name]) => !name.startsWith("__"));
-  const chips = el("span", { class: "chips" }, all.slice(0, most).map(([name, value]) =>
-    el("span", { class: "chip" }, el("b", {}, visible(name).slice(0, 80), "="), foreign(value, 80))));
-  if (all.length > most) chips.append(el("span", { class: "soft" }, `+${all.length - most}`));
-  return chips;
+function jobSelect(value, change, all = "all jobs") {
+  const select = el("select", { "aria-label": "Job",
+    change: (event) => change(event.target.value) },
+    all === null ? null : el("option", { value: "" }, all),
+    jobs.slice(0, 1000).map((job) => el("option", { value: job.name }, cut(job.name, 100))));
+  select.value = value;
+  return select;
 }
 
-function targetRow(row, { withJob = true } = {}) {
-  const open = () => go({ id: row.id, job_of: row.job }, { replace: Boolean(get("id")) });
-  return el("tr", { class: "row", tabindex: "0", "data-id": row.id, click: (event) => {
-    if (!event.target.closest("a, button")) open();
-  }, keydown: (event) => { if (event.key === "Enter" && event.target.matches("tr")) open(); } },
-  el("td", {}, el("span", { class: `state ${row.state}` }, stateNames[row.state] ?? row.state)),
-  el("td", {}, row.url ? webLink(row.url) : foreign(row.address || "(no address)"),
-    row.reason ? el("div", { class: "reason" }, foreign(row.reason, 240)) : null),
-  el("td", {}, foreign(row.object ?? "", 120),
-    row.node ? el("div", { class: "soft" }, "on ", foreign(row.node, 80)) : null),
-  withJob ? el("td", { class: "job" }, foreign(row.job, 80)) : null,
-  el("td", {}, labelChips(row.labels)));
+function shardsField(value, title = "Shards", name = "shards") {
+  return el("label", {}, `${title} `, el("input",
+    { type: "number", min: "1", max: "4096", value, name,
+    placeholder: "–", change: (event) => go({ [name]: event.target.value }) }));
 }
 
-function targetTable(rows, options = {}) {
-  const { withJob = true } = options;
-  return el("table", { class: "rows" },
-    el("thead", {}, el("tr", {}, ["State", "Target", "Object", withJob ? "Job" : null, "Labels"]
-      .filter(Boolean).map((title) => el("th", { scope: "col" }, title)))),
-    el("tbody", {}, rows.map((row) => targetRow(row, options))));
+/** Labels that the other columns do not show. */
+function labelsToShow(row) {
+  const shown = new Set([row.job, row.address, scrapedAt(row), row.namespace, row.node,
+    ...(row.object ?? "").split("/")]);
+  const names = ["instance", "job", "namespace", "pod", "service", "node"];
+  const all = Object.entries(row.labels ?? {}).filter(([name]) => !name.startsWith("__"));
+  const rest = all.filter(([name, value]) => !names.includes(name) || !shown.has(value));
+  // Hidden labels come last: where one is, no other is missing.
+  const sent = Object.keys(row.labels ?? {}).length;
+  const missing = sent > all.length ? 0 : Math.max(0, (row.labels_total ?? 0) - sent);
+  return { rest, more: missing + Math.max(0, rest.length - mostChips) };
+}
+
+function labelChips(row) {
+  const { rest, more } = labelsToShow(row);
+  return [rest.slice(0, mostChips).map(([name, value]) => el("span", { class: "chip" },
+    el("b", {}, cut(name, 60), "="), cut(value, 80))),
+  more > 0 ? el("span", { class: "soft" }, `+${number(more)}`) : null];
+}
+
+const plainClick = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey
+  && !event.shiftKey;
+const toTarget = (row) => "?" + query({ job_of: row.job, id: row.id });
+/** Opens the target beside the view; another one takes its place, also in the browser's history. */
+const openTarget = (parameters) => go({ ...noDrawer, ...parameters },
+  { replace: Boolean(get("id")),
+    entry: { ...history.state, opened: !get("id") || history.state?.opened } });
+
+/** \param parameters  of the URL, that say which target */
+const targetLink = (parameters, text) => el("a",
+  { class: "open mono foreign", href: "?" + query(parameters), click: (event) => {
+  if (!plainClick(event)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  openTarget(parameters);
+} }, text);
+
+/** With these columns besides the first three. */
+function targetRow(row, { job, labels, owner }) {
+  const columns = 3 + job + labels + owner;
+  const path = row.url && row.url !== `http://${scrapedAt(row)}/metrics` ? row.url : "";
+  const body = el("tbody", { class: "row", "data-key": `${row.job} ${row.id}`, "data-id": row.id,
+    click: (event) => {
+    // Who marks a text does not want to open it.
+    if (event.target.closest("a") || String(getSelection())) return;
+    openTarget({ job_of: row.job, id: row.id });
+  } }, el("tr", {},
+    el("td", {}, stateOf(row.state)),
+    el("td", { class: "target" }, targetLink({ job_of: row.job, id: row.id },
+      cut(scrapedAt(row), 120)),
+      isWeb(row.url) ? el("a", { class: "web", href: row.url, rel: "noreferrer noopener",
+        target: "_blank",
+        title: cut(row.url, 300), "aria-label": `Open ${cut(row.url, 120)} in a new tab` }, "↗")
+          : null,
+      path ? el("div", { class: "soft small" }, cut(path, 160)) : null),
+    el("td", {}, cut(row.object, 120),
+      row.node && row.object !== `node/${row.node}`
+        ? el("div", { class: "soft small" }, "on ", cut(row.node, 80)) : null),
+    job ? el("td", { class: "job" }, cut(row.job, 80)) : null,
+    labels ? el("td", { class: "chips" }, labelChips(row)) : null,
+    owner ? el("td", {}, ownersOf(row)) : null),
+  row.reason ? el("tr", { class: "reason" }, el("td", {}),
+    el("td", { colspan: columns - 1 }, cut(row.reason, 240))) : null);
+  body.madeOf = JSON.stringify([row, job, labels, owner]);
+  return body;
+}
+
+function targetTable(rows, { job = true } = {}) {
+  const hasLabels = (row) => labelChips(row).flat().some(Boolean);
+  const hasOwner = (row) => ownersOf(row).length > 0;
+  const columns = { job, labels: rows.some(hasLabels), owner: rows.some(hasOwner) };
+  return el("table", { class: "rows" }, th(["State", "Target", "Object",
+    job && "Job", columns.labels && "Labels", columns.owner && "Owner"]),
+  rows.map((row) => targetRow(row, columns)));
+}
+
+/** What each gives, a few at a time. */
+async function each(all, work) {
+  const results = [];
+  for (let i = 0; i < all.length; i += 4) {
+    results.push(...await Promise.all(all.slice(i, i + 4).map(work)));
+  }
+  return results;
+}
+
+/** For who copies: also when the view has gone on meanwhile. */
+const wholeTarget = (row) =>
+  ask("api/ui/target", { job: row.job, id: row.id }, new AbortController().signal);
+
+/** Rows whose labels the server has cut get the whole ones. */
+const wholeRows = (rows) => each(rows, async (row) => {
+  const isCut = row.cut || (row.labels_total ?? 0) > Object.keys(row.labels ?? {}).length;
+  if (!isCut || row.state !== "active") return row;
+  const labels = Object.entries((await wholeTarget(row)).labels);
+  return { ...row, labels: Object.fromEntries(labels.filter(([name]) => !name.startsWith("__"))) };
+});
+
+/** As /sd/{job}/targets has it: the address that is scraped, and what differs from the job. */
+function listed({ labels, discovered }) {
+  const { __address__: address, ...rest } = labels;
+  if (rest.instance === address) delete rest.instance;
+  for (const name of ["__scrape_interval__", "__scrape_timeout__"]) {
+    if (rest[name] === discovered[name]) delete rest[name];
+  }
+  return { address, labels: rest };
+}
+
+/** JSON is YAML; a line for each label is easier to read. */
+async function yamlOf(rows) {
+  const active = rows.filter((row) => row.state === "active");
+  if (active.length === 0) throw new Error("none of these targets is active");
+  const groups = (await each(active, wholeTarget)).filter((answer) => answer.labels).map(listed);
+  return groups.map(({ address, labels }) =>
+    `- targets: [${JSON.stringify(address)}]\n  labels:\n` +
+    Object.entries(labels).map(([name, value]) =>
+      `    ${JSON.stringify(name)}: ${JSON.stringify(value)}\n`).join("")).join("");
 }
 
 // ---------------------------------------------------------------- view: targets
 
 const filters = ["state", "job", "namespace", "node", "reason"];
+const chosenOf = (name) => state.getAll(name).flatMap((value) =>
+  (name === "state" ? value.split(",") : [value]));
+const withFilter = (name, values) => go({
+  [name]: name === "state" ? values.join(",") : values, after: null, ...noDrawer });
 
-function facet(name, title, values) {
-  const chosen = get(name) ? (name === "state" ? get(name).split(",") : [get(name)]) : [];
-  const all = [...values];
-  for (const value of chosen) if (!all.some((one) => one.value === value)) all.push({ value, count: 0 });
+/** A reason, with what tells it from those of other jobs. */
+function reasonText(one, rows, ofJobs) {
+  const seen = new Set(rows.filter((row) => row.reason === one.value).map((row) => row.job));
+  const job = ofJobs.length === 1 ? ofJobs[0].value : seen.size === 1 ? [...seen][0] : "";
+  const [, rule, rest] = /^(rule \d+): (.*)$/s.exec(one.value) ?? [null, "", one.value];
+  return [rule || job ? el("b", {}, [rule, cut(job, 60)].filter(Boolean).join(" of ")) : null,
+    cut(rest.replaceAll("__meta_kubernetes_", "…"), 160)];
+}
+
+function facet(name, title, answer) {
+  const chosen = chosenOf(name);
+  const all = [...(answer.facets?.[name] ?? [])];
+  for (const value of chosen) {
+    if (!all.some((one) => one.value === value)) all.push({ value, count: 0 });
+  }
   if (all.length === 0) return null;
-  return el("section", { class: "facet" + (name === "reason" ? " why" : "") },
-    el("h3", {}, title),
-    all.map(({ value, count }) => el("button", {
-      "aria-pressed": chosen.includes(value) ? "true" : "false", title: visible(value).slice(0, 300),
-      click: () => go({ [name]: chosen.includes(value) ? null : value, after: null, id: null }),
-    }, el("span", {}, visible(value).slice(0, 300)),
-    el("span", { class: "number" }, count.toLocaleString("en")))));
+  return el("section", { class: name === "reason" ? "facet why" : "facet",
+    "data-key": `facet ${name}` }, el("h3", {}, title),
+    all.map((one) => el("button", { "data-key": `${name}=${one.value}`,
+      "aria-pressed": chosen.includes(one.value) ? "true" : "false", title: cut(one.value, 300),
+      click: () => withFilter(name, chosen.includes(one.value)
+        ? chosen.filter((value) => value !== one.value) : [...chosen, one.value]) },
+    el("span", {}, name === "reason" ? reasonText(one, answer.rows, answer.facets?.job ?? [])
+      : cut(one.value, 100)),
+    el("span", { class: "number" }, number(one.count)))));
 }
 
-function summary(answer, shown) {
-  const text = answer.total === 0 ? "No target" : plural(answer.total, "target");
-  if (answer.building) return `${text} so far; ${plural(answer.building, "object")} still to read`;
-  return answer.total > shown ? `${text}, ${shown} of them here` : text;
+function summary(answer, from) {
+  const shown = answer.rows.length;
+  const all = answer.total === 0 ? "No target" : plural(answer.total, "target");
+  if (answer.building) return `${all} so far; ${plural(answer.building, "object")} still to read`;
+  if (answer.total <= shown || shown === 0) return all;
+  return from === undefined ? `${shown} of ${all}`
+    : `${number(from + 1)}–${number(from + shown)} of ${all}`;
 }
 
-async function showTargets(main) {
-  const wanted = { q: get("q"), after: get("after"), limit: get("limit", "50"), facets: 1 };
-  for (const name of filters) wanted[name] = get(name);
-  const focused = document.activeElement?.id === "query" ? document.activeElement : null;
-  const answer = await ask("api/ui/targets", wanted);
-  const input = focused ?? el("input", {
-    id: "query", class: "grow", type: "search", spellcheck: "false", autocomplete: "off",
+let typing = false;  // the text in the field is being written: one entry of the history
+let searches = 0;
+/** A little after the last key. */
+function search() {
+  clearTimeout(searches);
+  searches = setTimeout(() => {
+    if (viewNow().name !== "targets" || !byId("query")) return;
+    go({ q: byId("query").value, after: null, ...noDrawer }, { replace: typing });
+    typing = true;
+  }, 150);
+}
+
+function queryField() {
+  const input = el("input", { id: "query", type: "search", spellcheck: "false", autocomplete: "off",
     "aria-label": "Search targets",
-    placeholder: 'web-1   namespace="shop", pod=~"web-.*"   /regex/          ( / )',
-    input: debounced(() => go({ q: byId("query").value, after: null, id: null }, { replace: true })),
-  });
-  if (!focused) input.value = get("q");
-  const results = el("div", {},
-    el("div", { class: "bar" },
-      el("span", { class: "soft", id: "summary" }, summary(answer, answer.rows.length)),
-      el("span", { class: "grow" }),
-      copyButton("Copy JSON", () => JSON.stringify(answer.rows, null, 1)),
-      copyButton("Copy YAML", () => yamlOf(answer.rows)),
-      copyButton("Copy curl", () => `curl -s ${quoted(here("api/ui/targets?" + query(wanted)))}`)),
-    answer.rows.length ? targetTable(answer.rows)
-      : el("p", { class: "card empty" }, "No target is like that. ",
-        el("a", { href: "?view=find" }, "Ask by object"), " why one is missing."),
-    el("div", { class: "bar" },
-      get("after") ? el("button", { click: () => history.back() }, "Back") : null,
-      answer.next ? el("button", { id: "next", click: () => go({ after: answer.next, id: null }) },
-        "Next page") : null));
-  const titles = { state: "State", job: "Job", namespace: "Namespace", node: "Node", reason: "Why not" };
-  const aside = el("aside", { "aria-label": "Filters" },
-    filters.map((name) => facet(name, titles[name], answer.facets[name] ?? [])),
-    filters.some((name) => get(name)) ? el("button", { click: () => go(Object.fromEntries(
-      [...filters, "after", "id"].map((name) => [name, null]))) }, "Clear filters") : null);
-  if (focused && byId("columns")) {
-    // What is typed into stays where it is.
-    byId("columns").replaceChildren(aside, results);
-  } else {
-    main.replaceChildren(el("div", { class: "bar" }, input),
-      el("div", { class: "columns", id: "columns" }, aside, results));
-  }
-  if (jobs.some((job) => !job.complete)) await loadJobs();
-  if (answer.building || jobs.some((job) => !job.complete)) {
-    setTimeout(() => { if (viewName() === "targets" && !get("id")) show(); }, 500);
-  }
+    placeholder: 'web-1   namespace="shop", pod=~"web-.*"   /regex/',
+    focus: () => { typing = false; },
+    input: search });
+  input.value = get("q");
+  return el("div", { class: "bar field" }, input, el("kbd", { "aria-hidden": "true" }, "/"));
 }
 
-function debounced(action) {
-  let timer = 0;
-  return () => { clearTimeout(timer); timer = setTimeout(action, 150); };
+function noTarget() {
+  const filtered = filters.some((name) => get(name)) || get("q");
+  return el("p", { class: "card empty" }, filtered ? "No target is like that. "
+    : "There are no targets yet. ",
+    el("a", { href: "?view=find" }, "Find"), " tells why one is missing, ",
+    el("a", { href: "?view=health" }, "Health"), " whether all is read.");
 }
 
-views.push({ name: "targets", title: "Targets", show: showTargets });
+function pager(answer, from) {
+  if (!get("after") && !answer.next) return null;
+  return el("div", { class: "bar" },
+    get("after") ? el("button", { click: () => go({ after: null, ...noDrawer }) }, "First page")
+      : null,
+    history.state?.paged ? el("button", { click: () => history.back() }, "Previous page") : null,
+    answer.next ? el("button", { id: "next", click: () => {
+      scrollTo(0, 0);
+      go({ after: answer.next, ...noDrawer }, { entry: from === undefined ? { paged: true }
+        : { paged: true, from: from + answer.rows.length } });
+    } }, "Next page") : null);
+}
+
+let hasRows = false;
+async function showTargets(signal) {
+  const wanted = { q: get("q"), after: get("after"), limit: get("limit", "50"), facets: 1 };
+  for (const name of filters) wanted[name] = name === "state" ? get(name) : state.getAll(name);
+  const answer = await ask("api/ui/targets", wanted, signal);
+  const from = get("after") ? history.state?.from : 0;
+  const titles = { state: "State", job: "Job", namespace: "Namespace", node: "Node",
+    reason: "Why not" };
+  const { rows } = answer;
+  const listOf = get("job") && state.getAll("job").length === 1
+    ? el("a", { href: `sd/${encodeURIComponent(get("job"))}/targets` }, "List of the job") : null;
+  draw(queryField(), el("div", { class: "columns" },
+    el("aside", { "aria-label": "Filters" },
+      filters.map((name) => facet(name, titles[name], answer)),
+      filters.some((name) => get(name)) ? el("button", { click: () => go({ after: null, ...noDrawer,
+        ...Object.fromEntries(filters.map((name) => [name, null])) }) }, "Clear filters") : null),
+    el("div", {},
+      el("div", { class: "bar" },
+        el("span", { id: "summary", "aria-live": "polite" }, summary(answer, from)),
+        el("span", { class: "grow" }), listOf,
+        copyButton("Copy JSON", async () => JSON.stringify(await wholeRows(rows), null, 1)),
+        copyButton("Copy YAML", () => yamlOf(rows)),
+        copyButton("Copy curl", () =>
+          `curl -s ${quoted(here("api/ui/targets?" + query(wanted)))}`)),
+      rows.length ? targetTable(rows) : noTarget(),
+      pager(answer, from))));
+  if (rows.length && !hasRows) performance.mark("first rows");
+  hasRows = hasRows || rows.length > 0;
+  return answer.building ? whileBuilding : usually;
+}
+
+views.push({ name: "targets", title: "Targets", again: true, show: showTargets });
 
 // ---------------------------------------------------------------- one target
 
-let focusBefore = null;
+let drawerTask = new AbortController();
+let drawerShows = "";
+
+const drawerNow = () => document.querySelector(".drawer");
+const openKey = () => `${get("job_of")} ${get("id")}`;
+
+function markOpenRow() {
+  for (const row of rowsHere()) row.classList.toggle("opened", row.dataset.key === openKey());
+}
+
+/** Opens, closes or leaves it, as the URL says. */
+async function showDrawer() {
+  const names = [...drawerParameters, "shards"];
+  const wanted = get("id") ? JSON.stringify(names.map((name) => get(name))) : "";
+  if (wanted === drawerShows) return;
+  const opened = drawerShows;
+  drawerShows = wanted;
+  drawerTask.abort();
+  drawerTask = new AbortController();
+  if (!wanted) return removeDrawer(JSON.parse(opened));
+  try {
+    const answer = await targetOfUrl(drawerTask.signal);
+    putDrawer(answer ? describeTarget(answer) : describeGone());
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    putDrawer([el("h2", {}, "Target"), el("p", { class: "bad" }, cut(error.message, 400))]);
+  }
+}
+
+/** The target; if it is gone, what is now at its object or address; else null. */
+async function targetOfUrl(signal) {
+  const wanted = { job: get("job_of"), id: get("id"), shards: get("shards") };
+  const answer = (wanted.shards ? await askIfKnown("api/ui/target", wanted, signal) : null) ??
+    await askIfKnown("api/ui/target", { ...wanted, shards: "" }, signal);
+  if (answer || !(get("object_of") || get("address_of"))) return answer;
+  return askIfKnown("api/ui/target", { ...wanted, shards: "", object: get("object_of"),
+    address: get("address_of") }, signal);
+}
 
 function closeDrawer() {
-  document.querySelector(".drawer")?.remove();
-  focusBefore?.focus();
-  focusBefore = null;
+  if (history.state?.opened) history.back();
+  else go(noDrawer, { replace: true, entry: history.state });
+}
+
+function removeDrawer([id, job]) {
+  const hadFocus = drawerNow()?.contains(document.activeElement)
+    || document.activeElement === document.body;
+  drawerNow()?.remove();
+  markOpenRow();
+  if (!hadFocus) return;
+  const row = rowOf(`${job} ${id}`);
+  if (row) focusRow(row);
+  else byId("main").focus({ preventScroll: true });
+}
+
+function putDrawer(content) {
+  const had = drawerNow();
+  const drawer = el("section", { class: "drawer", role: "dialog", "aria-modal": "false",
+    "aria-label": "Target", tabindex: "-1" },
+    el("button", { class: "close", click: closeDrawer }, "Close (Esc)"), content);
+  const field = had?.contains(document.activeElement) ? document.activeElement.name : "";
+  had?.remove();
+  document.body.append(drawer);
+  (field ? drawer.querySelector(`[name="${field}"]`) ?? drawer : drawer).focus();
+  markOpenRow();
+}
+
+function describeGone() {
+  const wanted = get("object_of") || get("address_of").replace(/:\d+$/, "");
+  return [el("h2", {}, "This target is gone"),
+    el("p", {}, "Job ", inline(get("job_of"), 80),
+      " has no target of this number any more: its labels have changed, or it has."),
+    wanted ? el("p", {}, el("a", { href: "?" + query({ view: "find", object: wanted }) }, "Find ",
+      inline(wanted, 120), " in all jobs")) : null];
 }
 
 function labelTable(labels) {
   const names = Object.keys(labels ?? {});
   if (names.length === 0) return el("p", { class: "soft" }, "None.");
-  return el("table", { class: "labels" }, el("tbody", {}, names.slice(0, 200).map((name) =>
-    el("tr", {}, el("td", { class: "mono" }, foreign(name, 200)),
-      el("td", { class: "mono" }, foreign(labels[name], 400))))));
+  return [el("table", { class: "labels" }, el("tbody", {}, names.slice(0, 200).map((name) =>
+    el("tr", {}, el("th", { scope: "row", class: "mono" }, whole(name, 200)),
+      el("td", { class: "mono" }, whole(labels[name], 400)))))),
+  names.length > 200 ? el("p", { class: "soft" },
+    `and ${plural(names.length - 200, "other label")}`) : null];
 }
 
 function diffList(step) {
   const lines = [
     ...Object.entries(step.added ?? {}).map(([name, value]) => ["plus", `${name} = ${value}`]),
-    ...Object.entries(step.changed ?? {}).map(([name, [before, now]]) =>
-      ["tilde", `${name} = ${before} → ${now}`]),
+    ...Object.entries(step.changed ?? {}).map(([name, [before, after]]) =>
+      ["tilde", `${name} = ${before} → ${after}`]),
     ...Object.entries(step.removed ?? {}).map(([name, value]) => ["minus", `${name} = ${value}`])];
-  const words = { plus: "added", tilde: "changed", minus: "removed" };
+  if (lines.length === 0) return null;
+  const words = { plus: "added: ", tilde: "changed: ", minus: "removed: " };
   return el("ul", { class: "diff mono" }, lines.slice(0, 100).map(([kind, text]) =>
-    el("li", { class: kind, title: words[kind] }, foreign(text, 400))),
+    el("li", { class: kind }, el("span", { class: "hidden-text" }, words[kind]), whole(text, 400))),
   lines.length > 100 ? el("li", {}, `and ${lines.length - 100} more`) : null);
 }
 
 function stepList(steps, after) {
-  return el("div", {}, (steps ?? []).slice(0, 200).map((step, i) => {
-    const changes = ["added", "changed", "removed"].some((kind) => Object.keys(step[kind] ?? {}).length);
+  return el("div", {}, (steps ?? []).slice(0, 100).map((step, i) => {
+    const changes = diffList(step);
     return el("div", { class: "step" + (!step.keep ? " drops" : changes ? " changes" : "") },
-      el("strong", {}, `Rule ${i}: ${visible(step.action)}`),
-      !step.keep ? el("span", { class: "bad" }, " – drops the target") :
-        changes ? null : el("span", { class: "soft" }, " – changes nothing"),
-      step.reason ? el("div", { class: "reason" }, foreign(step.reason, 300)) : null,
-      el("pre", {}, foreign(step.rule, 1000)), diffList(step));
-  }), (after ?? []).map((text) => el("p", { class: "soft" }, foreign(text, 400))));
+      el("strong", {}, `Rule ${i}: ${cut(step.action, 40)}`),
+      !step.keep ? el("span", { class: "bad" }, " – drops the target")
+        : changes ? null : el("span", { class: "soft" }, " – changes nothing"),
+      step.reason ? el("div", {}, cut(step.reason, 300)) : null,
+      el("pre", {}, whole(step.rule, 1000)), changes);
+  }), (after ?? []).map((text) => el("p", { class: "soft" }, cut(text, 400))));
 }
 
-async function openTarget(job, id) {
-  const answer = await ask("api/ui/target", { job, id });
-  const row = answer.row;
-  const close = () => go({ id: null, job_of: null }, { replace: true });
-  focusBefore ??= document.activeElement;
-  const drawer = el("section", { class: "drawer", role: "dialog", "aria-modal": "false",
-    "aria-label": "Target", tabindex: "-1" },
-  el("button", { class: "close", click: close }, "Close (Esc)"),
-  el("h2", { class: "mono" }, foreign(row.address || "(no address)")),
-  el("p", {}, el("span", { class: `state ${row.state}` }, stateNames[row.state] ?? row.state), " in job ",
-    foreign(row.job), row.reason ? el("div", { class: "reason" }, foreign(row.reason, 600)) : null),
-  answer.url ? el("p", {}, webLink(answer.url)) : null,
-  el("p", { class: "bar" },
-    el("a", { href: "?" + query({ view: "lab", job: row.job, id_of: row.id }) }, "Try other rules"),
-    el("a", { href: "?" + query({ view: "find", object: row.object }) }, "This object in all jobs"),
-    copyButton("Copy JSON", () => JSON.stringify(answer, null, 1)),
-    copyButton("Copy link", () => here("?" + query({ job_of: row.job, id: row.id })))),
-  el("h3", {}, "Labels after relabelling"),
-  answer.labels ? labelTable(answer.labels) : el("p", { class: "soft" }, "None: it is not scraped."),
-  el("h3", {}, "What the rules do"),
-  (answer.steps ?? []).length || (answer.after ?? []).length ? stepList(answer.steps, answer.after)
-    : el("p", { class: "soft" }, "The job has no rules."),
-  el("h3", {}, "Labels before relabelling"), labelTable(answer.discovered));
-  document.querySelector(".drawer")?.remove();
-  document.body.append(drawer);
-  drawer.focus();
-  for (const one of document.querySelectorAll("tr.row")) {
-    one.toggleAttribute("aria-selected", false);
-    if (one.dataset.id === id) one.setAttribute("aria-selected", "true");
-  }
+/** Who has the target, as far as the server tells: of so many shards, and of the collectors. */
+function ownersOf({ owners, collectors }) {
+  return given([
+    owners && el("span", { class: "owner" },
+      owners === "all" ? "on all shards" : `shard ${owners.join(", ")}`),
+    collectors && (collectors.length ? el("span", { class: "owner" },
+      `collector ${collectors.map((one) => cut(one, 80)).join(", ")}`)
+      : el("span", { class: "owner bad" }, "▲ no collector"))]);
+}
+
+const ownersBar = (row) => el("div", { class: "bar" },
+  shardsField(get("shards"), "Owner with so many shards"),
+  ownersOf(row), get("shards") && !row.owners
+    ? el("span", { class: "soft" }, "This server does not tell.") : null);
+
+function describeTarget(answer) {
+  const { row } = answer;
+  const other = row.id !== get("id");
+  return [
+    el("h2", { class: "mono foreign" }, cut(scrapedAt(row), 300)),
+    other ? el("p", { class: "card" },
+      "The target of then is gone. This is what its object has now.") : null,
+    el("p", {}, stateOf(row.state), " in job ", inline(row.job, 120),
+      row.object ? [": ", inline(row.object, 300)] : null),
+    row.reason ? el("p", { class: "foreign" }, cut(row.reason, 600)) : null,
+    answer.url ? el("p", {}, webLink(answer.url)) : null,
+    el("div", { class: "bar" },
+      el("a", { href: "?" + query({ view: "lab", job: row.job, id_of: row.id }) },
+        "Try other rules"),
+      el("a", { href: "?" + query({ view: "find",
+        object: row.object || row.address.replace(/:\d+$/, "") }) }, "In all jobs"),
+      el("span", { class: "grow" }),
+      copyButton("Copy JSON", () => JSON.stringify(answer, null, 1)),
+      copyButton("Copy link", () => here(toTarget(row)))),
+    row.state === "active" ? ownersBar(row) : null,
+    el("h3", {}, "Labels after relabelling"),
+    answer.labels ? labelTable(answer.labels)
+      : el("p", { class: "soft" }, "None: it is not scraped."),
+    el("h3", {}, "What the rules do"),
+    (answer.steps ?? []).length || (answer.after ?? []).length
+      ? stepList(answer.steps, answer.after)
+      : el("p", { class: "soft" }, "The job has no rules."),
+    el("h3", {}, "Labels before relabelling"), labelTable(answer.discovered)];
 }
 
 // ---------------------------------------------------------------- view: find
 
-views.push({ name: "find", title: "Find", async show(main) {
-  const wanted = get("object");
-  const input = el("input", { id: "query", class: "grow", value: wanted, "aria-label": "Object",
-    spellcheck: "false", placeholder: "pod/shop/web-1, service/shop/web, node/node-1, 10.1.2.3, or a name" });
-  const form = el("form", { class: "bar", submit: (event) => {
+function findForm() {
+  const input = el("input", { id: "query", type: "search", "aria-label": "Object",
+    spellcheck: "false", autocomplete: "off",
+    placeholder: "pod/shop/web-1, service/shop/web, node/node-1, 10.1.2.3, or a name" });
+  input.value = get("object");
+  return el("form", { class: "bar", submit: (event) => {
     event.preventDefault();
-    go({ object: input.value.trim() });
-  } }, input, el("button", { class: "primary" }, "Why?"));
-  main.replaceChildren(form);
+    go({ object: byId("query").value.trim(), ...noDrawer });
+  } }, el("div", { class: "field" }, input, el("kbd", { "aria-hidden": "true" }, "/")),
+  el("button", { class: "primary" }, "Why?"), get("object") ? shardsField(get("shards")) : null);
+}
+
+/** The rows of as many jobs as there is room for. */
+function hitCards(hits) {
+  let room = mostFound;
+  return hits.slice(0, mostFoundJobs).map((job) => {
+    const rows = [...job.in, ...job.not].slice(0, room);
+    room -= rows.length;
+    const more = job.in_total + job.not_total - rows.length;
+    return el("section", { class: "card", "data-key": `job ${job.job}` },
+      el("h3", {}, cut(job.job, 120), " ", el("span", { class: "said foreign" },
+      cut(job.text, 400), job.complete === false ? " (the job is not complete yet)" : "")),
+      rows.length ? targetTable(rows, { job: false }) : null,
+      more > 0 ? el("p", { class: "soft" }, `and ${number(more)} more: ` +
+        `${number(job.in_total)} scraped, ${number(job.not_total)} not`) : null);
+  });
+}
+
+function missList(misses) {
+  return el("section", { class: "card" }, el("h3", {}, `Not in ${plural(misses.length, "job")}`),
+    el("ul", { class: "lines" }, misses.slice(0, mostMisses).map((job) =>
+      el("li", { class: "foreign" }, el("b", {}, cut(job.job, 80)), ` ${cut(job.text, 400)}`,
+        job.complete === false ? " (not complete yet)" : ""))),
+    misses.length > mostMisses ? el("p", { class: "soft" },
+      `and ${number(misses.length - mostMisses)} more`) : null);
+}
+
+async function showFind(signal) {
+  const wanted = get("object");
   if (!wanted) {
-    main.append(el("p", { class: "soft" },
-      "In which jobs is a pod, a service, a node or an address, in which is it not, and why?"));
+    draw(findForm(), el("p", { class: "card empty" },
+      "Name a pod, a service, a node or an address. ",
+      "This view tells in which jobs it is, in which not, and why."));
     return;
   }
-  const answer = await ask("api/ui/object", { q: wanted });
-  if (!answer.found) {
-    main.append(el("p", { class: "card empty" }, "No such object has been seen. Does a job look at its ",
-      "namespace, and may it? ", el("a", { href: "?view=health" }, "Health"), " tells."));
-  } else {
-    main.append(el("p", {}, "Found: ", answer.objects.slice(0, 20).map((name, i) =>
-      [i ? ", " : "", foreign(name, 120)])));
-  }
-  for (const job of answer.jobs) {
-    main.append(el("section", { class: "card" }, el("h2", {}, foreign(job.job)),
-      el("p", {}, foreign(job.text, 400)),
-      job.in.length + job.not.length
-        ? targetTable([...job.in, ...job.not].slice(0, 40), { withJob: false }) : null,
-      job.in_total + job.not_total > job.in.length + job.not.length
-        ? el("p", { class: "soft" }, `${job.in_total} scraped, ${job.not_total} not`) : null));
-  }
-} });
+  const asked = { q: wanted, shards: get("shards") };
+  const answer = (asked.shards ? await askIfKnown("api/ui/object", asked, signal) : null) ??
+    await ask("api/ui/object", { q: wanted }, signal);
+  const isHit = (job) => job.in_total + job.not_total > 0;
+  const hits = answer.jobs.filter(isHit);
+  const misses = answer.jobs.filter((job) => !isHit(job));
+  draw(findForm(),
+    answer.complete === false ? el("p", { class: "bad" },
+      "Not all jobs are complete: there may be more.") : null,
+    answer.text ? el("p", { class: "foreign" }, cut(answer.text, 400)) : null,
+    answer.found
+      ? el("p", {}, "Found: ", answer.objects.slice(0, 10).map((name, i) =>
+        [i ? ", " : "", inline(name, 120)]))
+      : el("p", { class: "card empty" }, "No such object has been seen. Does a job look at its ",
+        "namespace, and may it? ", el("a", { href: "?view=health" }, "Health"), " tells."),
+    hitCards(hits),
+    hits.length > mostFoundJobs ? el("p", { class: "soft" },
+      `and ${plural(hits.length - mostFoundJobs, "other job")} with hits`) : null,
+    misses.length ? missList(misses) : null);
+}
+
+views.push({ name: "find", title: "Find", show: showFind });
 
 // ---------------------------------------------------------------- view: laboratory
 
-views.push({ name: "lab", title: "Laboratory", async show(main) {
-  const job = get("job") || jobs[0]?.name || "";
-  const rules = el("textarea", { id: "rules", spellcheck: "false", "aria-label": "Rules" });
-  const labels = el("textarea", { id: "labels", spellcheck: "false", "aria-label": "Labels" });
-  const result = el("div", { id: "result", "aria-live": "polite" });
-  const effect = el("input", { type: "checkbox", checked: true });
-  const given = () => {
-    const body = { job, rules: rules.value, effect: effect.checked };
-    if (labels.value.trim()) body.labels = JSON.parse(labels.value);
-    return body;
-  };
-  const run = async () => {
+/** What was written for a job, until the browser's tab is closed. */
+const drafts = {
+  get(job) {
+    try { return JSON.parse(sessionStorage.getItem(`k8s-sd-rules ${job}`)); } catch { return null; }
+  },
+  set(job, draft) {
     try {
-      const body = given();
-      result.replaceChildren(el("p", { class: "soft" }, "…"));
-      showResult(await post("api/ui/relabel", body));
-      notice("");
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      result.replaceChildren(el("p", { class: "card bad" }, error instanceof SyntaxError
-        ? `The labels are no JSON object: ${error.message}` : foreign(error.message, 600)));
-    }
-  };
-  const showResult = (answer) => {
-    const failed = answer.state && answer.state !== "active";
-    result.replaceChildren(...[
-      answer.state ? el("p", {}, el("span", { class: `state ${answer.state}` },
-        stateNames[answer.state] ?? answer.state), " ", failed ? foreign(answer.reason, 400) : webLink(answer.url)) : null,
-      answer.effect ? effectCard(answer.effect) : null,
-      answer.steps?.length || answer.after?.length ? el("section", { class: "card" },
-        el("h2", {}, "Step by step"), stepList(answer.steps, answer.after)) : null,
-      answer.labels ? el("section", { class: "card" }, el("h2", {}, "Labels after relabelling"),
-        labelTable(answer.labels)) : null].filter(Boolean));
-  };
-  main.replaceChildren(
-    el("div", { class: "bar" }, el("label", {}, "Job ",
-      jobSelect(job, (name) => go({ job: name, id_of: null }), null)),
-    el("label", {}, effect, " effect on all targets of the job"),
-    el("span", { class: "grow" }), el("button", { class: "primary", id: "run", click: run }, "Run")),
-    el("div", { class: "halves" },
-      el("section", {}, el("h2", {}, "Rules"), rules,
-        el("p", { class: "soft" }, "relabel_configs, as YAML. Nothing is changed by trying."),
-        copyButton("Copy rules", () => rules.value)),
-      el("section", {}, el("h2", {}, "Labels before the rules"), labels,
-        el("p", { class: "soft" }, get("id_of") ? "Of the target that you came from."
-          : "A JSON object; leave it empty to see the effect on the job only."))),
-    result);
-  if (!job) return;
-  const start = await post("api/ui/relabel", get("id_of") ? { job, id: get("id_of"), effect: false }
-    : { job, effect: false });
-  rules.value = start.rules ?? "";
-  if (get("id_of")) {
-    labels.value = JSON.stringify((await ask("api/ui/target", { job, id: get("id_of") })).discovered, null, 1);
-    showResult(start);
+      sessionStorage.setItem(`k8s-sd-rules ${job}`, JSON.stringify(draft));
+    } catch { /* it is not kept */ }
+  },
+  forget(job) {
+    try { sessionStorage.removeItem(`k8s-sd-rules ${job}`); } catch { /* there is none */ }
+  },
+};
+
+/** The texts to begin with: the draft; labels of the target that somebody comes from. */
+async function labTexts(job, signal) {
+  const id = get("id_of");
+  const draft = drafts.get(job);
+  if (draft && (!id || draft.id === id)) return draft;
+  const rules = draft?.rules ??
+    (await post("api/ui/relabel", { job, effect: false }, signal)).rules ?? "";
+  const target = id ? await askIfKnown("api/ui/target", { job, id }, signal) : null;
+  return { id, rules, labels: target ? JSON.stringify(target.discovered, null, 1) : "" };
+}
+
+async function runRules(job) {
+  const result = byId("result");
+  const body = { job, rules: byId("rules").value, effect: byId("with-effect").checked };
+  try {
+    if (byId("labels").value.trim()) body.labels = JSON.parse(byId("labels").value);
+    result.setAttribute("aria-busy", "true");
+    const answer = await post("api/ui/relabel", body, labTask.signal);
+    result.replaceChildren(...given(describeResult(answer)));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    result.replaceChildren(el("p", { class: "card bad" }, error instanceof SyntaxError
+      ? `The labels are no JSON object: ${error.message}` : cut(error.message, 600)));
   }
-} });
+  result.setAttribute("aria-busy", "false");
+  if (result.getBoundingClientRect().top > innerHeight - 80) result.scrollIntoView();
+}
+
+function describeResult(answer) {
+  return [
+    answer.state ? el("p", { class: "card" }, stateOf(answer.state), " ",
+      answer.state === "active" ? webLink(answer.url) : inline(answer.reason, 400)) : null,
+    answer.effect ? effectCard(answer.effect) : null,
+    answer.steps?.length || answer.after?.length ? el("section", { class: "card" },
+      el("h3", {}, "Step by step"), stepList(answer.steps, answer.after)) : null,
+    answer.labels ? el("section", { class: "card" }, el("h3", {}, "Labels after relabelling"),
+      labelTable(answer.labels)) : null,
+    !answer.state && !answer.effect ? el("p", { class: "card empty" },
+      "Write labels, or ask for the effect on the job.") : null];
+}
 
 function effectCard(effect) {
-  const examples = ["gained", "lost", "changed"].filter((kind) => effect.examples?.[kind]?.length);
-  return el("section", { class: "card", id: "effect" }, el("h2", {}, "On the whole job"),
-    el("p", {}, `${plural(effect.active_before, "active target")} before, ${effect.active_after} after: `,
-      el("strong", { class: "good" }, `+${effect.gained}`), ", ",
-      el("strong", { class: "bad" }, `−${effect.lost}`), `, ${effect.changed} with other labels.`,
-      effect.complete === false ? " (It took too long: this is of a part.)" : ""),
-    examples.map((kind) => [el("h3", {}, kind),
-      targetTable(effect.examples[kind].slice(0, 5), { withJob: false })]));
+  const count = (sign, value, look) => el("strong", { class: value ? look : "soft" },
+    `${sign}${number(value)}`);
+  return el("section", { class: "card", id: "effect" }, el("h3", {}, "On the whole job"),
+    el("p", {}, `${plural(effect.active_before, "active target")} before, `,
+      `${number(effect.active_after)} after: `,
+      count("+", effect.gained, "good"), ", ", count("−", effect.lost, "bad"),
+        `, ${number(effect.changed)} with other labels.`,
+      effect.complete === false ? " It took too long: this is of a part." : ""),
+    ["gained", "lost", "changed"].filter((kind) => effect.examples?.[kind]?.length).map((kind) => [
+      el("h4", {}, `${kind}, for example`),
+      el("ul", { class: "lines" }, effect.examples[kind].slice(0, 5).map(effectExample))]));
+}
+
+function effectExample(row) {
+  return el("li", {}, targetLink({ job_of: row.job, id: row.id }, cut(scrapedAt(row), 120)), " ",
+    inline(row.object ?? "", 120),
+    row.before !== row.after ? [" ", stateOf(row.before), " → ", stateOf(row.after)] : null,
+    row.labels_diff ? diffList(row.labels_diff) : null);
+}
+
+let labTask = new AbortController();
+
+async function showLab(signal) {
+  const job = get("job") || jobs[0]?.name || "";
+  if (!job) return void draw(el("p", { class: "card empty" },
+    "There are no jobs, so there are no rules to try."));
+  labTask.abort();
+  labTask = new AbortController();
+  const texts = await labTexts(job, signal);
+  const run = () => runRules(job);
+  const keep = () => drafts.set(job, { id: texts.id, rules: byId("rules").value,
+    labels: byId("labels").value });
+  const area = (id, title) => {
+    const field = el("textarea", { id, spellcheck: "false", "aria-label": title, input: keep,
+      keydown: (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+      } });
+    field.value = texts[id];
+    return field;
+  };
+  draw(el("div", { class: "bar" },
+    el("label", {}, "Job ", jobSelect(job, (name) => go({ job: name, id_of: null }), null)),
+    el("label", {}, el("input", { type: "checkbox", id: "with-effect", checked: true }),
+      " effect on the whole job")),
+  el("div", { class: "lab" },
+    el("section", {}, el("h3", {}, "Rules"), area("rules", "Rules"),
+      el("h3", {}, "Labels before the rules"), area("labels", "Labels"),
+      el("div", { class: "bar" }, el("button", { class: "primary", id: "run", click: run }, "Run"),
+        el("kbd", { class: "soft" }, "Ctrl Enter"), el("span", { class: "grow" }),
+        el("button", { id: "reset", click: () => { drafts.forget(job); show(); } }, "Reset"),
+        copyButton("Copy rules", () => byId("rules").value)),
+      el("p", { class: "soft small" },
+        "Rules are relabel_configs as YAML, labels a JSON object or nothing. ",
+        "Trying changes nothing. Your text stays in this tab; Reset takes the rules of the job.")),
+    el("div", { id: "result", "aria-live": "polite" },
+      el("p", { class: "card empty" },
+        "Run the rules to see what they do, step by step and to the whole job."))));
+  if (get("id_of") && texts.labels) run();
+}
+
+views.push({ name: "lab", title: "Laboratory", jobs: true, show: showLab });
+
+// ---------------------------------------------------------------- live
+
+/** The stream of changes. It is asked for again, later each time, until it is there. */
+const live = { source: null, timer: 0, failed: 0, words: "" };
+
+function follow(on) {
+  live.source?.close();
+  clearTimeout(live.timer);
+  live.source = null;
+  live.failed = 0;
+  if (!on && held) pause();
+  byId("live").setAttribute("aria-pressed", on ? "true" : "false");
+  if (on) connect();
+  else tellLive("Live", "");
+}
+
+/** On its button, and in the view of changes. */
+function tellLive(title, words) {
+  byId("live").textContent = title;
+  live.words = words;
+  if (byId("live-words")) byId("live-words").textContent = wordsOfFeed();
+}
+
+function connect() {
+  tellLive(live.failed ? "Live: reconnecting" : "Live …", "The stream of changes is asked for.");
+  const source = new EventSource("api/ui/live");
+  live.source = source;
+  source.onopen = () => {
+    live.failed = 0;
+    tellLive("Live", "New changes come in at the top.");
+    // What came meanwhile is in the history; another process begins another one.
+    recent = [];
+    if (viewNow().name === "changes") show();
+  };
+  source.onerror = () => {
+    source.close();
+    const wait = Math.min(longestWait, 2 ** live.failed++);
+    tellLive("Live: reconnecting",
+      `The stream of changes was interrupted. It is asked for again in ${wait} s.`);
+    live.timer = setTimeout(connect, wait * 1000);
+  };
+  source.addEventListener("change", (event) => takeChange(JSON.parse(event.data)));
+  source.addEventListener("status", () => { if (viewNow().name === "targets") refresh(); });
 }
 
 // ---------------------------------------------------------------- view: changes
 
-const kinds = { added: ["+", "good"], removed: ["−", "bad"], changed: ["~", "soft"] };
-const mostChanges = 200;
+const kinds = { added: ["+", "good"], removed: ["−", "bad"], changed: ["~", "same"] };
+let feed = { changes: [], next: null };  // as the history had it
+let recent = [];                         // what came since then, newest first
+let held = null;                         // what came while the list was paused
 
-function changeRow(change, isNew = false) {
-  const [sign, look] = kinds[change.kind] ?? ["?", ""];
-  const name = change.address ? foreign(change.address) : null;
-  return el("tr", { "data-seq": change.seq, class: isNew ? "new" : null },
-    el("td", { class: "mono soft" }, clock(change.at)),
-    el("td", { class: look }, el("strong", {}, `${sign} ${change.kind}`)),
-    el("td", {}, change.id ? el("a", { href: "?" + query({ view: "changes", job_of: change.job, id: change.id }) },
-      name ?? "target") : name),
-    el("td", {}, foreign(change.object ?? "", 120)), el("td", {}, foreign(change.job, 80)),
-    el("td", { class: "reason" }, foreign(change.what ?? "", 300)));
+function takeChange(change) {
+  if (held) held = [change, ...held].slice(0, mostChanges);
+  else recent = [change, ...recent].slice(0, mostChanges);
+  if (viewNow().name === "changes" && byId("main").dataset.view === "changes") drawChangesSoon();
 }
 
-views.push({ name: "changes", title: "Changes", async show(main) {
-  const answer = await ask("api/ui/history", { job: get("job"), before: get("before"), limit: 100 });
-  main.replaceChildren(
-    el("div", { class: "bar" }, jobSelect(get("job"), (job) => go({ job, before: null })),
-      el("span", { class: "soft" }, source ? "New changes come in at the top." :
-        "A look at the past; Live follows what happens."),
-      answer.lost ? el("span", { class: "soft" }, `${plural(answer.lost, "older change")} forgotten.`) : null),
-    el("div", { class: "scroll" }, el("table", {},
-      el("thead", {}, el("tr", {}, ["Time", "Change", "Target", "Object", "Job", "What"].map((title) =>
-        el("th", { scope: "col" }, title)))),
-      el("tbody", { id: "changes" }, answer.changes.map((change) => changeRow(change))))),
-    answer.changes.length ? "" : el("p", { class: "empty" }, "Nothing has changed yet."),
-    el("div", { class: "bar" }, answer.next ? el("button", { id: "next",
-      click: () => go({ before: answer.next }) }, "Older") : null));
-} });
-
-let source = null;
-
-function follow(on) {
-  source?.close();
-  source = on ? new EventSource("api/ui/live") : null;
-  byId("live").setAttribute("aria-pressed", on ? "true" : "false");
-  if (!source) return;
-  source.addEventListener("change", (event) => {
-    const body = byId("changes");
-    const change = JSON.parse(event.data);
-    if (!body || get("before") || (get("job") && get("job") !== change.job)) return;
-    if (body.querySelector(`[data-seq="${Number(change.seq)}"]`)) return;
-    body.prepend(changeRow(change, true));
-    while (body.children.length > mostChanges) body.lastChild.remove();
-  });
-  source.addEventListener("status", (event) => {
-    jobs = JSON.parse(event.data).jobs;
-    // A page that is read is not moved; the first one is brought up to date.
-    const reading = get("id") || get("after") || document.activeElement?.id === "query";
-    if (viewName() === "targets" && !reading) show();
-  });
-  source.onerror = () => say("The stream of changes was interrupted; it is resumed.");
+let drawsSoon = false;
+function drawChangesSoon() {
+  if (drawsSoon) return;
+  drawsSoon = true;
+  setTimeout(() => {
+    drawsSoon = false;
+    if (viewNow().name === "changes") drawChanges();
+  }, 100);
 }
+
+function wordsOfFeed() {
+  if (held) return `Paused: ${plural(held.length, "new change")} wait.`;
+  return live.words || "A look at the past; Live follows what happens.";
+}
+
+function changeRow(change) {
+  const [sign, look] = kinds[change.kind] ?? ["?", "soft"];
+  const target = { job_of: change.job, id: change.id, object_of: change.object,
+    address_of: change.address };
+  const at = change.time ?? change.at;
+  return Object.assign(el("tr", { "data-key": `change ${change.seq}`, "data-seq": change.seq },
+    el("td", { class: "mono soft nowrap", title: iso(at) }, dateAndClock(at)),
+    el("td", { class: `${look} nowrap` }, `${sign} ${cut(change.kind, 20)}`),
+    el("td", {}, change.id ? targetLink(target, cut(change.address || "target", 80))
+      : cut(change.address, 80)),
+    el("td", {}, cut(change.object, 120)), el("td", {}, cut(change.job, 80)),
+    el("td", {}, cut([change.what, change.reason].filter(Boolean).join(": "), 300))),
+      { madeOf: JSON.stringify(change) });
+}
+
+function drawChanges() {
+  const job = get("job");
+  const known = new Set(feed.changes.map((change) => String(change.seq)));
+  const fresh = get("before") ? [] : recent.filter((change) =>
+    !known.has(String(change.seq)) && (!job || change.job === job));
+  const all = [...fresh, ...feed.changes];
+  const shown = all.slice(0, mostChanges);
+  const next = all.length > shown.length ? shown.at(-1).seq : feed.next;
+  draw(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name, before: null })),
+    get("live") ? el("button", { id: "pause", "aria-pressed": held ? "true" : "false",
+      click: pause }, held ? "Resume" : "Pause") : null,
+    el("span", { id: "live-words", "aria-live": "polite" }, wordsOfFeed()),
+    feed.lost ? el("span", { class: "soft" }, `${plural(feed.lost, "older change")} forgotten.`)
+      : null),
+  shown.length ? el("div", { class: "scroll" }, el("table", {},
+    th(["Time", "Change", "Target", "Object", "Job", "What"]),
+    el("tbody", { id: "changes" }, shown.map(changeRow))))
+    : el("p", { class: "card empty" }, "Nothing has changed yet."),
+  el("div", { class: "bar" },
+    get("before") ? el("button", { click: () => go({ before: null, ...noDrawer }) }, "Newest")
+      : null,
+    next ? el("button", { id: "next", click: () => {
+      scrollTo(0, 0);
+      go({ before: next, ...noDrawer });
+    } }, "Older") : null));
+}
+
+function pause() {
+  if (held) recent = [...held, ...recent].slice(0, mostChanges);
+  held = held ? null : [];
+  if (viewNow().name === "changes") drawChanges();
+}
+
+async function showChanges(signal) {
+  try {
+    feed = await ask("api/ui/history", { job: get("job"), before: get("before"),
+      limit: mostChanges }, signal);
+  } catch (error) {
+    // The place in the history is that of a process that has ended.
+    if (error.status !== 410) throw error;
+    return go({ before: null }, { replace: true });
+  }
+  drawChanges();
+}
+
+views.push({ name: "changes", title: "Changes", jobs: true, show: showChanges });
 
 // ---------------------------------------------------------------- view: shards
 
-function memberTable(members, job, shards) {
-  const most = Math.max(1, ...members.map((member) => member.targets));
-  return el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Shard"),
-    el("th", { scope: "col", class: "number" }, "Targets"), el("th", { scope: "col", class: "wide" }, ""),
-    el("th", { scope: "col" }, "List"))),
-  el("tbody", {}, members.slice(0, 256).map((member) => {
-    const meter = el("div", { class: "meter" });
-    meter.style.width = `${(100 * member.targets) / most}%`;
-    const path = `sd/${encodeURIComponent(job)}/targets?` + query({ shard: member.member, shards });
-    return el("tr", {}, el("td", {}, visible(member.member)),
-      el("td", { class: "number" }, member.targets.toLocaleString("en")), el("td", {}, meter),
-      el("td", {}, el("a", { href: path }, "list")));
-  })));
+function collectorTable(answer) {
+  if (!answer || answer.enabled === false) return null;
+  return el("section", { class: "card", id: "collectors" }, el("h3", {}, "Collectors"),
+    answer.unassigned ? el("p", {}, el("a", { class: "bad", href: "?state=unowned" },
+      el("strong", {}, `▲ no collector: ${plural(answer.unassigned, "target")}`))) : null,
+    answer.trouble ? el("p", { class: "bad foreign" }, cut(answer.trouble, 400)) : null,
+    answer.collectors.length === 0 ? el("p", { class: "soft" }, "None is known yet.")
+      : el("table", {}, th(["Name", "#Targets", "Ready"]),
+        el("tbody", {}, answer.collectors.slice(0, 50).map((one) =>
+        el("tr", {}, el("td", {}, cut(one.name, 100)),
+          el("td", { class: "number" }, number(one.targets)),
+          el("td", { class: one.ready === false ? "bad" : null },
+            one.ready === false ? "no" : "yes"))))),
+    answer.collectors.length > 50 ? el("p", { class: "soft" },
+      `and ${number(answer.collectors.length - 50)} more`) : null);
 }
 
-views.push({ name: "shards", title: "Shards", async show(main) {
+function shardRow(job, shards, replicas, most, before, after) {
+  const name = (before ?? after).member;
+  const meter = before ? el("div", { class: "meter" }) : null;
+  if (meter) meter.style.width = `${(100 * before.targets) / most}%`;
+  const path = `sd/${encodeURIComponent(job)}/targets?` +
+    query({ shard: name, shards, replicas: replicas === "1" ? "" : replicas });
+  return el("tr", { "data-key": `shard ${name}` }, el("td", {}, cut(name, 60)),
+    el("td", { class: "number" }, before ? number(before.targets) : "–"),
+    el("td", { class: "wide" }, meter),
+    el("td", { class: "number" }, after ? number(after.targets) : "–"),
+    el("td", {}, before ? el("a", { href: path, "aria-label": `List of shard ${cut(name, 60)}` },
+      "list") : null));
+}
+
+function shardTable(job, replicas, answer) {
+  const before = answer.members;
+  const after = answer.dry_run?.members ?? [];
+  const most = Math.max(1, ...before.map((member) => member.targets));
+  const count = Math.max(before.length, after.length);
+  const from = Math.min(Number(get("from", "0")) || 0, count - 1);
+  const numbers = Array.from({ length: Math.min(mostShards, count - from) }, (_, i) => from + i);
+  return [el("table", {}, th(["Shard", "#Targets", " ",
+    answer.dry_run ? `#With ${number(answer.dry_run.to)}` : "#–", "List"]),
+    el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, most,
+      before[i], after[i])))),
+  count > mostShards ? el("div", { class: "bar" },
+    el("span", {}, `${from}–${from + numbers.length - 1} of ${plural(count, "shard")}`),
+    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - mostShards)) }) },
+      "Previous page") : null,
+    from + mostShards < count ? el("button",
+      { id: "next", click: () => go({ from: String(from + mostShards) }) }, "Next page") : null)
+      : null];
+}
+
+function ownerForm(shards) {
+  return el("form", { class: "bar", submit: (event) => {
+    event.preventDefault();
+    const object = event.target.elements.object.value.trim();
+    if (object) go({ view: "find", object, shards }, { other: true });
+  } }, el("label", {}, "Whose is ", el("input",
+    { name: "object", type: "search", placeholder: "a pod, a node or an address" })),
+  el("button", {}, "Find"));
+}
+
+async function showShards(signal) {
   const job = get("job") || jobs[0]?.name || "";
+  if (!job) return void draw(el("p", { class: "card empty" },
+    "There are no jobs, so there is nothing to share."));
   const shards = get("shards", "3");
-  const field = (name, value, title) => el("label", {}, `${title} `, el("input", {
-    type: "number", min: "1", max: "4096", value, name, change: (event) => go({ [name]: event.target.value }) }));
-  main.replaceChildren(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name }), null),
-    field("shards", shards, "Shards"), field("replicas", get("replicas", "1"), "Replicas"),
-    field("to", get("to", String(Number(shards) + 1)), "Dry run with")));
-  if (!job) return;
-  const answer = await ask("api/ui/shards", { job, shards, replicas: get("replicas"),
-    to: get("to", String(Number(shards) + 1)) });
+  const replicas = get("replicas", "1");
+  const to = get("to", String(Number(shards) + 1));
+  const answer = await ask("api/ui/shards", { job, shards, replicas, to }, signal);
+  if (hasCollectors) {
+    collectors = await askIfKnown("api/ui/collectors", {}, signal);
+    hasCollectors = collectors !== null;
+  }
+  const unassigned = answer.unassigned ?? [];
   const moved = answer.dry_run ? (100 * answer.dry_run.moved) / Math.max(1, answer.total) : 0;
-  main.append(
-    answer.unassigned.length ? el("section", { class: "card" },
-      el("h2", { class: "bad" }, "Without an owner"), targetTable(answer.unassigned.slice(0, 20))) : "",
-    el("div", { class: "halves" },
-      el("section", {}, el("h2", {}, `Now: ${plural(answer.total, "target")}, ${plural(answer.shards, "shard")}`),
-        answer.on_all ? el("p", {}, `${plural(answer.on_all, "target")} on every shard.`) : null,
-        memberTable(answer.members, job, answer.shards)),
-      answer.dry_run ? el("section", {}, el("h2", { id: "dry-run" },
-        `With ${plural(answer.dry_run.to, "shard")} ${plural(answer.dry_run.moved, "target")} would move (${moved.toFixed(1)} %)`),
-      memberTable(answer.dry_run.members, job, answer.dry_run.to)) : null));
-} });
+  draw(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name, from: null }), null),
+    shardsField(shards), shardsField(replicas, "Replicas", "replicas"),
+      shardsField(to, "Dry run with", "to"),
+    el("span", { class: "grow" }), ownerForm(shards)),
+  unassigned.length ? el("section", { class: "card" },
+    el("h3", { class: "bad" }, "▲ Without an owner"),
+    targetTable(unassigned.slice(0, 20))) : null,
+  el("p", {}, `${plural(answer.total, "target")} on ${plural(answer.shards, "shard")}`,
+    answer.on_all ? `, ${number(answer.on_all)} of them on every shard` : "",
+    answer.dry_run ? ["; ", el("strong", { id: "dry-run" },
+      `with ${plural(answer.dry_run.to, "shard")} ` +
+      `${plural(answer.dry_run.moved, "target")} would move (${moved.toFixed(1)} %)`)] : null, "."),
+  collectorTable(collectors),
+  answer.total === 0 ? el("p", { class: "card empty" }, "The job has no active targets to share.")
+    : shardTable(job, replicas, answer));
+}
+let hasCollectors = true, collectors = null;
+
+views.push({ name: "shards", title: "Shards", jobs: true, again: true, show: showShards });
 
 // ---------------------------------------------------------------- view: consumers
 
-views.push({ name: "consumers", title: "Consumers", async show(main) {
-  const answer = await ask("api/ui/consumers");
-  const titles = ["Who", "Job", "List", "Every", "Last poll", "Polls", "Bytes", "Answer", "Has"];
-  main.replaceChildren(
-    el("p", { class: "soft" }, "Who polls which list. One that is late has missed its interval."),
-    answer.consumers.length === 0 ? el("p", { class: "card empty" }, "Nobody has polled a list yet. ",
-      el("a", { href: "?view=snippets" }, "Snippets"), " for agents.") :
-      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {},
-        titles.map((title) => el("th", { scope: "col" }, title)))),
-      el("tbody", {}, answer.consumers.slice(0, 200).map((one) => el("tr", {},
-        el("td", {}, foreign(one.address, 60), el("div", { class: "soft" }, foreign(one.agent, 80))),
-        el("td", {}, foreign(one.job, 80)),
-        el("td", {}, foreign(one.list, 40), el("div", { class: "soft" }, foreign(one.selection, 120))),
-        el("td", { class: "number" }, one.interval ? `${one.interval} s` : "–"),
-        el("td", {}, ago(one.last_poll), one.late ? el("strong", { class: "bad" }, " late") : null),
-        el("td", { class: "number" }, one.polls.toLocaleString("en")),
-        el("td", { class: "number" }, one.bytes.toLocaleString("en")),
-        el("td", { class: one.errors ? "bad" : null },
-          `${one.status}` + (one.errors ? `, ${plural(one.errors, "error")}` : "")),
-        el("td", {}, one.current ? el("span", { class: "good" }, "the newest list") : "an older list")))))),
-    answer.dropped ? el("p", { class: "soft" }, `${answer.dropped} more have been forgotten.`) : "");
-} });
+/** What needs a look comes first. */
+const badness = (one) => (one.late ? 4 : 0) + (isFailing(one) ? 2 : 0) + (isBehind(one) ? 1 : 0);
+const isFailing = (one) => one.status >= 400;
+/** Null is a version that nobody knows. */
+const isBehind = (one) => one.current === false && one.version !== null
+  && one.current_version !== null;
+
+function consumerRow(one) {
+  const share = one.member ? `member ${one.member}` : one.shard ? `shard ${one.shard}` : "";
+  const part = one.selection || [share, one.node && `node ${one.node}`].filter(Boolean).join(", ");
+  const versions = one.version
+    ? `has ${one.version}, the newest is ${one.current_version ?? "not known"}` : null;
+  const who = [one.address, one.agent, one.job, one.list, one.selection, one.kind].join(" ");
+  return el("tr", { "data-key": `consumer ${who}` },
+    el("td", {}, cut(one.address, 60), el("div", { class: "soft small" }, cut(one.agent, 80))),
+    el("td", {}, cut(one.job, 80), el("div", { class: "soft small" },
+      cut([one.list, part].filter(Boolean).join(" · "), 160))),
+    el("td", {}, cut(one.kind ?? "poll", 20)),
+    el("td", { class: "number" }, one.interval ? `${number(one.interval)} s` : "–"),
+    el("td", { class: one.late ? "bad nowrap" : "nowrap", title: iso(one.last_poll) },
+      ago(one.last_poll), one.late ? " · late" : ""),
+    el("td", { class: "number" }, number(one.polls)),
+    el("td", { class: "number" }, number(one.bytes)),
+    el("td", { class: isFailing(one) ? "bad nowrap" : "nowrap" }, one.status,
+      one.errors ? `, ${plural(one.errors, "error")}` : ""),
+    el("td", { title: versions, class: one.current ? "good" : isBehind(one) ? "same" : null },
+      one.current ? "the newest" : isBehind(one) ? "an older list" : "–",
+      versions && isBehind(one) ? el("div", { class: "mono small foreign" }, cut(one.version, 12),
+        " → ", cut(one.current_version, 12)) : null));
+}
+
+async function showConsumers(signal) {
+  const onlyLate = Boolean(get("late"));
+  const answer = await ask("api/ui/consumers",
+    { limit: mostConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
+  const all = answer.consumers;
+  const wanted = all.filter((one) => !onlyLate || one.late).sort((a, b) => badness(b) - badness(a));
+  const shown = wanted.slice(0, mostConsumers);
+  const count = (given, is) => given ?? all.filter(is).length;
+  const late = count(answer.late, (one) => one.late);
+  const behind = count(answer.outdated, isBehind);
+  const failing = all.filter(isFailing).length;
+  draw(el("div", { class: "bar" },
+    el("span", { id: "summary", "aria-live": "polite" },
+      plural(answer.total ?? all.length, "reader"), ": ",
+      el("span", { class: late ? "bad" : null }, `${number(late)} late`), ", ",
+      answer.next || get("after") ? null : [el("span", { class: failing ? "bad" : null },
+        `${number(failing)} failing`), ", "],
+      el("span", { class: behind ? "same" : null }, `${number(behind)} with an older list`)),
+    el("button", { "aria-pressed": onlyLate ? "true" : "false", id: "late",
+      click: () => go({ late: onlyLate ? null : "1", after: null }) }, "Only late")),
+  el("p", { class: "soft" },
+    "Who reads which list. One that is late has missed 2.5 of its intervals."),
+  shown.length === 0
+    ? el("p", { class: "card empty" }, onlyLate ? "Nobody is late."
+      : ["Nobody has read a list yet. ",
+      el("a", { href: "?view=snippets" }, "Snippets"), " for agents."])
+    : el("div", { class: "scroll" }, el("table", {},
+      th(["Who", "List", "Kind", "#Every", "Last poll", "#Polls", "#Bytes", "Answer", "Has"]),
+      el("tbody", {}, shown.map(consumerRow)))),
+  wanted.length > shown.length ? el("p", { class: "soft" },
+    `and ${number(wanted.length - shown.length)} more; those that need a look are here`) : null,
+  answer.next ? el("div", { class: "bar" }, el("button", { id: "next", click: () => {
+    scrollTo(0, 0);
+    go({ after: answer.next });
+  } }, "Next page")) : null,
+  answer.dropped ? el("p", { class: "soft" }, `${number(answer.dropped)} more have been forgotten.`)
+    : null);
+}
+
+views.push({ name: "consumers", title: "Consumers", again: true, show: showConsumers });
 
 // ---------------------------------------------------------------- view: health
 
-views.push({ name: "health", title: "Health", async show(main) {
-  const answer = await ask("api/ui/health");
-  main.replaceChildren(...answer.jobs.map((job) => el("section", { class: "card" },
-    el("h2", {}, foreign(job.job), " ",
-      job.synced ? el("span", { class: "state synced" }, "● complete") : el("span", { class: "state waiting" }, "○ not complete yet")),
-    job.configs.map((config) => [
-      el("p", {}, el("span", { class: `state ${config.state}` }, config.state), " ", foreign(config.role ?? "", 60),
-        config.server ? [" at ", foreign(config.server, 120)] : null,
-        config.unconfirmed ? el("strong", { class: "bad" }, " with targets of before a restart") : null),
-      config.message ? el("pre", { class: "bad" }, foreign(config.message, 1000)) : null,
-      (config.watches ?? []).length ? el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {},
-        ["Watch", "State", "Objects", "Last event", "Listed", "Lists again", "Waits for"].map((title) =>
-          el("th", { scope: "col" }, title)))),
-      el("tbody", {}, config.watches.slice(0, 100).map((watch) => el("tr", {},
-        el("td", {}, foreign(watch.kind, 60), watch.namespace ? [" in ", foreign(watch.namespace, 80)] : null),
-        el("td", {}, el("span", { class: `state ${watch.state}` }, watch.state),
-          watch.message && watch.message !== config.message ? el("div", { class: "reason" }, foreign(watch.message, 600)) : null),
-        el("td", { class: "number" }, (watch.objects ?? 0).toLocaleString("en")),
-        el("td", {}, ago(watch.last_event)), el("td", {}, ago(watch.last_list)),
-        el("td", { class: "number" }, watch.relists ?? 0),
-        el("td", {}, watch.waiting ?? "")))))) : null]))));
-  if (answer.jobs.length === 0) main.append(el("p", { class: "empty" }, "There are no jobs."));
-} });
+const healthNames = { synced: "● complete", waiting: "○ waits", failing: "✕ fails",
+  stale: "◐ stale", unusable: "✕ unusable" };
+const healthOf = (name) => el("span", { class: `state ${name}` },
+  healthNames[name] ?? cut(name, 20));
+
+/** Since when, how often, and what to do. */
+function troubleCard(one) {
+  const facts = [one.since && `for ${span(now() - one.since)}`,
+    one.failures && plural(one.failures, "failure"),
+    one.stale_since && `the targets are of ${ago(one.stale_since)}`].filter(Boolean).join(", ");
+  return [el("pre", { class: "bad" }, cut(one.message, 1000)),
+    facts ? el("p", { class: "small", title: iso(one.stale_since ?? one.since) }, facts) : null,
+    one.remedy ? el("p", {}, el("strong", {}, "What to do: "), inline(one.remedy, 600)) : null];
+}
+
+function watchRow(watch, config) {
+  return el("tr", {}, el("td", {}, cut(watch.kind, 60),
+    watch.namespace ? ` in ${cut(watch.namespace, 80)}` : ""),
+    el("td", {}, healthOf(watch.state), watch.message && watch.message !== config.message
+      ? troubleCard(watch) : null),
+    el("td", { class: "number" }, number(watch.objects)),
+    el("td", { class: "nowrap", title: iso(watch.last_event) }, ago(watch.last_event)),
+    el("td", { class: "nowrap", title: iso(watch.last_list) }, ago(watch.last_list)),
+    el("td", { class: "number" }, number(watch.relists)),
+    el("td", { class: "number" + (watch.failures ? " bad" : "") }, number(watch.failures)),
+    el("td", { class: "nowrap", title: iso(watch.waiting_since) }, cut(watch.waiting, 40),
+      watch.waiting_since ? el("span", { class: "soft" }, ` ${span(now() - watch.waiting_since)}`)
+        : null));
+}
+
+function healthCard(job) {
+  return el("section", { class: "card", "data-key": `job ${job.job}` },
+    el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
+    job.configs.slice(0, mostWatches).map((config) => [
+      el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
+        inline(config.role ?? "", 60),
+        config.server ? [" at ", inline(config.server, 120)] : null,
+        config.unconfirmed ? el("strong", { class: "bad" }, " with targets of before a restart")
+          : null),
+      config.message ? troubleCard(config) : null,
+      (config.watches ?? []).length ? el("div", { class: "scroll" }, el("table", {},
+        th(["Watch", "State", "#Objects", "Last event", "Listed", "#Listed again", "#Failures",
+          "Waits for"]),
+        el("tbody", {}, config.watches.slice(0, mostWatches).map((watch) =>
+          watchRow(watch, config))))) : null]));
+}
+
+/** Jobs with trouble first, with all they have while there is room; then a line for each. */
+async function showHealth(signal) {
+  const answer = await ask("api/ui/health", {}, signal);
+  const wanted = answer.jobs.filter((job) => !get("job") || job.job === get("job"))
+    .sort((a, b) => Boolean(troubleOf(b)) - Boolean(troubleOf(a)));
+  let room = mostWatches;
+  const detailed = wanted.filter((job) => {
+    const watches = job.configs.reduce((sum, config) => sum + 1 + (config.watches ?? []).length, 0);
+    const fits = room === mostWatches || watches <= room;
+    room -= fits ? watches : 0;
+    return fits;
+  });
+  const lines = wanted.filter((job) => !detailed.includes(job));
+  draw(el("div", { class: "bar" }, jobSelect(get("job"), (job) => go({ job }))),
+    detailed.map(healthCard),
+    lines.length ? el("section", { class: "card" },
+      el("h3", {}, `${plural(lines.length, "other job")}`),
+      el("ul", { class: "lines" }, lines.slice(0, mostLines).map((job) => el("li", {},
+        healthOf(job.synced ? "synced" : "waiting"), " ",
+        el("a", { class: "foreign", href: "?" + query({ view: "health", job: job.job }) },
+          cut(job.job, 100))))),
+      lines.length > mostLines ? el("p", { class: "soft" },
+        `and ${number(lines.length - mostLines)} more`) : null) : null,
+    wanted.length === 0 ? el("p", { class: "card empty" }, "There are no jobs.") : null);
+}
+
+views.push({ name: "health", title: "Health", jobs: true, again: true, show: showHealth });
 
 // ---------------------------------------------------------------- view: snippets
 
@@ -690,8 +1515,18 @@ ${rules && rules.replaceAll(/^(?=.)/gm, "      ")}`],
 `],
 };
 
-views.push({ name: "snippets", title: "Snippets", async show(main) {
+function select(name, value, title, options) {
+  const element = el("select", { "aria-label": title,
+    change: (event) => go({ [name]: event.target.value }) },
+    options.map(([key, text]) => el("option", { value: key }, text)));
+  element.value = value;
+  return element;
+}
+
+async function showSnippets() {
   const job = get("job") || jobs[0]?.name || "";
+  if (!job) return void draw(el("p", { class: "card empty" },
+    "There are no jobs, so there is no list to read."));
   const agent = agents[get("agent")] ? get("agent") : "prometheus";
   const shards = Number(get("shards", "1")) || 1;
   const discovered = get("list") === "discovered" && agent !== "telegraf";
@@ -703,35 +1538,40 @@ views.push({ name: "snippets", title: "Snippets", async show(main) {
   const url = JSON.stringify(here(path) + (parameters.length ? "?" + parameters.join("&") : ""));
   const rules = discovered ? "  relabel_configs: []   # those of the job, as they were\n" : "";
   const text = textOf(url, JSON.stringify(job), rules, shards);
-  const choose = el("select", { "aria-label": "Agent", change: () => go({ agent: choose.value }) },
-    Object.entries(agents).map(([name, [title]]) => el("option", { value: name }, title)));
-  choose.value = agent;
-  const list = el("select", { "aria-label": "List", change: () => go({ list: list.value }) },
-    el("option", { value: "targets" }, "relabelled here"), el("option", { value: "discovered" }, "as discovered"));
-  list.value = discovered ? "discovered" : "targets";
-  main.replaceChildren(
-    el("div", { class: "bar" }, choose, jobSelect(job, (name) => go({ job: name }), null), list,
-      el("label", {}, "Shards ", el("input", { type: "number", min: "1", max: "4096", value: shards,
-        change: (event) => go({ shards: event.target.value }) })),
-      el("span", { class: "grow" }), copyButton("Copy", () => text)),
-    el("pre", { id: "snippet" }, visible(text).replaceAll("⟨U+000A⟩", "\n")),
-    el("p", { class: "soft" }, discovered
-      ? "The agent has the rules, as with kubernetes_sd_configs."
-      : "The rules have been applied: the agent must not apply them again. Credentials, TLS and metric_relabel_configs stay with the agent."),
-    el("p", {}, el("a", { href: path }, "The list itself")));
-} });
+  draw(el("div", { class: "bar" },
+    select("agent", agent, "Agent", Object.entries(agents).map(([name, [title]]) => [name, title])),
+    jobSelect(job, (name) => go({ job: name }), null),
+    select("list", discovered ? "discovered" : "targets", "List",
+      [["targets", "relabelled here"], ["discovered", "as discovered"]]),
+    shardsField(shards), el("span", { class: "grow" }), copyButton("Copy", () => text)),
+  el("pre", { id: "snippet" }, visible(text)),
+  el("p", {}, discovered
+    ? "The agent has the rules, as with kubernetes_sd_configs."
+    : ["The rules have been applied: the agent must not apply them again. ",
+      "Credentials, TLS and metric_relabel_configs stay with the agent."]),
+  el("p", {}, el("a", { href: path }, "The list itself")));
+}
+
+views.push({ name: "snippets", title: "Snippets", jobs: true, show: showSnippets });
 
 // ---------------------------------------------------------------- keys, theme, start
 
+let lastRow = "";  // where the keys have been
+addEventListener("focusin", (event) => {
+  lastRow = event.target.closest("main .row")?.dataset.key ?? lastRow;
+});
+
 function moveRow(step) {
-  const rows = [...document.querySelectorAll("tr.row")];
+  const rows = rowsHere();
   if (rows.length === 0) return;
-  const at = rows.indexOf(document.activeElement);
-  rows[Math.min(rows.length - 1, Math.max(0, at + step))].focus();
+  const at = rows.findIndex((row) => row.dataset.key === (get("id") ? openKey() : lastRow));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, at + step))];
+  focusRow(next);
+  if (drawerNow()) next.querySelector("a.open").click();
 }
 
 const keys = {
-  "/": () => byId("query") ? byId("query").focus() : go({ view: null }),
+  "/": () => (byId("query") ? byId("query").focus() : goTo("targets")),
   j: () => moveRow(1), k: () => moveRow(-1),
   n: () => byId("next")?.click(),
   l: () => byId("live").click(),
@@ -740,17 +1580,17 @@ const keys = {
 views.forEach((view, i) => { keys[String(i + 1)] = () => goTo(view.name); });
 
 function goTo(name) {
-  go(name === "targets" ? {} : { view: name }, { whole: true });
+  go(name === "targets" ? {} : { view: name }, { other: true });
   byId("main").focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
-  const typing = event.target.matches("input, textarea, select");
+  const typed = event.target.matches("input:not([type=checkbox]), textarea, select");
   if (event.key === "Escape") {
-    if (document.querySelector(".drawer")) go({ id: null, job_of: null }, { replace: true });
-    else if (typing) event.target.blur();
-  } else if (!typing && keys[event.key]) {
+    if (drawerNow()) closeDrawer();
+    else if (typed) event.target.blur();
+  } else if (!typed && keys[event.key]) {
     event.preventDefault();
     keys[event.key]();
   }
@@ -758,19 +1598,20 @@ document.addEventListener("keydown", (event) => {
 
 // Links of the page itself do not load it again.
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  const link = event.target.closest?.("a");
+  if (!link || event.defaultPrevented || !plainClick(event)) return;
   const href = link.getAttribute("href");
   if (!href.startsWith("?") && href !== "./") return;
   event.preventDefault();
-  go(Object.fromEntries(new URLSearchParams(href.slice(1))), { whole: true });
+  go(Object.fromEntries(new URLSearchParams(href.slice(1))), { other: true });
 });
 
+const themeNow = () => document.documentElement.dataset.theme;
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem("k8s-sd-theme", theme); } catch { /* it is not kept */ }
+  byId("theme").setAttribute("aria-label", `Theme: ${theme}`);
 }
-function firstTheme() {
+function keptTheme() {
   try {
     const kept = localStorage.getItem("k8s-sd-theme");
     if (kept === "light" || kept === "dark") return kept;
@@ -778,12 +1619,17 @@ function firstTheme() {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-document.documentElement.dataset.theme = firstTheme();
-byId("theme").addEventListener("click", () =>
-  setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+setTheme(keptTheme());
+byId("theme").addEventListener("click", () => {
+  setTheme(themeNow() === "dark" ? "light" : "dark");
+  try { localStorage.setItem("k8s-sd-theme", themeNow()); } catch { /* it is not kept */ }
+});
 byId("help").addEventListener("click", () => byId("keys").showModal());
-byId("live").addEventListener("click", () => { follow(!source); show(); });
+byId("live").addEventListener("click", () =>
+  go({ live: get("live") ? null : "1" }, { replace: true, entry: history.state }));
 byId("views").append(...views.map((view) => el("a", {
-  href: view.name === "targets" ? "./" : `?view=${view.name}`, "data-go": view.name }, view.title)));
-addEventListener("popstate", () => { state = new URLSearchParams(location.search); show(); });
+  href: view.name === "targets" ? "./" : `?view=${view.name}`, "data-go": view.name },
+    view.title)));
+if (get("live")) follow(true);
 show();
+showDrawer();

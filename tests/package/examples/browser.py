@@ -1,4 +1,4 @@
-"""A headless Chromium that a test drives: the DevTools protocol over a pipe, without other packages."""
+"""A headless Chromium that a test drives: the DevTools protocol over a pipe, nothing else."""
 
 import base64
 import contextlib
@@ -96,6 +96,11 @@ class Browser:
         self.send("Page.navigate", url=url)
         self.wait("document.readyState === 'complete'")
 
+    def reload(self):
+        self.js("window.isOld = true")
+        self.send("Page.reload")
+        self.wait("!window.isOld && document.readyState === 'complete'")
+
     def js(self, expression):
         """The value of an expression, or of what it promises."""
         result = self.send("Runtime.evaluate", expression=expression, returnByValue=True,
@@ -130,6 +135,27 @@ class Browser:
     def click(self, selector):
         self.wait(f"document.querySelector({json.dumps(selector)}) !== null")
         self.js(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def forgive(self, path, status):
+        """The browser complains of each answer that is no success; this one was wanted."""
+        def wanted(entry):
+            return (isinstance(entry, dict) and f"/{path}" in entry.get("url", "") and
+                    f"status of {status} " in entry.get("text", ""))
+        self.complaints = [one for one in self.complaints if not wanted(one)]
+
+    def heap(self):
+        """Bytes that the page's script holds."""
+        self.send("HeapProfiler.collectGarbage")
+        return self.send("Runtime.getHeapUsage")["usedSize"]
+
+    def tree(self):
+        """What somebody hears who does not see: role, name and whether it can have the focus."""
+        nodes = self.send("Accessibility.getFullAXTree")["nodes"]
+        for node in nodes:
+            if node.get("ignored"):
+                continue
+            focusable = any(one["name"] == "focusable" for one in node.get("properties", []))
+            yield node["role"]["value"], node.get("name", {}).get("value", ""), focusable
 
     def screenshot(self, path):
         picture = self.send("Page.captureScreenshot", format="png")["data"]
