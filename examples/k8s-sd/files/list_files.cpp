@@ -15,10 +15,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// An answer comes sooner if there is a change.
-constexpr std::chrono::seconds longest_wait{60};
 /// Where a job cannot let us wait.
-constexpr std::chrono::seconds limit_pause{5};
+constexpr std::chrono::milliseconds limit_pause{5'000};
 
 }  // namespace
 
@@ -29,6 +27,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
            const asio::any_io_executor& executor)
         : job_(std::move(job)),
           form_(files.form_),
+          look_(files.look_),
           file_(files.folder_, file_name_of(name), files.complain_, files.metrics_),
           timer_(executor) {}
 
@@ -36,8 +35,11 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
     void ask() {
         if (stopped_) return;
-        job_->get({form_, {}, longest_wait, known_, longest_wait}, [self = shared_from_this()](
-                                                                       const ListAnswer& answer) {
+        // An answer comes sooner if there is a change. The job may outlive the files.
+        job_->get({form_, {}, look_, known_, look_}, [weak = weak_from_this()](
+                                                         const ListAnswer& answer) {
+            const auto self = weak.lock();
+            if (!self) return;
             asio::post(self->timer_.get_executor(), [self, answer] { self->on_answer(answer); });
         });
     }
@@ -49,13 +51,13 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
  private:
     void on_answer(const ListAnswer& answer) {
         if (stopped_ || answer.why == Refusal::ended) return;
-        if (answer.body && !is_known(*answer.body, known_)) {
-            const auto pause = file_.write(*answer.body->bytes());
+        std::chrono::milliseconds pause{0};
+        // A list that is known, too: the file may not be what it was.
+        if (answer.body) {
+            pause = file_.write(*answer.body->bytes());
             if (file_.good()) known_ = answer.body->tag();
-            return ask_after(pause);
         }
-        if (answer.why == Refusal::limit) return ask_after(limit_pause);
-        ask();
+        ask_after(answer.why == Refusal::limit ? std::max(pause, limit_pause) : pause);
     }
     void ask_after(std::chrono::milliseconds pause) {
         timer_.expires_after(pause);
@@ -66,6 +68,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
     const std::shared_ptr<ServedJob> job_;
     const ListForm form_;
+    const std::chrono::milliseconds look_;
     TargetFile file_;
     asio::steady_timer timer_;
     std::string known_;
@@ -73,8 +76,12 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 };
 
 ListFiles::ListFiles(const std::string& folder, ListForm form, TargetFile::Complain complain,
-                     FileMetrics& metrics)
-    : folder_(folder), form_(form), complain_(std::move(complain)), metrics_(metrics) {}
+                     FileMetrics& metrics, std::chrono::milliseconds look)
+    : folder_(folder),
+      form_(form),
+      complain_(std::move(complain)),
+      metrics_(metrics),
+      look_(look) {}
 
 ListFiles::~ListFiles() {
     for (const auto& [job, writer] : writers_) {
