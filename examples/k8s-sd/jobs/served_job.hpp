@@ -67,6 +67,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     void on_change();
     void forget_unused();
     ListAnswer look(const ListRequest&);
+    OnList with_reason(OnList) const;
     void answer_waiting();
     void wake_later();
 

@@ -30,6 +30,7 @@ struct Watch {
     EventFormat format = EventFormat::ndjson;
     std::chrono::nanoseconds heartbeat{};
     std::chrono::milliseconds retry{};  ///< when to come back; for sse
+    support::HttpServer::Gone gone{};   ///< the reader is
 };
 
 /// A list and its changes, for one reader: first all of it, then what has changed since the reader
