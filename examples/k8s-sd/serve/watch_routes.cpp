@@ -69,11 +69,15 @@ class WatchRoutes {
     WatchRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
 
     HttpServer::Reply answer(const HttpRoutes::Asked& asked) const {
+        HttpServer::Reply reply;
         try {
-            return stream(asked);
+            reply = stream(asked);
         } catch (const BadRequest& e) {
-            return text_reply(400, std::string(e.what()) + "\n");
+            reply = text_reply(400, std::string(e.what()) + "\n");
         }
+        // Jobs that there are not are counted for themselves.
+        if (reply.status != 404) metrics_.count_watch(reply.status);
+        return reply;
     }
 
  private:
@@ -102,6 +106,7 @@ class WatchRoutes {
             asked.request.header(field::accept).find("text/event-stream") != std::string_view::npos;
         watch.format = sse ? EventFormat::sse : EventFormat::ndjson;
         watch.heartbeat = watch.job->options().heartbeat;
+        watch.gone = asked.request.client.gone;
         watch.retry = retry_of(asked.request.client.connection);
         return {
             .headers = {{field::content_type, sse ? "text/event-stream" : "application/x-ndjson"},
