@@ -65,6 +65,15 @@ support::Section serve_options(Options& o) {
           [&](Text v) {
               o.serve.lists.views = support::number(v, 1U, 1'000'000U, "1 to 1000000");
           }},
+         {"--max-list-bytes", "N",
+          "of all lists, with those that readers are still being sent; further ones get 503 "
+          "(default 4294967296)",
+          [&](Text v) {
+              constexpr std::size_t least = std::size_t{1} << 20;
+              constexpr std::size_t most = std::size_t{1} << 40;
+              o.serve.lists.held_bytes =
+                  support::number(v, least, most, "1048576 to 1099511627776");
+          }},
          {"--page-dir", "DIRECTORY",
           "read the files of the page there at each request, to work on them",
           support::text(o.page_directory)},

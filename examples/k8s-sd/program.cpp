@@ -205,8 +205,11 @@ void Program::wait_for_signals() {
     });
 }
 
-// Everything that is outstanding ends, so that io_context::run() returns by itself.
+// Everything that is outstanding ends, so that io_context::run() returns by itself. Who cannot wait
+// for that sends the signal again, which ends the program at once.
 void Program::stop() {
+    signals_.remove(SIGINT);
+    signals_.remove(SIGTERM);
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();

@@ -41,6 +41,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
           deadline_(stream_.get_executor()),
           server_(std::move(server)),
           end_of_life_(server_->end_of_life()) {
+        client_.gone = gone_;
         error_code ignored;
         client_.address = stream_.socket().remote_endpoint(ignored).address().to_string();
         client_.connection = ++server_->admitted_;
@@ -52,13 +53,16 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     /// \param place  in the list of connections, which is left at the end
     void start(Place place) {
         place_ = place;
-        stream_.is_tls() ? shake_hands() : next();
+        stream_.is_tls() ? shake_hands() : await_request();
     }
     /// After the answer, if one is under way.
     void stop() {
         last_ = true;
-        if (!answering_ || source_ || ending_) close();
+        if (!answering_ || source_ || ending_) return close();
+        if (serializer_) allow(server_->limits_.ending, &Connection::give_up);  // is being sent
     }
+    std::uint64_t number() const { return client_.connection; }
+    void turn_away() { close(); }
 
  private:
     /// The way back from the handler, which may be in another thread.
@@ -95,21 +99,28 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     using Response = http::response<http::span_body<const char>>;
 
     void shake_hands() {
-        ++server_->handshakes_;
+        join(server_->shaking_hands_);
         allow(server_->limits_.handshake);
         stream_.async_handshake([self = shared_from_this()](error_code ec, std::size_t) {
-            --self->server_->handshakes_;
+            if (self->closed_) return;
             if (ec) return self->end();
             self->client_.verified = self->stream_.client_is_verified();
-            self->next();
+            self->await_request();
         });
+    }
+
+    /// The first one.
+    void await_request() {
+        join(server_->silent_);
+        next();
     }
 
     void next() {
         answering_ = false;
         parser_.reset();
         if (buffer_.size() != 0) return read();
-        allow(server_->limits_.idle);
+        allow(newcomers_ ? std::min(server_->limits_.silence, server_->limits_.idle)
+                         : server_->limits_.idle);
         if (!listening_) listen();
     }
 
@@ -117,13 +128,19 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     /// buffer.
     void listen() {
         constexpr std::size_t first_bytes = 512;
-        buffer_ = {};
+        buffer_ = empty_buffer();
         listening_ = true;
         stream_.async_read_some(buffer_.prepare(first_bytes),
                                 [self = shared_from_this()](error_code ec, std::size_t bytes) {
                                     self->listening_ = false;
                                     self->on_heard(ec, bytes);
                                 });
+    }
+
+    /// Whatever a request consists of, no more of it is kept than this, besides its body.
+    boost::beast::flat_buffer empty_buffer() const {
+        return boost::beast::flat_buffer(server_->limits_.head_bytes +
+                                         server_->limits_.spare_bytes);
     }
 
     void on_heard(error_code ec, std::size_t bytes) {
@@ -161,12 +178,16 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         if (ec == http::error::body_limit) {
             return write(text_reply(413, "the body of the request is too long\n"));
         }
+        if (ec == http::error::buffer_overflow) {
+            return write(text_reply(413, "extensions of chunks, or trailers, are too long\n"));
+        }
         write(text_reply(400, "this is no HTTP request: " + ec.message() + "\n"));
     }
 
     void handle() {
         if (!server_->handler_) return close();
         answering_ = true;
+        leave_newcomers();
         // Most answers come before that.
         allow(server_->limits_.unanswered, &Connection::look_for_client);
         const http::request<http::string_body>& request = parser_->get();
@@ -179,7 +200,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                             target.substr(std::min(end_of_path + 1, target.size())),
                             request.body(),
                             client_,
-                            request};
+                            request,
+                            method == "HEAD"};
         if (!target.starts_with('/')) {
             return write(text_reply(400, "the target of a request must begin with /\n"));
         }
@@ -290,13 +312,16 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                           });
     }
 
+    /// Who takes bytes one by one must not keep them for longer than a connection lives.
     std::chrono::nanoseconds time_to_take(std::size_t bytes) const {
-        return server_->limits_.answer +
-               std::chrono::seconds(bytes / server_->limits_.bytes_per_second);
+        const HttpLimits& limits = server_->limits_;
+        const auto time = limits.answer + std::chrono::seconds(bytes / limits.bytes_per_second);
+        return std::min<std::chrono::nanoseconds>(time, std::max(limits.age, limits.answer));
     }
 
-    /// Lets what is under way take so long.
+    /// Lets what is under way take so long; a server that ends is in a hurry.
     void allow(std::chrono::nanoseconds time, void (Connection::*then)() = &Connection::close) {
+        if (!server_->handler_) time = std::min(time, server_->limits_.ending);
         deadline_.expires_after(
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
         deadline_.async_wait([weak = weak_from_this(), then](error_code ec) {
@@ -326,13 +351,25 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     void close() {
         closed_ = true;
+        *gone_ = true;
         source_.reset();
         stream_.close();
         deadline_.cancel();
         leave();
     }
 
+    void join(Newcomers& newcomers) {
+        leave_newcomers();
+        newcomers_ = &newcomers;
+        newcomer_ = newcomers.insert(newcomers.end(), this);
+    }
+
+    void leave_newcomers() {
+        if (newcomers_) std::exchange(newcomers_, nullptr)->erase(newcomer_);
+    }
+
     void leave() {
+        leave_newcomers();
         if (place_) server_->connections_.erase(*std::exchange(place_, std::nullopt));
     }
 
@@ -341,6 +378,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<HttpServer> server_;
     const std::chrono::steady_clock::time_point end_of_life_;
     std::optional<Place> place_;
+    Newcomers* newcomers_ = nullptr;  // null: it has asked
+    Newcomers::iterator newcomer_;
+    const std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
     boost::beast::flat_buffer buffer_;
     std::optional<http::request_parser<http::string_body>> parser_;
     Client client_;
@@ -381,7 +421,6 @@ void HttpServer::stop() {
 }
 
 void HttpServer::accept() {
-    if (handshakes_ >= limits_.handshakes) return accept_later();
     acceptor_.async_accept(
         [self = shared_from_this()](error_code ec, asio::ip::tcp::socket socket) {
             if (!self->acceptor_.is_open()) return;
@@ -392,7 +431,7 @@ void HttpServer::accept() {
 }
 
 void HttpServer::admit(asio::ip::tcp::socket socket) {
-    if (connections_.size() >= limits_.connections) {
+    if (!make_room()) {
         ++turned_away_;
         // In TLS nothing can be said before a handshake, which is what costs.
         if (tls_) return;
@@ -410,7 +449,25 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
     connection->start(std::prev(connections_.end()));
 }
 
-/// There are too many open files or handshakes now.
+/// Whoever has asked stays. Others, who only take up room, leave before a new client has to wait
+/// or to go: the new one could be a probe.
+bool HttpServer::make_room() {
+    if (tls_ && shaking_hands_.size() >= limits_.handshakes) turn_away(*shaking_hands_.front());
+    if (connections_.size() < limits_.connections) return true;
+    if (shaking_hands_.empty() && silent_.empty()) return false;
+    const bool shakes = silent_.empty() ||
+                        (!shaking_hands_.empty() &&
+                         shaking_hands_.front()->number() < silent_.front()->number());
+    turn_away(*(shakes ? shaking_hands_ : silent_).front());
+    return true;
+}
+
+void HttpServer::turn_away(Connection& connection) {
+    ++turned_away_;
+    connection.turn_away();
+}
+
+/// There are too many open files now.
 void HttpServer::accept_later() {
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([self = shared_from_this()](error_code ec) {

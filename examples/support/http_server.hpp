@@ -6,6 +6,7 @@
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <openssl/types.h>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,33 +25,45 @@ namespace support {
 struct HttpLimits {
     std::size_t head_bytes = std::size_t{16} << 10;               ///< of a request
     std::size_t body_bytes = std::size_t{64} << 10;               ///< of a request
+    /// Of a request that has been read and not understood yet, besides the head: what stands
+    /// between the chunks of a body and behind them.
+    std::size_t spare_bytes = std::size_t{4} << 10;
     std::chrono::nanoseconds request = std::chrono::seconds(10);  ///< from its first byte on
-    /// To take an answer, or a piece of a stream, and as much again for what it is long.
+    /// To take an answer, or a piece of a stream, and as much again for what it is long; not more
+    /// than `age` in all.
     std::chrono::nanoseconds answer = std::chrono::seconds(60);
     std::size_t bytes_per_second = std::size_t{64} << 10;  ///< that the slowest client takes
     std::chrono::nanoseconds handshake = std::chrono::seconds(10);  ///< of TLS
-    std::size_t handshakes = 1000;  ///< at a time; further clients wait
+    std::size_t handshakes = 1000;  ///< at a time; beyond it the oldest one ends
     /// After so long without an answer it is looked whether the client is still there.
     std::chrono::nanoseconds unanswered = std::chrono::seconds(1);
     /// For a client to close its side after the last answer.
     std::chrono::nanoseconds farewell = std::chrono::seconds(2);
+    /// To begin with the first request.
+    std::chrono::nanoseconds silence = std::chrono::seconds(10);
     std::chrono::nanoseconds idle = std::chrono::minutes(5);  ///< between two requests
     /// After so long, more or less, a connection ends with the next answer: clients of several
     /// servers behind one address spread over all of them again. A stream ends then.
     std::chrono::nanoseconds age = std::chrono::minutes(10);
-    std::size_t connections = 10'000;  ///< beyond it clients get 503
+    /// Beyond it the oldest one that has never asked ends; if there is none, new ones get 503.
+    std::size_t connections = 10'000;
+    /// After stop(), to take what is on its way.
+    std::chrono::nanoseconds ending = std::chrono::seconds(5);
 };
 
 /// A small HTTP/1.1 server. It lives until stop(). For one thread or strand, that of its executor.
 class HttpServer : public std::enable_shared_from_this<HttpServer> {
  public:
     using Text = std::shared_ptr<const std::string>;
+    /// True as soon as it is known that nobody waits for an answer any more. Any thread.
+    using Gone = std::shared_ptr<const std::atomic<bool>>;
 
     /// Who asks.
     struct Client {
         std::string address;           ///< without the port
         std::uint64_t connection = 0;  ///< its number: another one for each
         bool verified = false;         ///< it has shown a certificate, and it was verified
+        Gone gone{};                   ///< null: that is never known
     };
 
     /// Valid while the handler runs.
@@ -61,6 +74,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
         std::string_view body;
         const Client& client;
         const boost::beast::http::fields& headers;
+        bool head_only = false;  ///< the body of the answer is left out
 
         /// Empty if there is none.
         std::string_view header(boost::beast::http::field name) const {
@@ -110,20 +124,24 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
                const HttpLimits& = {}, Tls tls = {});
 
     void start() { accept(); }
-    /// Not in the handler. Who is being answered gets the answer, then connections are closed;
-    /// streams end at once.
+    /// Not in the handler. Who is being answered gets the answer, if it takes it soon, then
+    /// connections are closed; streams end at once.
     void stop();
     boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
     bool is_tls() const { return tls_ != nullptr; }
     std::size_t connections() const { return connections_.size(); }
-    /// How many clients there was no room for.
+    /// How many clients there was no room for, or that had to make room.
     std::uint64_t turned_away() const { return turned_away_; }
 
  private:
     class Connection;
+    /// In the order in which they came.
+    using Newcomers = std::list<Connection*>;
     void accept();
     void accept_later();
     void admit(boost::asio::ip::tcp::socket);
+    bool make_room();
+    void turn_away(Connection&);
     std::chrono::steady_clock::time_point end_of_life();
 
     boost::asio::ip::tcp::acceptor acceptor_;
@@ -131,8 +149,9 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     Handler handler_;
     const HttpLimits limits_;
     const Tls tls_;
-    std::size_t handshakes_ = 0;
     std::list<std::weak_ptr<Connection>> connections_;
+    Newcomers shaking_hands_;  ///< of the connections
+    Newcomers silent_;         ///< that have done so, if they must, and have never asked
     std::uint64_t admitted_ = 0;
     std::uint64_t turned_away_ = 0;
     std::minstd_rand random_{std::random_device()()};

@@ -5,7 +5,6 @@
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -60,8 +59,9 @@ std::size_t make_room_for(std::size_t connections) {
 }
 
 Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls,
-             const AccessOptions& access, bool local, Complain complain)
-    : timer_(executor), complain_(std::move(complain)) {
+             const AccessOptions& access, bool local, Complain complain,
+             std::chrono::milliseconds interval)
+    : timer_(executor), complain_(std::move(complain)), interval_(interval) {
     try {
         if (!tls.cert.empty()) tls_.emplace(tls);
         access_.emplace(access, local);
@@ -98,10 +98,16 @@ void Guard::look() {
     for (const std::string& problem : access_->look()) complain_(problem);
 }
 
+/// A timer that has expired already is not cancelled any more.
+void Guard::stop() {
+    stopped_ = true;
+    timer_.cancel();
+}
+
 void Guard::look_later() {
-    timer_.expires_after(std::chrono::seconds(2));
+    timer_.expires_after(interval_);
     timer_.async_wait([this](boost::system::error_code ec) {
-        if (ec) return;
+        if (ec || stopped_) return;
         look();
         look_later();
     });

@@ -9,6 +9,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,14 +27,14 @@ boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said,
 std::size_t make_room_for(std::size_t connections);
 
 /// What stands between clients and routes: TLS and who may ask for what. Certificates and tokens
-/// are read again every two seconds, which blocks on files.
+/// are read again now and then, which blocks on files.
 class Guard {
  public:
     using Complain = std::function<void(const std::string&)>;
 
-    /// \throws support::Unusable
+    /// \param interval  from one look at the files to the next \throws support::Unusable
     Guard(const boost::asio::any_io_executor&, const support::TlsFiles&, const AccessOptions&,
-          bool local, Complain);
+          bool local, Complain, std::chrono::milliseconds interval = std::chrono::seconds(2));
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
@@ -46,7 +47,7 @@ class Guard {
     void start() { look_later(); }
     /// Looks at the files now.
     void look();
-    void stop() { timer_.cancel(); }
+    void stop();
 
  private:
     void look_later();
@@ -55,6 +56,8 @@ class Guard {
     std::optional<support::RenewedTls> tls_;
     std::optional<Access> access_;
     const Complain complain_;
+    const std::chrono::milliseconds interval_;
+    bool stopped_ = false;
     std::uint64_t unknown_ = 0;
     std::uint64_t forbidden_ = 0;
 };

@@ -15,10 +15,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// An answer comes sooner if there is a change.
-constexpr std::chrono::seconds longest_wait{60};
 /// Where a job cannot let us wait.
-constexpr std::chrono::seconds limit_pause{5};
+constexpr std::chrono::milliseconds limit_pause{5'000};
 
 }  // namespace
 
@@ -42,6 +40,7 @@ struct ListFiles::Place {
     const ListForm form;
     const TargetFile::Complain complain;
     FileMetrics& metrics;
+    const std::chrono::milliseconds look;
 };
 
 /// Writes a job's file, again and again. All but its constructor is for the worker.
@@ -57,8 +56,9 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     const std::shared_ptr<ServedJob>& job() const { return job_; }
 
     void ask() {
-        // The job may live longer than the worker.
-        job_->get({place_->form, {}, longest_wait, known_, longest_wait},
+        if (stopped_) return;
+        // An answer comes sooner if there is a change. The job may live longer than the worker.
+        job_->get({place_->form, {}, place_->look, known_, place_->look},
                   [weak = weak_from_this(), worker = place_->worker](const ListAnswer& answer) {
                       asio::post(worker, [weak, answer] {
                           if (const auto self = weak.lock()) self->on_answer(answer);
@@ -73,13 +73,13 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
  private:
     void on_answer(const ListAnswer& answer) {
         if (stopped_ || answer.why == Refusal::ended) return;
-        if (answer.body && !is_known(*answer.body, known_)) {
-            const auto pause = file_.write(*answer.body->bytes());
+        std::chrono::milliseconds pause{0};
+        // A list that is known, too: the file may not be what it was.
+        if (answer.body) {
+            pause = file_.write(*answer.body->bytes());
             if (file_.good()) known_ = answer.body->tag();
-            return ask_after(pause);
         }
-        if (answer.why == Refusal::limit) return ask_after(limit_pause);
-        ask();
+        ask_after(answer.why == Refusal::limit ? std::max(pause, limit_pause) : pause);
     }
     void ask_after(std::chrono::milliseconds pause) {
         timer_->expires_at(place_->clock->now() + pause, [this] { ask(); });
@@ -95,9 +95,9 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
 ListFiles::ListFiles(asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
                      const std::string& folder, ListForm form, TargetFile::Complain complain,
-                     FileMetrics& metrics)
+                     FileMetrics& metrics, std::chrono::milliseconds look)
     : place_(new Place{std::move(worker), std::move(clock), TargetFolder(folder), form,
-                       std::move(complain), metrics}) {}
+                       std::move(complain), metrics, look}) {}
 
 ListFiles::~ListFiles() {
     for (auto& [job, writer] : writers_) {

@@ -6,6 +6,7 @@
 #include "k8s_sd/clock.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,17 +15,19 @@
 namespace bridge {
 
 /// The list of each job in a file of a folder, as file_sd_configs take it: written when it changes,
-/// removed when the job leaves the configuration, left alone as long as the job is not complete.
-/// For one strand.
+/// or when others have changed or removed it, removed when the job leaves the configuration, left
+/// alone as long as the job is not complete. For one strand.
 class ListFiles {
  public:
     /// \param worker    works on the files, one thing at a time, which may block
     /// \param clock     of the pauses between two writes
     /// \param complain  is called by the worker
-    /// \param metrics   outlives all that the worker does \throws support::Unusable
+    /// \param metrics   outlives all that the worker does
+    /// \param look      how often to look for what others have done to the files
+    /// \throws support::Unusable
     ListFiles(boost::asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
               const std::string& folder, ListForm form, TargetFile::Complain complain,
-              FileMetrics& metrics);
+              FileMetrics& metrics, std::chrono::milliseconds look = std::chrono::minutes(1));
     /// No file is written any more, but for one that is being written.
     ~ListFiles();
     ListFiles(const ListFiles&) = delete;

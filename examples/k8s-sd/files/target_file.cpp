@@ -24,6 +24,7 @@ std::chrono::milliseconds TargetFile::write(std::string_view bytes) {
     try {
         if (folder_.write(file_, bytes)) ++metrics_.writes;
         good_ = true;
+        state_ = folder_.state(file_);
         problem_.clear();
         backoff_.reset();
         return least_pause;

@@ -25,6 +25,8 @@ class TargetFile {
     std::chrono::milliseconds write(std::string_view bytes);
     /// Whether the last write() did it.
     bool good() const noexcept { return good_; }
+    /// Whether nobody else has changed or removed the file since.
+    bool intact() const { return folder_.state(file_) == state_; }
 
  private:
     const TargetFolder& folder_;
@@ -34,6 +36,7 @@ class TargetFile {
     Backoff backoff_;
     std::string problem_;
     bool good_ = false;
+    TargetFolder::State state_{};  ///< after the last good write()
 };
 
 }  // namespace bridge

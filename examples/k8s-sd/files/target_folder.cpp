@@ -124,6 +124,12 @@ bool TargetFolder::write(const std::string& file, std::string_view bytes) const 
     return true;
 }
 
+TargetFolder::State TargetFolder::state(const std::string& file) const {
+    struct stat found {};
+    if (::stat((folder_ / file).c_str(), &found) != 0) return {};
+    return {found.st_ino, found.st_ctim.tv_sec, found.st_ctim.tv_nsec};
+}
+
 void TargetFolder::remove(const std::string& file) const {
     if (!fs::exists(hidden_ / file)) return;
     for (const fs::path& path : {folder_ / file, hidden_ / file}) {

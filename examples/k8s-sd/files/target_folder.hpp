@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -27,6 +28,13 @@ class TargetFolder {
     /// \param file  its name
     /// \returns false if these are its bytes already \throws std::system_error
     bool write(const std::string& file, std::string_view bytes) const;
+    /// Which file it is, and when it was changed last, by whomever; all 0: there is none.
+    struct State {
+        std::uint64_t number = 0;
+        std::int64_t seconds = 0, nanoseconds = 0;
+        bool operator==(const State&) const = default;
+    };
+    State state(const std::string& file) const;
     /// If it was written here, in this run or an earlier one. \throws std::system_error
     void remove(const std::string& file) const;
     /// The files that were written here, in this run or an earlier one.

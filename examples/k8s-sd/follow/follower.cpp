@@ -43,6 +43,7 @@ Milliseconds FollowedList::use(ListReply reply, Milliseconds took) {
     // Who says at once that nothing has changed does not know how to wait.
     constexpr Milliseconds has_waited{1'000};
     if (reply.status == 304 && !tag_.empty()) {
+        if (!file_.intact()) return ask_for_all();
         return good(took >= has_waited ? Milliseconds(0) : interval_);
     }
     if (reply.status != 200) {
@@ -50,6 +51,13 @@ Milliseconds FollowedList::use(ListReply reply, Milliseconds took) {
     }
     if (!is_list(reply.body)) return fail("the answer is no list of targets");
     return write(std::move(reply));
+}
+
+/// Agents take a file that is gone, or that others have written, for other targets.
+Milliseconds FollowedList::ask_for_all() {
+    tag_.clear();
+    hash_ = 0;
+    return good(Milliseconds(0));
 }
 
 Milliseconds FollowedList::write(ListReply reply) {

@@ -33,6 +33,7 @@ class FollowedList {
     Milliseconds fail(const std::string& problem);
 
  private:
+    Milliseconds ask_for_all();
     Milliseconds write(ListReply);
     Milliseconds good(Milliseconds pause);
 

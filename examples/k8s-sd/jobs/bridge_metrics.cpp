@@ -68,6 +68,9 @@ void write_lists(Writer& out, const ListMetrics& lists) {
     out.value(lists.bodies);
     out.metric("list_body_bytes_total", "counter", "Bytes of these lists.");
     out.value(lists.body_bytes);
+    out.metric("held_list_bytes", "gauge",
+               "Bytes of lists, with those that readers are still being sent.");
+    out.value(*lists.held);
     out.metric("list_body_seconds_total", "counter", "Time that it took to put them together.");
     out.seconds(static_cast<double>(lists.body_nanoseconds) / 1e9);
 }
@@ -83,6 +86,11 @@ void write_consumers(Writer& out, const Consumers& consumers) {
 void write_watches(Writer& out, const BridgeMetrics& metrics) {
     out.metric("watch_readers", "gauge", "Readers of streams.");
     out.value(metrics.watch_readers);
+    out.metric("watches_total", "counter", "Answers to requests of streams.");
+    for (std::size_t i = 0; i < BridgeMetrics::codes.size(); ++i) {
+        const unsigned code = BridgeMetrics::codes[i];
+        if (code != 304) out.value(metrics.watches[i], "code=\"" + std::to_string(code) + "\"");
+    }
     out.metric("watch_events_total", "counter", "Events that readers of streams were sent.");
     out.value(metrics.watch_fulls, "type=\"full\"");
     out.value(metrics.watch_diffs, "type=\"diff\"");
@@ -119,11 +127,21 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
 
 }  // namespace
 
+namespace {
+
+std::size_t index_of(unsigned code) {
+    const auto& codes = BridgeMetrics::codes;
+    return static_cast<std::size_t>(std::find(codes.begin(), codes.end(), code) - codes.begin());
+}
+
+}  // namespace
+
 void BridgeMetrics::count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept {
-    const auto it = std::find(codes.begin(), codes.end(), code);
-    ++polls[static_cast<std::size_t>(form)][static_cast<std::size_t>(it - codes.begin())];
+    ++polls[static_cast<std::size_t>(form)][index_of(code)];
     sent_bytes += bytes;
 }
+
+void BridgeMetrics::count_watch(unsigned code) noexcept { ++watches[index_of(code)]; }
 
 std::string to_text(const ClientMetrics& clients) {
     Writer out;

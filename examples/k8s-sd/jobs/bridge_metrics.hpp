@@ -20,7 +20,9 @@ struct BridgeMetrics {
     static constexpr std::array<unsigned, 4> codes{200, 304, 400, 503};
 
     /// Answers to requests of lists, by form and code.
-    std::array<std::array<std::atomic<std::uint64_t>, codes.size()>, list_form_count> polls{};
+    using Answers = std::array<std::atomic<std::uint64_t>, codes.size()>;
+    std::array<Answers, list_form_count> polls{};
+    Answers watches{};                           ///< to requests of streams
     std::atomic<std::uint64_t> unknown_jobs{0};  ///< requests that got 404
     std::atomic<std::uint64_t> sent_bytes{0};    ///< bodies of lists, as they were sent
     ListMetrics lists{};
@@ -32,6 +34,8 @@ struct BridgeMetrics {
 
     /// \param code  one of `codes`
     void count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept;
+    /// The same for requests of streams.
+    void count_watch(unsigned code) noexcept;
 };
 
 /// How a job is doing.

@@ -76,6 +76,7 @@ void ServedJob::get(ListRequest request, OnList on_list) {
     asio::post(strand_, [self = shared_from_this(), request = std::move(request),
                          on_list = std::move(on_list)]() mutable {
         if (self->stopped_) return on_list({{}, *self->stopped_, Refusal::ended});
+        if (!self->complete_) on_list = self->with_reason(std::move(on_list));
         self->readers_.add(std::move(request), std::move(on_list), self->options_.clock->now(),
                            [&](const ListRequest& asked) { return self->look(asked); });
         self->answer_waiting();
@@ -93,7 +94,7 @@ void ServedJob::visit(std::function<void(JobTargets&)> look) {
 ListAnswer ServedJob::look(const ListRequest& request) {
     if (!targets_.complete()) {
         if (stopped_) return {{}, *stopped_, Refusal::ended};
-        return {{}, why_incomplete_(), Refusal::incomplete};
+        return {{}, {}, Refusal::incomplete};
     }
     try {
         auto body = targets_.body(request.form, request.selection, options_.clock->now());
@@ -102,6 +103,15 @@ ListAnswer ServedJob::look(const ListRequest& request) {
     } catch (const LimitReached& e) {
         return {{}, e.what(), Refusal::limit};
     }
+}
+
+/// The reason why there is no list is made for those who are told it, not for all who wait.
+/// \returns what readers_ has, which does not outlive this
+OnList ServedJob::with_reason(OnList on_list) const {
+    return [this, on_list = std::move(on_list)](const ListAnswer& answer) {
+        if (answer.why != Refusal::incomplete) return on_list(answer);
+        on_list({{}, why_incomplete_(), answer.why});
+    };
 }
 
 void ServedJob::answer_waiting() {

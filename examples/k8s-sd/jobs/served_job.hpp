@@ -72,6 +72,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     void forget_unused();
     k8s_sd::TimePoint next_sweep() const;
     ListAnswer look(const ListRequest&);
+    OnList with_reason(OnList) const;
     void answer_waiting();
     void wake_later();
 

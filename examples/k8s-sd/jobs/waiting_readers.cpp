@@ -16,6 +16,11 @@ bool is_news(const ListAnswer& answer, const ListRequest& request) {
     return answer.why != Refusal::incomplete;
 }
 
+/// How often readers that are gone are looked for.
+constexpr std::chrono::seconds sweep_interval{1};
+
+bool is_gone(const ListRequest& request) { return request.gone && *request.gone; }
+
 }  // namespace
 
 bool is_known(const ListBody& body, std::string_view tags) {
@@ -34,29 +39,33 @@ void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now, con
         if (!answer.body) wait = request.patience;
         if (is_news(answer, request) || wait.count() <= 0) return on_list(answer);
     }
-    if (waiting_.size() >= most_) {
+    if (full(now)) {
         if (later) answer = look(request);
         if (answer.body && !is_known(*answer.body, request.known)) return on_list(answer);
         answer.why = Refusal::limit;
-        if (!answer.refusal.empty()) answer.refusal += "; ";
-        answer.refusal +=
+        answer.refusal =
             std::to_string(most_) + " requests wait for lists of the job, which is the limit";
         return on_list(answer);
     }
     const TimePoint until = now + std::chrono::duration_cast<Duration>(wait);
+    // The first one for a while.
+    if (request.gone && can_go_++ == 0) swept_ = now;
     waiting_.emplace(until, Waiting{std::move(request), std::move(on_list)});
 }
 
 std::optional<WaitingReaders::TimePoint> WaitingReaders::due() const {
     if (waiting_.empty()) return std::nullopt;
-    const TimePoint first = waiting_.begin()->first;
-    return changed_ ? std::min(first, looked_ + pace_) : first;
+    TimePoint first = waiting_.begin()->first;
+    if (changed_) first = std::min(first, looked_ + pace_);
+    return can_go_ != 0 ? std::min<TimePoint>(first, swept_ + sweep_interval) : first;
 }
 
 void WaitingReaders::work(TimePoint now, const Look& look) {
+    if (can_go_ != 0 && now >= swept_ + sweep_interval) forget_gone(now);
     if (changed_ && may_look(now) && !waiting_.empty()) tell_news(now, look);
     while (!waiting_.empty() && waiting_.begin()->first <= now) {
         const Waiting reader = std::move(waiting_.extract(waiting_.begin()).mapped());
+        if (reader.request.gone) --can_go_;
         reader.on_list(look(reader.request));
     }
 }
@@ -68,12 +77,30 @@ void WaitingReaders::tell_news(TimePoint now, const Look& look) {
         const auto& [request, on_list] = waiting.second;
         const ListAnswer answer = look(request);
         if (!is_news(answer, request)) return false;
+        if (request.gone) --can_go_;
         on_list(answer);
         return true;
     });
 }
 
+/// Nobody is refused for the sake of those who are gone. A pace for that, too: who is refused may
+/// ask again at once.
+bool WaitingReaders::full(TimePoint now) {
+    if (waiting_.size() >= most_ && now >= swept_ + pace_) forget_gone(now);
+    return waiting_.size() >= most_;
+}
+
+void WaitingReaders::forget_gone(TimePoint now) {
+    swept_ = now;
+    std::erase_if(waiting_, [&](const auto& waiting) {
+        if (!is_gone(waiting.second.request)) return false;
+        --can_go_;
+        return true;
+    });
+}
+
 void WaitingReaders::end(const Look& look) {
+    can_go_ = 0;
     for (const auto& [until, reader] : std::exchange(waiting_, {})) {
         reader.on_list(look(reader.request));
     }

@@ -12,7 +12,7 @@ namespace bridge {
 
 /// Who waits for a list of one job: for the first complete one, or for another one than it knows.
 /// Only lists that are waited for are looked at, and again and again only at a pace, however fast
-/// they change. Not thread-safe; no clock of its own.
+/// they change. Who is gone is forgotten within a second. Not thread-safe; no clock of its own.
 class WaitingReaders {
  public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -44,6 +44,8 @@ class WaitingReaders {
     };
 
     bool may_look(TimePoint now) const { return now >= looked_ + pace_; }
+    bool full(TimePoint now);
+    void forget_gone(TimePoint now);
     void tell_news(TimePoint now, const Look&);
 
     const std::size_t most_;
@@ -51,6 +53,8 @@ class WaitingReaders {
     std::multimap<TimePoint, Waiting> waiting_;  ///< by the end of their time
     bool changed_ = false;                       ///< since the last look
     TimePoint looked_{};
+    std::size_t can_go_ = 0;  ///< of those who wait: who can be gone
+    TimePoint swept_{};       ///< when they were last looked for
 };
 
 }  // namespace bridge

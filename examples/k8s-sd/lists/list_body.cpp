@@ -67,16 +67,34 @@ std::string compressed(std::string_view bytes) {
     return result;
 }
 
+struct CountedText {
+    CountedText(std::string t, HeldBytes h) : text(std::move(t)), held(std::move(h)) {
+        *held += text.size();
+    }
+    ~CountedText() { *held -= text.size(); }
+    CountedText(const CountedText&) = delete;
+    CountedText& operator=(const CountedText&) = delete;
+
+    const std::string text;
+    const HeldBytes held;
+};
+
 }  // namespace
 
-ListBody::ListBody(std::string bytes)
-    : bytes_(std::make_shared<const std::string>(std::move(bytes))),
+SharedText counted_text(std::string text, const HeldBytes& held) {
+    if (!held) return std::make_shared<const std::string>(std::move(text));
+    const auto counted = std::make_shared<const CountedText>(std::move(text), held);
+    return {counted, &counted->text};
+}
+
+ListBody::ListBody(std::string bytes, HeldBytes held)
+    : held_(std::move(held)),
+      bytes_(counted_text(std::move(bytes), held_)),
       tag_('"' + hash_of(*bytes_) + '"'),
       gzip_tag_(tag_.substr(0, tag_.size() - 1) + "-gzip\"") {}
 
 SharedText ListBody::gzip() const {
-    std::call_once(compressed_,
-                   [&] { gzip_ = std::make_shared<const std::string>(compressed(*bytes_)); });
+    std::call_once(compressed_, [&] { gzip_ = counted_text(compressed(*bytes_), held_); });
     return gzip_;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,11 +11,19 @@ namespace bridge {
 
 using SharedText = std::shared_ptr<const std::string>;
 
+/// How many bytes of lists anybody holds: who serves them, and who is being sent them. Any thread.
+using HeldBytes = std::shared_ptr<std::atomic<std::size_t>>;
+
+/// A text that is counted as long as anybody holds it.
+/// \param held  null: it is not counted
+SharedText counted_text(std::string text, const HeldBytes& held);
+
 /// The bytes of a list, for all its readers. Immutable but for what is made once when it is asked
 /// for; thread-safe.
 class ListBody {
  public:
-    explicit ListBody(std::string bytes);
+    /// \param held  see counted_text(); it counts the compressed bytes, too
+    explicit ListBody(std::string bytes, HeldBytes held = {});
 
     const SharedText& bytes() const noexcept { return bytes_; }
     /// The same, compressed: always the same bytes.
@@ -22,8 +32,10 @@ class ListBody {
     const std::string& tag() const noexcept { return tag_; }
     /// The tag of gzip(), which is another sequence of bytes.
     const std::string& gzip_tag() const noexcept { return gzip_tag_; }
+    const HeldBytes& held() const noexcept { return held_; }
 
  private:
+    const HeldBytes held_;
     const SharedText bytes_;
     const std::string tag_;
     const std::string gzip_tag_;

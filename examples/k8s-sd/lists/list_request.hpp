@@ -4,9 +4,11 @@
 #include "lists/listed_target.hpp"
 #include "lists/selection.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,8 @@ struct ListRequest {
     std::chrono::nanoseconds patience{};  ///< how long it waits for the first complete list
     std::string known{};                  ///< lists it has: tags, as If-None-Match tells them
     std::chrono::nanoseconds wait{};      ///< how long it waits for another list than these
+    /// True as soon as the reader is gone: it need not be answered. Null: it never is.
+    std::shared_ptr<const std::atomic<bool>> gone{};
 };
 
 /// Why there is no list, or no other one than the reader knows.

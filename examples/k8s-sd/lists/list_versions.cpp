@@ -2,8 +2,6 @@
 
 #include "lists/list_diff.hpp"
 
-#include <memory>
-
 namespace bridge {
 
 std::string_view version_of(const ListBody& body) {
@@ -31,9 +29,10 @@ SharedText ListVersions::diff(const ListBody& from, const ListBody& to) {
         if (auto made = diffs_.find(name)) return made;
     }
     const ListDiff diff = diff_of(*from.bytes(), *to.bytes());
-    const auto made = std::make_shared<const std::string>(
-        R"("from":)" + from.tag() + R"(,"version":)" + to.tag() + R"(,"removed":)" + diff.removed +
-        R"(,"added":)" + diff.added);
+    const SharedText made =
+        counted_text(R"("from":)" + from.tag() + R"(,"version":)" + to.tag() + R"(,"removed":)" +
+                         diff.removed + R"(,"added":)" + diff.added,
+                     to.held());
     const std::lock_guard lock(mutex_);
     diffs_.put(name, made, made->size());
     return made;

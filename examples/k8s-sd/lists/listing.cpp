@@ -104,35 +104,45 @@ void Listing::remove(const ListedTarget& target) {
     }
 }
 
-/// \throws LimitReached if there is no room for the selection
-void Listing::admit(const Selection& selection, TimePoint now) {
-    if (views_.contains(selection)) return;
-    if (selection.division.collectors) forget_other_collectors(selection.division);
-    const auto full = [&] { return views_.size() >= limits_.views; };
-    const auto divided_enough = [&] {
-        return !divisions_.contains(selection.division) && divisions_.size() >= limits_.divisions;
-    };
-    if (full() || divided_enough()) forget_unused(now);
-    if (full()) {
-        throw LimitReached(std::to_string(limits_.views) +
-                           " selections of the list are in use, which is the limit");
-    }
-    if (divided_enough()) {
-        throw LimitReached("the list is divided by shards or nodes in " +
-                           std::to_string(limits_.divisions) +
-                           " other ways, which is the limit; readers should agree on one");
-    }
+/// \throws LimitReached if there is no room for one more
+void Listing::admit(const Division& division, TimePoint now) {
+    if (division.collectors) forget_other_collectors(division);
+    const auto full = [&] { return divisions_.size() >= limits_.divisions; };
+    if (full()) sweep(now);
+    if (!full()) return;
+    throw LimitReached("the list is divided by shards or nodes in " +
+                       std::to_string(limits_.divisions) +
+                       " other ways, which is the limit; readers should agree on one");
 }
 
-const Listing::Divided& Listing::divided(const Division& division) {
-    const auto it = divisions_.find(division);
-    if (it != divisions_.end()) return it->second;
-    Divided& made = divisions_.emplace(division, Divided{Divider(division), {}}).first->second;
-    ++change_;
-    for (const auto& [key, targets] : targets_) {
-        for (const Held& target : targets) add_to(made, *target);
+const Listing::Divided& Listing::divided(const Division& division, TimePoint now) {
+    auto it = divisions_.find(division);
+    if (it == divisions_.end()) {
+        admit(division, now);
+        it = divisions_.emplace(division, Divided{Divider(division)}).first;
+        ++change_;
+        for (const auto& [key, targets] : targets_) {
+            for (const Held& target : targets) add_to(it->second, *target);
+        }
     }
-    return made;
+    it->second.asked = now;
+    return it->second;
+}
+
+/// \throws LimitReached if there is no room for the selection
+Listing::View& Listing::view(const Selection& selection, TimePoint now) {
+    auto it = views_.find(selection);
+    if (it == views_.end()) {
+        const auto full = [&] { return views_.size() >= limits_.views; };
+        if (full()) sweep(now);
+        if (full()) {
+            throw LimitReached(std::to_string(limits_.views) +
+                               " selections of the list are in use, which is the limit");
+        }
+        it = views_.emplace(selection, View()).first;
+    }
+    it->second.asked = now;
+    return it->second;
 }
 
 std::vector<std::uint64_t> Listing::changes_of(const Divided& all, const Selection& selection) {
@@ -146,47 +156,68 @@ std::vector<std::uint64_t> Listing::changes_of(const Divided& all, const Selecti
 
 std::optional<std::string> Listing::known_tag(const Selection& selection) const {
     const auto view = views_.find(selection);
-    if (view == views_.end() || !view->second.body) return std::nullopt;
-    const auto& all = divisions_.at(selection.division);
-    return changes_of(all, selection) == view->second.changes ? view->second.body->tag()
-                                                              : std::string();
+    const auto all = divisions_.find(selection.division);
+    if (view == views_.end() || !view->second.body || all == divisions_.end()) return std::nullopt;
+    return changes_of(all->second, selection) == view->second.changes ? view->second.body->tag()
+                                                                      : std::string();
 }
 
 ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
-    admit(selection, now);
-    const Divided& all = divided(selection.division);
-    View& view = views_[selection];
-    view.asked = now;
-    std::vector<std::uint64_t> changes = changes_of(all, selection);
-    if (view.body && view.changes == changes) return view.body;
+    const Divided& all = divided(selection.division, now);
     std::vector<const Part*> parts;
-    std::size_t bytes = 0;
     for (const std::string& name : selection.parts()) {
         const auto part = all.parts.find(name);
-        if (part == all.parts.end()) continue;
-        parts.push_back(&part->second);
-        bytes += part->second.bytes + part->second.targets.size() * brackets_of_a_group;
+        if (part != all.parts.end()) parts.push_back(&part->second);
     }
-    make_room(view, bytes, now);
-    std::string text = join(parts, bytes);
-    // What has changed back is no change: readers keep the compressed body, too.
-    if (!view.body || *view.body->bytes() != text) {
-        body_bytes_ -= view.bytes();
-        view.body = std::make_shared<const ListBody>(std::move(text));
-        body_bytes_ += view.bytes();
-    }
+    if (parts.empty()) return empty_body();
+    View& view = this->view(selection, now);
+    std::vector<std::uint64_t> changes = changes_of(all, selection);
+    if (view.body && view.changes == changes) return view.body;
+    update(view, parts, now);
     view.changes = std::move(changes);
     return view.body;
 }
 
+const ListBodyPtr& Listing::empty_body() {
+    if (!empty_) empty_ = std::make_shared<const ListBody>(join({}, 0), metrics_.held);
+    return empty_;
+}
+
+void Listing::update(View& view, const std::vector<const Part*>& parts, TimePoint now) {
+    std::size_t bytes = 0;
+    for (const Part* part : parts) {
+        bytes += part->bytes + part->targets.size() * brackets_of_a_group;
+    }
+    make_room(view, bytes, now);
+    std::string text = join(parts, bytes);
+    // What has changed back is no change: readers keep the compressed body, too.
+    if (view.body && *view.body->bytes() == text) return;
+    set_body(view, std::make_shared<const ListBody>(std::move(text), metrics_.held));
+}
+
+void Listing::set_body(View& view, ListBodyPtr body) {
+    body_bytes_ -= view.bytes();
+    view.body = std::move(body);
+    body_bytes_ += view.bytes();
+}
+
 /// \param view   whose body is to be replaced
 /// \param bytes  of the new one, about \throws LimitReached
-void Listing::make_room(const View& view, std::size_t bytes, TimePoint now) {
+void Listing::make_room(View& view, std::size_t bytes, TimePoint now) {
     const auto full = [&] { return body_bytes_ - view.bytes() + bytes > limits_.body_bytes; };
-    if (full()) forget_unused(now);
-    if (!full()) return;
-    throw LimitReached("the selections of the list that are in use are larger than " +
-                       std::to_string(limits_.body_bytes) + " bytes, which is the limit");
+    if (full()) sweep(now);
+    if (full()) {
+        throw LimitReached("the selections of the list that are in use are larger than " +
+                           std::to_string(limits_.body_bytes) + " bytes, which is the limit");
+    }
+    const auto held = [&] { return *metrics_.held + bytes > limits_.held_bytes; };
+    if (held()) sweep(now);
+    // The old body goes before the new one comes, unless a reader has it.
+    if (held()) set_body(view, nullptr);
+    if (!held()) return;
+    throw LimitReached(
+        "lists, with those that slow readers are still being sent, are larger than " +
+        std::to_string(limits_.held_bytes) + " bytes, which is the limit (--max-list-bytes)");
 }
 
 std::string Listing::join(const std::vector<const Part*>& parts, std::size_t bytes) const {
@@ -211,32 +242,35 @@ std::string Listing::join(const std::vector<const Part*>& parts, std::size_t byt
     return text;
 }
 
+/// \param is_forgotten  asked with a division, and when it or a selection of it was asked for
 template <class Predicate>
-void Listing::forget_views(Predicate is_forgotten) {
+void Listing::forget(Predicate is_forgotten) {
     std::erase_if(views_, [&](const auto& view) {
-        if (!is_forgotten(view.first, view.second)) return false;
+        if (!is_forgotten(view.first.division, view.second.asked)) return false;
         body_bytes_ -= view.second.bytes();
         return true;
     });
     std::erase_if(divisions_, [&](const auto& division) {
-        return std::none_of(views_.begin(), views_.end(), [&](const auto& view) {
-            return view.first.division == division.first;
-        });
+        return is_forgotten(division.first, division.second.asked);
     });
 }
 
 /// There is one allocation at a time: nobody asks for an earlier one again.
 void Listing::forget_other_collectors(const Division& division) {
-    forget_views([&](const Selection& selection, const View&) {
-        return selection.division.collectors && selection.division != division;
-    });
+    forget([&](const Division& other, TimePoint) { return other.collectors && other != division; });
 }
 
 bool Listing::forget_unused(TimePoint now) {
-    forget_views([&](const Selection&, const View& view) {
-        return now - view.asked >= limits_.forget_after;
-    });
-    return !views_.empty();
+    forget([&](const Division&, TimePoint asked) { return now - asked >= limits_.forget_after; });
+    return !divisions_.empty();
+}
+
+/// To make room. At a pace: where everything is in use, a refusal is to be cheap.
+void Listing::sweep(TimePoint now) {
+    constexpr std::chrono::seconds pace{1};
+    if (now < next_sweep_) return;
+    next_sweep_ = now + pace;
+    forget_unused(now);
 }
 
 }  // namespace bridge

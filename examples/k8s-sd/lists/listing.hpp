@@ -19,11 +19,13 @@
 
 namespace bridge {
 
-/// How much one list may cost.
+/// How much one list may cost, and all of them.
 struct ListLimits {
     std::size_t divisions = 8;                      ///< ways to divide it that are in use
     std::size_t views = 10'000;                     ///< selections that are in use
     std::size_t body_bytes = std::size_t{1} << 30;  ///< of these selections
+    /// Of all lists, and of older ones that readers are still being sent, see HeldBytes.
+    std::size_t held_bytes = std::size_t{4} << 30;
     /// A selection that nobody has asked for in so long is no longer in use.
     std::chrono::steady_clock::duration forget_after = std::chrono::minutes(10);
 };
@@ -40,6 +42,8 @@ struct ListMetrics {
     std::atomic<std::uint64_t> bodies{0};            ///< that were joined
     std::atomic<std::uint64_t> body_bytes{0};        ///< of these
     std::atomic<std::uint64_t> body_nanoseconds{0};  ///< that this took
+    /// Those that are held now. Readers may have them for longer than the program counts.
+    const HeldBytes held = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 /// A list of targets, and the parts of it that readers select. A body is joined when it is asked
@@ -53,13 +57,14 @@ class Listing {
 
     /// From now on the key stands for these targets; none: it is forgotten.
     void replace(const std::string& key, std::vector<ListedTarget> targets);
-    /// The selected targets: the same object as long as they are the same.
+    /// The selected targets: the same object as long as they are the same. Selections without a
+    /// target, of which anybody can think up any number, share one.
     /// \throws LimitReached
     ListBodyPtr body(const Selection&, TimePoint now);
     /// The tag of that body, if it can be told without making it: empty where the targets have
     /// changed since somebody asked, nullopt where the selection is not in use.
     std::optional<std::string> known_tag(const Selection&) const;
-    /// Forgets the selections that are no longer in use. \returns whether one is left
+    /// Forgets the selections that are no longer in use. \returns whether the list is in use
     bool forget_unused(TimePoint now);
 
  private:
@@ -78,7 +83,8 @@ class Listing {
     };
     struct Divided {
         Divider divider;
-        std::map<std::string, Part> parts;  ///< that are not empty
+        std::map<std::string, Part> parts{};  ///< that are not empty
+        TimePoint asked{};
     };
     static std::vector<std::uint64_t> changes_of(const Divided&, const Selection&);
     struct View {
@@ -92,12 +98,17 @@ class Listing {
     void add(const ListedTarget&);
     void remove(const ListedTarget&);
     void add_to(Divided&, const ListedTarget&) const;
-    void admit(const Selection&, TimePoint now);
     void forget_other_collectors(const Division&);
     template <class Predicate>
-    void forget_views(Predicate);
-    const Divided& divided(const Division&);
-    void make_room(const View&, std::size_t bytes, TimePoint now);
+    void forget(Predicate);
+    void sweep(TimePoint now);
+    void admit(const Division&, TimePoint now);
+    const Divided& divided(const Division&, TimePoint now);
+    View& view(const Selection&, TimePoint now);
+    const ListBodyPtr& empty_body();
+    void update(View&, const std::vector<const Part*>&, TimePoint now);
+    void make_room(View&, std::size_t bytes, TimePoint now);
+    void set_body(View&, ListBodyPtr);
     std::string join(const std::vector<const Part*>&, std::size_t bytes) const;
 
     const ListLimits limits_;
@@ -107,6 +118,8 @@ class Listing {
     std::map<Selection, View> views_;
     std::uint64_t change_ = 0;
     std::size_t body_bytes_ = 0;  ///< of all views
+    ListBodyPtr empty_;           ///< null: nobody has asked for one
+    TimePoint next_sweep_ = TimePoint::min();
 };
 
 }  // namespace bridge

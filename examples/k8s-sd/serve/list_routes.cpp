@@ -41,6 +41,7 @@ constexpr std::size_t longest_tags = 256;
 
 /// How a reader waits, if it does.
 struct Waiting {
+    bool head_only = false;                           ///< it does not take the list
     std::optional<std::chrono::seconds> preferred{};  ///< a long poll
     bool held = false;                                ///< `hold=1`
     std::uint64_t connection = 0;
@@ -83,6 +84,7 @@ class ListRoutes {
             request.selection = query.selection;
             if (query.urls) request.form = ListForm::urls;
             waiting.held = query.hold;
+            waiting.head_only = asked.request.head_only;
         } catch (const BadRequest& e) {
             metrics_.count_poll(request.form, 400, 0);
             ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.form);
@@ -90,6 +92,7 @@ class ListRoutes {
             metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
             return respond(text_reply(400, std::string(e.what()) + "\n"));
         }
+        request.gone = asked.request.client.gone;
         wait(request, waiting, asked.request);
         get(*job, request, asked, waiting, respond);
     }
@@ -153,10 +156,10 @@ class ListRoutes {
                 reply.headers.emplace_back(field::preference_applied,
                                            "wait=" + std::to_string(waiting.preferred->count()));
             }
-            if (waiting.held && !later) {
+            if (waiting.held && !later && !waiting.head_only) {
                 sent->sent(waiting.connection, waiting.target, answer.body->tag());
             }
-            const bool sends_list = reply.status == 200;
+            const bool sends_list = reply.status == 200 && !waiting.head_only;
             metrics.count_poll(form, reply.status, sends_list ? reply.body->size() : 0);
             ListPoll answered = poll;
             answered.status = reply.status;

@@ -70,11 +70,15 @@ class WatchRoutes {
     WatchRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
 
     HttpServer::Reply answer(const HttpRoutes::Asked& asked) const {
+        HttpServer::Reply reply;
         try {
-            return stream(asked);
+            reply = stream(asked);
         } catch (const BadRequest& e) {
-            return text_reply(400, std::string(e.what()) + "\n");
+            reply = text_reply(400, std::string(e.what()) + "\n");
         }
+        // Jobs that there are not are counted for themselves.
+        if (reply.status != 404) metrics_.count_watch(reply.status);
+        return reply;
     }
 
  private:
@@ -109,6 +113,7 @@ class WatchRoutes {
         watch.poll.kind =
             watch.poll.agent == "k8s-sd-follow" ? ReaderKind::file : ReaderKind::stream;
         watch.poll.interval = std::chrono::duration<double>(watch.heartbeat).count();
+        watch.gone = asked.request.client.gone;
         watch.retry = retry_of(asked.request.client.connection);
         return {
             .headers = {{field::content_type, sse ? "text/event-stream" : "application/x-ndjson"},

@@ -32,6 +32,7 @@ struct Watch {
     std::chrono::nanoseconds heartbeat{};
     std::chrono::milliseconds retry{};  ///< when to come back; for sse
     ListPoll poll{};                    ///< who it is
+    support::HttpServer::Gone gone{};   ///< the reader is
 };
 
 /// A list and its changes, for one reader: first all of it, then what has changed since the reader

@@ -94,6 +94,31 @@ TEST_CASE("HttpServer: what is no request or too long is refused in words") {
     CHECK(answer("GET x HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 400"));
 }
 
+TEST_CASE("HttpServer: what is between and behind the chunks of a body is bounded") {
+    Running server(echo, {.head_bytes = 1000, .spare_bytes = 1000});
+    const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const auto answer = [&](const std::string& begin, const std::string& endless) {
+        Client client(server);
+        client.send(head + begin);
+        boost::system::error_code ec;
+        for (int i = 0; i < 1'000 && !ec; ++i) {
+            asio::write(client.socket(), asio::buffer(endless), ec);
+        }
+        // Without a bound nothing is answered before the end.
+        client.socket().shutdown(tcp::socket::shutdown_send, ec);
+        return client.rest();
+    };
+    CHECK(answer("5;a=", std::string(1000, 'x')).starts_with("HTTP/1.1 413"));
+    CHECK(answer("0\r\n", "Trailer: x\r\n").starts_with("HTTP/1.1 413"));
+    // Long ones that are within the bound do no harm.
+    Client client(server);
+    for (int i = 0; i < 3; ++i) {
+        client.send(head + "5;a=" + std::string(900, 'x') + "\r\n12345\r\n0\r\n\r\n");
+        client.head();
+        CHECK(client.body(7) == "POST /?");
+    }
+}
+
 TEST_CASE("HttpServer: a connection ends with the answer after its time") {
     Running server(echo, {.age = std::chrono::seconds(0)});
     Client client(server);
@@ -152,6 +177,68 @@ TEST_CASE("HttpServer: stop() ends idle connections, and others after their answ
     const std::string answer = waiting.rest();
     CHECK(contains(answer, "Connection: close\r\n"));
     CHECK(answer.ends_with("ending"));
+}
+
+TEST_CASE("HttpServer: who does not take an answer does not keep the server from ending") {
+    const auto body = std::make_shared<const std::string>(20'000'000, 'x');
+    std::promise<void> asked;
+    Running server(
+        [&](const auto&, const auto& respond) {
+            respond({200, body});
+            asked.set_value();
+        },
+        {.ending = std::chrono::milliseconds(20)});
+    Client client(server);
+    client.send(get("/"));
+    asked.get_future().wait();
+    client.head();
+    server.stop();
+    CHECK(client.rest().size() < body->size());
+}
+
+TEST_CASE("HttpServer: who has never asked makes room for others, the oldest first") {
+    Running server(echo, {.connections = 2});
+    Client asked(server);
+    asked.send(get("/"));
+    asked.head();
+    asked.body(6);
+    Client silent(server);
+    Client next(server);
+    CHECK(silent.rest().empty());
+    next.send(get("/next"));
+    next.head();
+    CHECK(next.body(10) == "GET /next?");
+    // Both have asked now.
+    CHECK(Client(server).rest().starts_with("HTTP/1.1 503"));
+    asked.send(get("/"));
+    CHECK(asked.head().starts_with("HTTP/1.1 200"));
+}
+
+TEST_CASE("HttpServer: who never asks has less time than who asks now and then") {
+    Running server(echo, {.silence = std::chrono::milliseconds(20)});
+    Client asked(server);
+    asked.send(get("/"));
+    asked.head();
+    asked.body(6);
+    CHECK(Client(server).rest().empty());
+    asked.send(get("/"));
+    CHECK(asked.head().starts_with("HTTP/1.1 200"));
+}
+
+TEST_CASE("HttpServer: it is known that a client is gone before its answer") {
+    std::promise<std::pair<HttpServer::Respond, HttpServer::Gone>> held;
+    Running server(
+        [&](const HttpServer::Request& request, const auto& respond) {
+            held.set_value({respond, request.client.gone});
+        },
+        {.unanswered = std::chrono::milliseconds(1)});
+    Client client(server);
+    client.send(get("/"));
+    auto [respond, gone] = held.get_future().get();
+    CHECK_FALSE(*gone);
+    client.leave();
+    while (!*gone) std::this_thread::yield();
+    std::exchange(respond, nullptr)(text_reply(200, "nobody reads this"));
 }
 
 TEST_CASE("HttpRoutes: paths are matched as they were sent and decoded once") {

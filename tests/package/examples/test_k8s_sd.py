@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import tempfile
 import time
 import unittest
@@ -153,6 +154,7 @@ class Lists(unittest.TestCase):
             status, same, nothing = server.ask("/sd/one", method="HEAD")
             self.assertEqual((status, dict(same), nothing), (200, dict(headers), b""))
             self.assertEqual(same["Content-Length"], str(len(body)))
+            self.assertEqual(server.metric("sent_bytes_total"), len(body))
 
     def test_shards_and_nodes_are_parts_of_the_whole(self):
         with serving("--sim") as server:
@@ -248,6 +250,32 @@ class Completeness(unittest.TestCase):
                 time.sleep(0.01)
             self.assertEqual(server.program.signal(signal.SIGTERM), 0)
             self.assertEqual(answer.result(), (503, "the program is ending\n"))
+
+    def test_a_second_signal_ends_the_program_at_once(self):
+        targets = ",".join(f"'10.0.0.1:{port}'" for port in range(1, 1000))
+        jobs = f"""{STATIC}
+- job_name: many
+  static_configs: [{{targets: [{targets}], labels: {{team: red}}}}]
+  relabel_configs:
+  - source_labels: [__address__]
+    target_label: wide
+    replacement: ${{1}}{"y" * 20_000}
+"""
+        with serving_file(jobs) as (server, _), \
+                socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(b"GET /sd/many/targets HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            client.recv(1)
+            os.kill(server.program.process.pid, signal.SIGTERM)
+            end = time.monotonic() + PATIENCE
+            # Nobody is let in any more.
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", server.port)).close()
+                except ConnectionRefusedError:
+                    break
+                self.assertLess(time.monotonic(), end)
+            self.assertIsNone(server.program.process.poll())
+            self.assertEqual(server.program.signal(signal.SIGTERM), -signal.SIGTERM)
 
     def test_stale_beats_empty_when_another_configuration_cannot_be_listed(self):
         with serving_file(JOBS, "--sim", "--hold", 0.05) as (server, path):

@@ -118,6 +118,21 @@ class LongPoll(unittest.TestCase):
             self.assertEqual(answer.result(timeout=PATIENCE)[0], 304)
 
 
+    def test_who_is_gone_does_not_wait(self):
+        with serving_file(STATIC) as (server, _):
+            tag = server.ask("/sd/one")[1]["ETag"]
+            request = (f"GET /sd/one HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}\r\n"
+                       "Prefer: wait=300\r\n\r\n").encode()
+            readers = []
+            for _ in range(20):
+                readers.append(socket.create_connection(("127.0.0.1", server.port)))
+                readers[-1].sendall(request)
+            wait_for_waiting(server, 20)
+            for reader in readers:
+                reader.close()
+            wait_for_waiting(server, 0)
+
+
 class HeldAnswers(unittest.TestCase):
     def test_a_connection_gets_a_list_once_and_then_when_it_changes(self):
         with serving_file(STATIC) as (server, path), connected(server) as agent, \
@@ -132,6 +147,15 @@ class HeldAnswers(unittest.TestCase):
             configure(server, path, OTHER)
             status, _, body = again.result(timeout=PATIENCE)
             self.assertEqual((status, b"10.0.0.3" in body), (200, True))
+
+    def test_who_asks_for_the_head_has_not_been_sent_the_list(self):
+        with serving_file(STATIC) as (server, _), connected(server) as agent:
+            agent.request("HEAD", "/sd/one?hold=1")
+            agent.getresponse().read()
+            begun = time.monotonic()
+            self.assertEqual(ask(agent, "/sd/one?hold=1",
+                                 X_Prometheus_Refresh_Interval_Seconds="300")[0], 200)
+            self.assertLess(time.monotonic() - begun, 60)
 
     def test_when_nothing_changes_the_list_comes_in_the_interval(self):
         with serving_file(STATIC) as (server, _), connected(server) as agent:
@@ -363,6 +387,7 @@ class Watch(unittest.TestCase):
                     got, text = server.text("/v1/watch" + query)
                     self.assertEqual(got, status)
                     self.assertIn(words, text)
+            self.assertEqual(server.metric('watches_total{code="400"}'), len(table) - 2)
 
     def test_the_end_of_the_program_ends_streams(self):
         with serving_file(STATIC) as (server, _), watching(server, "job=one") as stream:

@@ -338,7 +338,8 @@ class Metrics(unittest.TestCase):
     def test_who_is_beyond_a_limit_is_counted(self):
         with serving("--max-connections", 1) as server, \
                 contextlib.closing(server.connect()) as connection:
-            connection.connect()
+            connection.request("GET", "/livez")
+            connection.getresponse().read()
             self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
             connection.request("GET", "/metrics")
             text = connection.getresponse().read().decode()
@@ -388,7 +389,8 @@ class CommandLine(unittest.TestCase):
             with contextlib.ExitStack() as clients:
                 for _ in range(300):
                     client = clients.enter_context(contextlib.closing(server.connect()))
-                    client.connect()
+                    client.request("GET", "/livez")
+                    client.getresponse().read()
                 self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
 
     def test_names_of_hosts_may_be_listened_at(self):

@@ -50,6 +50,29 @@ class Followed {
 
 }  // namespace
 
+TEST_CASE("FollowedList: a file that others remove or change is written again") {
+    Followed followed;
+    const auto unchanged = [&] {
+        return followed.list->use({304, "\"a\"", ""}, milliseconds(60'000));
+    };
+    followed.list->use({200, "\"a\"", "[]"}, milliseconds(1));
+    unchanged();
+    CHECK(followed.list->tag() == "\"a\"");
+    for (const bool removed : {true, false}) {
+        if (removed) {
+            fs::remove(followed.path / "pods.json");
+        } else {
+            std::ofstream(followed.path / "pods.json") << "{}";
+        }
+        CHECK(unchanged() == milliseconds(0));
+        CHECK(followed.list->tag().empty());
+        CHECK(followed.list->use({200, "\"a\"", "[]"}, milliseconds(1)) == milliseconds(250));
+        CHECK(followed.file() == "[]");
+        CHECK(followed.list->tag() == "\"a\"");
+    }
+    CHECK(followed.told.empty());
+}
+
 TEST_CASE("FollowedList: what is new is written, and the next change is waited for soon") {
     Followed followed;
     CHECK(followed.list->use({200, "\"a\"", "[]"}, milliseconds(1)) == milliseconds(250));

@@ -2,6 +2,9 @@
 #include "support/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -43,4 +46,15 @@ TEST_CASE("listen_endpoint: an address is one of IPv4, of IPv6 in brackets, or a
         INFO(text);
         CHECK_THROWS_AS(bridge::listen_endpoint(text), support::UsageError);
     }
+}
+
+TEST_CASE("Guard: it ends, also when its timer has expired already") {
+    boost::asio::io_context io;
+    bridge::Guard guard(
+        io.get_executor(), {}, {}, true, [](const auto&) {}, std::chrono::milliseconds(0));
+    guard.start();
+    // The expired timer is queued behind what stops the guard.
+    boost::asio::post(io, [&] { guard.stop(); });
+    io.run_for(std::chrono::seconds(1));
+    CHECK(io.stopped());
 }

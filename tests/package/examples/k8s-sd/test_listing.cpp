@@ -173,11 +173,42 @@ TEST_CASE("Listing: beyond a limit a new selection is refused, and those in use 
     CHECK_NOTHROW(list.body({}, later));
 
     List views({.divisions = 9, .views = 2, .forget_after = std::chrono::minutes(10)});
+    for (int i = 0; i < 40; ++i) views.put(std::to_string(i), {target(std::to_string(i))});
     views.body(shard(0, 4), start);
     views.body(shard(1, 4), later);
     CHECK_THROWS_AS(views.body(shard(2, 4), later), LimitReached);
     CHECK_NOTHROW(views.body(shard(2, 4), start + std::chrono::minutes(10)));
     CHECK_THROWS_AS(views.body(shard(0, 4), start + std::chrono::minutes(10)), LimitReached);
+}
+
+TEST_CASE("Listing: selections without a target, which anybody can think up, take no room") {
+    List list({.divisions = 3, .views = 1});
+    list.put("a", {target("x", "{}", "n")});
+    const auto node = [](const std::string& name) { return Selection{{0, 1, true}, 0, name}; };
+    const auto none = list.body(node("none"));
+    CHECK(*none->bytes() == "[]\n");
+    for (int i = 0; i < 100; ++i) CHECK(list.body(node(std::to_string(i))) == none);
+    CHECK_NOTHROW(list.body(node("n")));
+    CHECK_THROWS_AS(list.body({}), LimitReached);
+    // A way to divide the list costs as much as the list, though it gives nobody a target.
+    const auto rest = [](unsigned of) { return Selection{{of, 1, true}, 0, "none"}; };
+    CHECK(list.body(rest(2)) == none);
+    CHECK_THROWS_AS(list.body(rest(3)), LimitReached);
+    CHECK(list->forget_unused(start + std::chrono::minutes(9)));
+}
+
+TEST_CASE("Listing: what readers are still being sent counts, and goes with them") {
+    List list({.held_bytes = 1500});
+    list.put("a", {target(std::string(400, 'a'))});
+    auto slow = list.body()->bytes();
+    list.put("a", {target(std::string(400, 'b'))});
+    auto slower = list.body()->gzip();
+    CHECK(*list.metrics.held == slow->size() * 2 + slower->size());
+    list.put("a", {target(std::string(1100, 'c'))});
+    CHECK_THROWS_AS(list.body(), LimitReached);
+    slow.reset();
+    CHECK_NOTHROW(list.body());
+    CHECK(*list.metrics.held == list.text().size() + slower->size());
 }
 
 TEST_CASE("Listing: its selections are not larger than the limit, whatever is asked for") {

@@ -1,10 +1,12 @@
 #include "jobs/waiting_readers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using bridge::is_known;
@@ -29,11 +31,12 @@ class Waiters {
     }
     /// \returns the number of the reader
     std::size_t ask(const std::string& known = "", std::chrono::seconds wait = 0s,
-                    std::chrono::seconds patience = 0s) {
+                    std::chrono::seconds patience = 0s,
+                    std::shared_ptr<const std::atomic<bool>> gone = {}) {
         answers.emplace_back();
         const std::size_t number = answers.size() - 1;
         readers.add(
-            {.patience = patience, .known = known, .wait = wait},
+            {.patience = patience, .known = known, .wait = wait, .gone = std::move(gone)},
             [this, number](const ListAnswer& answer) { answers[number].push_back(answer); }, now,
             [this](const ListRequest& request) { return look(request); });
         return number;
@@ -188,4 +191,35 @@ TEST_CASE("WaitingReaders: at the end all are answered") {
     job.readers.end([&](const ListRequest& request) { return job.look(request); });
     CHECK(job.told(reader) == "a");
     CHECK_FALSE(job.readers.due());
+}
+
+TEST_CASE("WaitingReaders: who is gone is forgotten within a second, without an answer") {
+    Waiters job;
+    job.put("a");
+    const auto gone = std::make_shared<std::atomic<bool>>(false);
+    const auto leaves = job.ask(job.list->tag(), 100s, 0s, gone);
+    const auto stays = job.ask(job.list->tag(), 100s);
+    job.work();
+    *gone = true;
+    CHECK(job.readers.due() == job.now + 1s);
+    job.now += 1s;
+    job.work();
+    CHECK(job.readers.size() == 1);
+    CHECK(job.readers.due() == job.now + 99s);
+    job.now += 1s;
+    job.put("b");
+    CHECK(job.told(leaves) == "?");
+    CHECK(job.told(stays) == "b");
+}
+
+TEST_CASE("WaitingReaders: nobody is refused for those who are gone") {
+    Waiters job(1);
+    const auto gone = std::make_shared<std::atomic<bool>>(false);
+    const auto leaves = job.ask("", 0s, 100s, gone);
+    *gone = true;
+    job.now += 100ms;
+    const auto next = job.ask("", 0s, 100s);
+    CHECK(job.told(leaves) == "?");
+    job.put("a");
+    CHECK(job.told(next) == "a");
 }

@@ -1,0 +1,36 @@
+#include "jobs/served_job.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+using bridge::ListAnswer;
+using bridge::ServedJob;
+
+TEST_CASE("ServedJob: why there is no list is asked for those who are told it only") {
+    boost::asio::io_context io;
+    bridge::ListMetrics metrics;
+    k8s_sd::ScrapeConfig config;
+    config.job_name = "pods";
+    int reasons = 0;
+    const auto why = [&] { return "reason " + std::to_string(++reasons); };
+    const auto job = std::make_shared<ServedJob>(io.get_executor(), config, bridge::ServeOptions(),
+                                                 why, metrics);
+    std::vector<std::string> told;
+    const auto tell = [&](const ListAnswer& answer) { told.push_back(answer.refusal); };
+    for (int i = 0; i < 100; ++i) job->get({.patience = std::chrono::hours(1)}, tell);
+    io.poll();
+    CHECK(job->held() == 100);
+    CHECK(reasons == 0);
+    job->get({}, tell);
+    io.poll();
+    CHECK(told == std::vector<std::string>{"reason 1"});
+    job->stop("the end");
+    io.run();
+    CHECK(reasons == 1);
+    CHECK(told.size() == 101);
+    CHECK(told.back() == "the end");
+}
