@@ -104,18 +104,20 @@ class Collectors(unittest.TestCase):
                              json.loads(server.ask(link + "?collector_id=collector-1")[2]))
 
     def test_equal_targets_are_one_the_same_in_every_replica(self):
-        texts = set()
+        shown = set()
         for order in (SAME, SAME.replace("'b:1', 'a:1'", "'a:1', 'b:1'")):
             with serving_file(order, "--collectors", 1) as (server, path):
-                texts.add(server.ask(receiver_path("one", "collector-0"))[2])
+                first, last = self.addresses(server, "one", "collector-0")
+                self.assertEqual(last, "c:2")
+                shown.add(first)
                 # The one that is shown goes: the other one takes its place.
-                replace(path, order.replace("'a:1'", "'d:2'"))
+                replace(path, order.replace(f"'{first}'", "'d:2'"))
                 self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+                wanted = sorted({"a:1", "b:1", "c:2", "d:2"} - {first})
                 end = time.monotonic() + PATIENCE
-                while self.addresses(server, "one", "collector-0") != ["b:1", "c:2", "d:2"]:
+                while self.addresses(server, "one", "collector-0") != wanted:
                     self.assertLess(time.monotonic(), end)
-        self.assertEqual(texts, {b'[\n{"targets":["a:1"],"labels":{"__address__":"a:1"}},\n'
-                                 b'{"targets":["c:2"],"labels":{"__address__":"c:2"}}\n]\n'})
+        self.assertEqual(len(shown), 1, shown)
 
     def test_secrets_are_masked_unless_everybody_may_see_them(self):
         with serving_file(JOBS, "--sim", "--collectors", 1) as (server, _):
