@@ -161,7 +161,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         if (ec == http::error::body_limit) {
             return write(text_reply(413, "the body of the request is too long\n"));
         }
-        write(text_reply(400, "this is no HTTP request: " + ec.message() + "\n"));
+        write(text_reply(400, "this is no HTTP request (" + ec.message() + ")\n"));
     }
 
     void handle() {
