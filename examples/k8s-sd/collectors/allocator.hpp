@@ -13,6 +13,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bridge {
@@ -41,14 +42,19 @@ class Allocator {
     /// \throws k8s_sd::ConfigError
     void start(const k8s_sd::DiscoveryConfig& server);
     void stop();
+    /// What has become of their pods: by the watch that start() begins.
+    void on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>&);
 
     const AllocatorOptions& options() const noexcept { return options_; }
     /// Null: not known yet.
     const AllocationViewPtr& view() const noexcept { return history_.view(); }
+    /// See AllocationHistory.
+    bool knows(std::string_view collector) const noexcept { return history_.knows(collector); }
     /// Why they are not known, in words.
     std::string trouble() const;
 
-    /// Makes the scrape configurations of collectors. \returns jobs that they do not get, in words
+    /// Makes the scrape configurations of collectors. \returns jobs and keys that they do not get,
+    /// in words
     std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
     /// Of all jobs, as JSON. Null before apply().
     /// \param secrets  whether to show them
@@ -57,7 +63,6 @@ class Allocator {
     }
 
  private:
-    void on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>&);
     void update();
 
     const AllocatorOptions options_;
@@ -66,6 +71,7 @@ class Allocator {
     CollectorPods pods_;
     std::optional<k8s_sd::Watcher<k8s_sd::api::Pod>> watcher_;
     boost::asio::steady_timer timer_;
+    bool stopped_ = false;
     ListBodyPtr masked_;
     ListBodyPtr unmasked_;
 };

@@ -108,7 +108,7 @@ class AllocatorRoutes {
         const AllocationViewPtr view = allocator_.view();
         if (!view) return respond(refusal(503, allocator_.trouble()));
         if (collector.empty()) return all(name, *job, view, asked.request, respond);
-        if (!view->knows(collector)) {
+        if (!allocator_.knows(collector)) {
             // It may be new: an empty list would last until its next poll.
             return respond(refusal(503, "there is no collector " + collector));
         }
