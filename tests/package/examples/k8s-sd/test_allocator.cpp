@@ -1,3 +1,4 @@
+#include "collectors/all_targets.hpp"
 #include "collectors/allocator.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -5,9 +6,15 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
-#include <string_view>
+#include <string>
+#include <vector>
 
+using bridge::AllocationView;
 using bridge::Allocator;
+using bridge::AllTargets;
+using bridge::Collectors;
+using bridge::ListBody;
+using bridge::ListBodyPtr;
 using std::chrono::steady_clock;
 
 namespace {
@@ -22,6 +29,13 @@ std::shared_ptr<const k8s_sd::api::Pod> pod_of(std::string_view name, bool ready
     condition.status = ready ? "True" : "False";
     pod.status.conditions.push_back(condition);
     return std::make_shared<const k8s_sd::api::Pod>(pod);
+}
+
+ListBodyPtr list_of(const std::string& text) { return std::make_shared<const ListBody>(text); }
+
+AllocationView two_collectors() {
+    return AllocationView({std::make_shared<const Collectors>(
+        std::vector<bridge::Collector>{{"c-0", {}}, {"c 1", {}}}, Collectors::Options{})});
 }
 
 }  // namespace
@@ -55,4 +69,43 @@ TEST_CASE("Allocator: it is not known who the collectors are before their pods a
     allocator.on_pods({true, {}, {}, {}});
     CHECK(allocator.view() != nullptr);
     allocator.stop();
+}
+
+TEST_CASE("AllTargets: has the lists of all collectors, as the Target Allocator writes them") {
+    AllTargets all;
+    const auto body = all.body("a b/0", two_collectors(), {list_of("[]\n"), list_of("[1]\n")});
+    CHECK(
+        *body->bytes() ==
+        "{\"c 1\":{\"_link\":\"/debug/jobs/a+b%2F0/targets?collector_id=c+1\",\"targets\":[]\n},\n"
+        "\"c-0\":{\"_link\":\"/debug/jobs/a+b%2F0/"
+        "targets?collector_id=c-0\",\"targets\":[1]\n}}\n");
+}
+
+TEST_CASE("AllTargets: as long as somebody reads a body it is for everybody, and not longer") {
+    AllTargets all;
+    const auto view = two_collectors();
+    const std::vector<ListBodyPtr> lists{list_of("[]\n"), list_of("[1]\n")};
+    std::vector<ListBodyPtr> readers;
+    for (int i = 0; i < 100; ++i) readers.push_back(all.body("j", view, lists));
+    for (const ListBodyPtr& body : readers) CHECK(body == readers[0]);
+    CHECK(all.body("j", view, {lists[0], lists[0]}) != readers[0]);
+    CHECK(all.body("k", view, lists) != readers[0]);
+    const std::weak_ptr<const ListBody> last = readers[0];
+    readers.clear();
+    CHECK(last.expired());
+}
+
+TEST_CASE("AllTargets: only so many bodies are read at a time") {
+    AllTargets all;
+    const auto view = two_collectors();
+    const std::vector<ListBodyPtr> lists{list_of("[]\n"), list_of("[1]\n")};
+    std::vector<ListBodyPtr> readers;
+    for (std::size_t i = 0; i < AllTargets::most_bodies; ++i) {
+        readers.push_back(all.body("j" + std::to_string(i), view, lists));
+        CHECK(readers.back() != nullptr);
+    }
+    CHECK(all.body("more", view, lists) == nullptr);
+    CHECK(all.body("j0", view, lists) == readers[0]);
+    readers.pop_back();
+    CHECK(all.body("more", view, lists) != nullptr);
 }
