@@ -21,8 +21,9 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-HttpServer::Reply readiness(const ServedJobs& jobs) {
-    const std::string waits = jobs.not_ready();
+HttpServer::Reply readiness(const ServedJobs& jobs, const Allocator& allocator) {
+    std::string waits = jobs.not_ready();
+    if (allocator.options().enabled() && !allocator.view()) waits += allocator.trouble() + "\n";
     const std::string notes = jobs.failed() + jobs.unconfirmed();
     if (!waits.empty()) return text_reply(503, waits + notes);
     return text_reply(200, "ok\n" + notes);
@@ -53,7 +54,7 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
         routes.get(path, [](const auto&) { return text_reply(200, "ok\n"); });
     }
     for (const char* path : {"/readyz", "/-/ready"}) {
-        routes.get(path, [&jobs](const auto&) { return readiness(jobs); });
+        routes.get(path, [&jobs, &allocator](const auto&) { return readiness(jobs, allocator); });
     }
     routes.on("POST", "/-/reload", events.reload);
     return routes;

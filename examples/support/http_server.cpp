@@ -181,7 +181,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         if (ec == http::error::buffer_overflow) {
             return write(text_reply(413, "extensions of chunks, or trailers, are too long\n"));
         }
-        write(text_reply(400, "this is no HTTP request: " + ec.message() + "\n"));
+        write(text_reply(400, "this is no HTTP request (" + ec.message() + ")\n"));
     }
 
     void handle() {
@@ -455,9 +455,9 @@ bool HttpServer::make_room() {
     if (tls_ && shaking_hands_.size() >= limits_.handshakes) turn_away(*shaking_hands_.front());
     if (connections_.size() < limits_.connections) return true;
     if (shaking_hands_.empty() && silent_.empty()) return false;
-    const bool shakes = silent_.empty() ||
-                        (!shaking_hands_.empty() &&
-                         shaking_hands_.front()->number() < silent_.front()->number());
+    const bool shakes =
+        silent_.empty() ||
+        (!shaking_hands_.empty() && shaking_hands_.front()->number() < silent_.front()->number());
     turn_away(*(shakes ? shaking_hands_ : silent_).front());
     return true;
 }

@@ -23,8 +23,8 @@ namespace support {
 
 /// What a client may cost.
 struct HttpLimits {
-    std::size_t head_bytes = std::size_t{16} << 10;               ///< of a request
-    std::size_t body_bytes = std::size_t{64} << 10;               ///< of a request
+    std::size_t head_bytes = std::size_t{16} << 10;  ///< of a request
+    std::size_t body_bytes = std::size_t{64} << 10;  ///< of a request
     /// Of a request that has been read and not understood yet, besides the head: what stands
     /// between the chunks of a body and behind them.
     std::size_t spare_bytes = std::size_t{4} << 10;

@@ -45,6 +45,8 @@ struct HttpHeader {
     std::string value{};  ///< sent as it is
     /// Holds the value, without white space around it; read again as AuthConfig's files are.
     std::string file{};
+    /// Whether the value must not be shown. False for `values` of Prometheus' `http_headers`.
+    bool secret = true;
     auto operator<=>(const HttpHeader&) const = default;
 };
 

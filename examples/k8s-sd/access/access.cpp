@@ -7,6 +7,7 @@
 #include <boost/beast/http/field.hpp>
 #include <openssl/evp.h>
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <exception>
 #include <stdexcept>
@@ -51,6 +52,18 @@ std::string_view without_port(std::string_view host) {
     return host.substr(0, host.find(':'));
 }
 
+/// In a refusal. What is no name could make YAML of it, which collectors take for a configuration.
+std::string shown_name(std::string_view host) {
+    constexpr std::size_t longest = 253;
+    const std::string_view name = without_port(host);
+    const bool usual =
+        !name.empty() && name.size() <= longest &&
+        std::all_of(name.begin(), name.end(), [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+        });
+    return usual ? std::string(name) : "what the header Host says";
+}
+
 /// "https://a:8080" becomes "a:8080"; empty: it is none, as "null".
 std::string_view host_of_origin(std::string_view origin) {
     const std::size_t scheme = origin.find("://");
@@ -74,8 +87,8 @@ std::string password_in(std::string_view base64) {
 
 HttpServer::Reply token_reply(PathClass path_class) {
     HttpServer::Reply reply = support::text_reply(
-        401, "a token is needed here, as Authorization: Bearer TOKEN, or as the password of any "
-             "user\n");
+        401, "a token is needed here, as Bearer TOKEN in the header Authorization, or as the "
+             "password of any user\n");
     // A browser asks for a password, and not for anything else.
     reply.headers.emplace_back(field::www_authenticate,
                                path_class == PathClass::page
@@ -156,7 +169,7 @@ std::optional<HttpServer::Reply> Access::refusal(const HttpServer::Request& requ
     if (path_class == PathClass::probe) return std::nullopt;
     const std::string_view host = request.header(field::host);
     if (!knows_host(host)) {
-        return support::text_reply(403, support::printable(host, 100) +
+        return support::text_reply(403, shown_name(host) +
                                             " is no name of this server; --allow-host makes it "
                                             "one\n");
     }

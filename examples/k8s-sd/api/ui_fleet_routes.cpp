@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,9 +67,11 @@ void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 /// How many active targets collectors have.
 class CollectorCounts {
  public:
-    explicit CollectorCounts(AllocationViewPtr view) : view_(std::move(view)) {
+    /// \param idle  those that are there and have nothing
+    CollectorCounts(AllocationViewPtr view, std::set<std::string, std::less<>> idle)
+        : view_(std::move(view)), idle_(std::move(idle)) {
         for (const Collector& member : view_->present().members()) counts_[member.name];
-        for (const std::string& name : view_->idle()) counts_[name];
+        for (const std::string& name : idle_) counts_[name];
     }
 
     Walk look(const std::string& job, TargetTable& table) {
@@ -87,7 +90,7 @@ class CollectorCounts {
         json.begin('{').member("enabled", true).name("collectors").begin('[');
         for (const auto& [name, targets] : counts_) {
             json.begin('{').member("name", name).member("targets", targets);
-            json.member("ready", !view_->idle().contains(name)).end('}');
+            json.member("ready", !idle_.contains(name)).end('}');
         }
         std::size_t unassigned = 0;
         for (const OfJob& of_job : jobs_) unassigned += of_job.unassigned;
@@ -119,6 +122,7 @@ class CollectorCounts {
     }
 
     const AllocationViewPtr view_;
+    const std::set<std::string, std::less<>> idle_;
     std::map<std::string, std::size_t, std::less<>> counts_;
     std::vector<OfJob> jobs_;
     std::string reading_;
@@ -143,7 +147,7 @@ void answer_collectors(const ServedJobs& jobs, const Allocator& allocator,
         return respond(
             ui_reply(without_collectors(enabled, enabled ? allocator.trouble() : std::string())));
     }
-    const auto counts = std::make_shared<CollectorCounts>(allocator.view());
+    const auto counts = std::make_shared<CollectorCounts>(allocator.view(), allocator.idle());
     walk(
         jobs_named(jobs),
         [counts](const std::string& job, JobTargets& targets) {

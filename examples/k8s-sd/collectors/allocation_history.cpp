@@ -8,18 +8,15 @@ namespace bridge {
 void AllocationHistory::set(std::vector<Collector> members, std::set<std::string, std::less<>> idle,
                             TimePoint now) {
     auto next = std::make_shared<const Collectors>(std::move(members), options_);
-    const bool same = present_ && next->members() == present_->members();
-    if (same && idle == idle_) return;
     idle_ = std::move(idle);
-    if (!same) {
-        if (present_ && !present_->members().empty() && handover_.count() > 0) {
-            earlier_.push_front(
-                {present_,
-                 now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(handover_)});
-            if (earlier_.size() > most_earlier) earlier_.pop_back();
-        }
-        present_ = std::move(next);
+    if (present_ && next->members() == present_->members()) return;
+    if (present_ && !present_->members().empty() && handover_.count() > 0) {
+        earlier_.push_front(
+            {present_,
+             now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(handover_)});
+        if (earlier_.size() > most_earlier) earlier_.pop_back();
     }
+    present_ = std::move(next);
     make_view();
 }
 
@@ -37,7 +34,7 @@ std::optional<AllocationHistory::TimePoint> AllocationHistory::next_end() const 
 void AllocationHistory::make_view() {
     std::vector<CollectorsPtr> allocations{present_};
     for (const Earlier& earlier : earlier_) allocations.push_back(earlier.collectors);
-    view_ = std::make_shared<const AllocationView>(std::move(allocations), idle_);
+    view_ = std::make_shared<const AllocationView>(std::move(allocations));
 }
 
 }  // namespace bridge

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bridge {
@@ -29,8 +30,15 @@ class AllocationHistory {
     void advance(TimePoint now);
     /// When the next one ends; nullopt: none is under way.
     std::optional<TimePoint> next_end() const;
-    /// The same object as long as nothing changes. Null before the first set().
+    /// The same object as long as everybody keeps what they have: lists are divided by it. Null
+    /// before the first set().
     const AllocationViewPtr& view() const noexcept { return view_; }
+    /// Collectors that are there and have nothing.
+    const std::set<std::string, std::less<>>& idle() const noexcept { return idle_; }
+    /// Whether it can be said what the collector has, be it nothing.
+    bool knows(std::string_view name) const noexcept {
+        return idle_.contains(name) || (view_ && view_->contains(name));
+    }
 
  private:
     /// Beyond it the oldest handover ends early: members that come and go cost no more.

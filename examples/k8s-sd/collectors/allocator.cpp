@@ -57,7 +57,7 @@ void Allocator::start(const k8s_sd::DiscoveryConfig& server) {
 }
 
 void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
-    const auto now = options_.clock->now();
+    const auto now = options_.date();
     for (const auto& pod : diff.removed) pods_.remove(*pod);
     for (const auto& pod : diff.added) pods_.set(*pod, now);
     for (const auto& [before, after] : diff.changed) pods_.set(*after, now);
@@ -67,11 +67,14 @@ void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
 /// Now, and when the time of a pod or a handover is over.
 void Allocator::update() {
     const auto now = options_.clock->now();
-    history_.set(pods_.members(now), pods_.idle(now), now);
+    const auto date = options_.date();
+    history_.set(pods_.members(date), pods_.idle(date), now);
     history_.advance(now);
     auto next = history_.next_end();
-    if (const auto change = pods_.next_change(now))
-        next = std::min(next.value_or(*change), *change);
+    if (const auto change = pods_.next_change(date)) {
+        const k8s_sd::TimePoint then = now + (*change - date);
+        next = std::min(next.value_or(then), then);
+    }
     if (!next) return;
     timer_->expires_at(*next, [this] { update(); });
 }

@@ -12,9 +12,12 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bridge {
@@ -29,6 +32,8 @@ struct AllocatorOptions {
     std::chrono::nanoseconds grace = std::chrono::seconds(30);      ///< see CollectorPods
     std::chrono::nanoseconds handover{};                            ///< see AllocationHistory
     std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< of these two
+    /// What pods tell times by.
+    std::function<std::chrono::system_clock::time_point()> date = std::chrono::system_clock::now;
     bool show_secrets = false;  ///< to everybody, not only to those with a verified certificate
 
     bool enabled() const noexcept { return collectors > 0 || !selector.empty(); }
@@ -44,14 +49,20 @@ class Allocator {
     /// \throws k8s_sd::ConfigError
     void start(const k8s_sd::DiscoveryConfig& server);
     void stop();
+    /// What has become of their pods: by the watch that start() begins.
+    void on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>&);
 
     const AllocatorOptions& options() const noexcept { return options_; }
     /// Null: not known yet.
     const AllocationViewPtr& view() const noexcept { return history_.view(); }
+    /// See AllocationHistory.
+    const std::set<std::string, std::less<>>& idle() const noexcept { return history_.idle(); }
+    bool knows(std::string_view collector) const noexcept { return history_.knows(collector); }
     /// Why they are not known, in words.
     std::string trouble() const;
 
-    /// Makes the scrape configurations of collectors. \returns jobs that they do not get, in words
+    /// Makes the scrape configurations of collectors. \returns jobs and keys that they do not get,
+    /// in words
     std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
     /// Of all jobs, as JSON. Null before apply().
     /// \param secrets  whether to show them
@@ -60,7 +71,6 @@ class Allocator {
     }
 
  private:
-    void on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>&);
     void update();
 
     const AllocatorOptions options_;

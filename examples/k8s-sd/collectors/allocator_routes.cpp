@@ -1,5 +1,6 @@
 #include "collectors/allocator_routes.hpp"
 
+#include "collectors/all_targets.hpp"
 #include "serve/list_routes.hpp"
 #include "support/http_message.hpp"
 #include "support/json_text.hpp"
@@ -35,10 +36,6 @@ HttpServer::Reply json_reply(std::string text) {
     return reply;
 }
 
-std::string link_of(std::string_view job) {
-    return "/jobs/" + support::query_escaped(job) + "/targets";
-}
-
 /// Empty: all collectors.
 /// \throws BadRequest
 std::string collector_in(const support::Query& query) {
@@ -53,19 +50,6 @@ std::string collector_in(const support::Query& query) {
     return id;
 }
 
-/// The targets of all collectors, as JSON.
-std::string all_targets(const std::string& job, const AllocationViewPtr& view,
-                        const std::vector<ListBodyPtr>& lists) {
-    std::string out = "{";
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-        const std::string& name = view->present().members()[i].name;
-        out += (i == 0 ? "" : ",\n") + json(name) + R"(:{"_link":)" +
-               json("/debug" + link_of(job) + "?collector_id=" + support::query_escaped(name)) +
-               R"(,"targets":)" + *lists[i]->bytes() + '}';
-    }
-    return out + "}\n";
-}
-
 class AllocatorRoutes {
  public:
     AllocatorRoutes(const Allocator& allocator, const ServedJobs& jobs, BridgeMetrics& metrics)
@@ -76,8 +60,7 @@ class AllocatorRoutes {
     HttpServer::Reply scrape_configs(const HttpRoutes::Asked& asked) const {
         const ListBodyPtr& configs = allocator_.scrape_configs(asked.request.client.verified);
         if (!configs) return off();
-        return list_reply(*configs, {std::string(asked.request.header(field::if_none_match)),
-                                     std::string(asked.request.header(field::accept_encoding))});
+        return list_reply(*configs, reader_of(asked.request));
     }
 
     HttpServer::Reply jobs() const {
@@ -109,7 +92,7 @@ class AllocatorRoutes {
         const AllocationViewPtr view = allocator_.view();
         if (!view) return respond(refusal(503, allocator_.trouble()));
         if (collector.empty()) return all(name, *job, view, asked.request, respond);
-        if (!view->knows(collector)) {
+        if (!allocator_.knows(collector)) {
             // It may be new: an empty list would last until its next poll.
             return respond(refusal(503, "there is no collector " + collector));
         }
@@ -126,12 +109,18 @@ class AllocatorRoutes {
         return code == 503 ? later_reply(reason) : text_reply(code, reason + "\n");
     }
 
+    static Reader reader_of(const HttpServer::Request& request) {
+        return {std::string(request.header(field::if_none_match)),
+                std::string(request.header(field::accept_encoding))};
+    }
+
     static ListRequest request_of(const ServedJob& job, const AllocationViewPtr& view,
                                   const std::string& collector,
                                   const HttpServer::Request& request) {
         ListRequest wanted;
         wanted.form = ListForm::collector;
         wanted.patience = std::min(job.options().hold, patience_of(request));
+        wanted.gone = request.client.gone;
         wanted.selection.division.collectors = view;
         wanted.selection.collector = collector;
         return wanted;
@@ -144,10 +133,8 @@ class AllocatorRoutes {
         poll.kind = ReaderKind::collector;
         poll.selection.emplace().collector = collector;
         poll.member = collector;
-        Reader reader{std::string(request.header(field::if_none_match)),
-                      std::string(request.header(field::accept_encoding))};
         job.get(request_of(job, view, collector, request),
-                [&metrics = metrics_, reader = std::move(reader), poll,
+                [&metrics = metrics_, reader = reader_of(request), poll,
                  respond](const ListAnswer& answer) {
                     HttpServer::Reply reply = answer.body ? list_reply(*answer.body, reader)
                                                           : later_reply(answer.refusal);
@@ -169,6 +156,8 @@ class AllocatorRoutes {
         struct Gathering {
             std::string job;
             std::shared_ptr<ServedJob> served;
+            std::shared_ptr<AllTargets> bodies;
+            Reader reader;
             AllocationViewPtr view;
             ListRequest request;
             HttpServer::Respond respond;
@@ -177,8 +166,7 @@ class AllocatorRoutes {
             static void next(const std::shared_ptr<Gathering>& self) {
                 const auto& members = self->view->present().members();
                 if (self->lists.size() == members.size()) {
-                    return self->respond(
-                        json_reply(all_targets(self->job, self->view, self->lists)));
+                    return self->respond(self->reply());
                 }
                 self->request.selection.collector = members[self->lists.size()].name;
                 self->served->get(self->request, [self](const ListAnswer& answer) {
@@ -187,10 +175,20 @@ class AllocatorRoutes {
                     next(self);
                 });
             }
+            HttpServer::Reply reply() const {
+                const ListBodyPtr body = bodies->body(job, *view, lists);
+                if (!body) return later_reply("too many lists of all collectors are being read");
+                HttpServer::Reply reply = list_reply(*body, reader);
+                // As long as it is read, others get the same.
+                if (reply.body) reply.body = {body, reply.body.get()};
+                return reply;
+            }
         };
         const auto gathering = std::make_shared<Gathering>();
         gathering->job = name;
         gathering->served = job.shared_from_this();
+        gathering->bodies = bodies_;
+        gathering->reader = reader_of(request);
         gathering->view = view;
         gathering->request = request_of(job, view, {}, request);
         gathering->respond = respond;
@@ -200,6 +198,7 @@ class AllocatorRoutes {
     const Allocator& allocator_;
     const ServedJobs& jobs_;
     BridgeMetrics& metrics_;
+    std::shared_ptr<AllTargets> bodies_ = std::make_shared<AllTargets>();
 };
 
 }  // namespace

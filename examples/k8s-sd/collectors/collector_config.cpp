@@ -1,10 +1,10 @@
 #include "collectors/collector_config.hpp"
 
+#include "jobs/prometheus_settings.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "support/json_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,18 +56,6 @@ class Object {
     std::map<std::string, std::string> members_;
 };
 
-/// Keys that both programs read; of vmagent's others a collector would refuse the whole file.
-constexpr std::array prometheus_keys{"body_size_limit",
-                                     "enable_compression",
-                                     "fallback_scrape_protocol",
-                                     "honor_labels",
-                                     "honor_timestamps",
-                                     "label_limit",
-                                     "label_name_length_limit",
-                                     "label_value_length_limit",
-                                     "sample_limit",
-                                     "scrape_protocols"};
-
 class Writer {
  public:
     explicit Writer(bool show_secrets) : show_secrets_(show_secrets) {}
@@ -75,7 +63,7 @@ class Writer {
     std::string job(const ScrapeJob& job) const {
         Object out;
         for (const auto& [name, value] : job.settings) {
-            if (is_taken(job, name)) out.set(name, value.json);
+            if (is_prometheus_setting(name)) out.set(name, value.json);
         }
         scrape(out, job.scrape);
         client(out, job.client);
@@ -83,13 +71,6 @@ class Writer {
     }
 
  private:
-    static bool is_taken(const ScrapeJob& job, std::string_view name) {
-        if (name.ends_with("_sd_configs")) return false;
-        return job.scrape.dialect == k8s_sd::LabelDialect::prometheus ||
-               std::find(prometheus_keys.begin(), prometheus_keys.end(), name) !=
-                   prometheus_keys.end();
-    }
-
     static void scrape(Object& out, const k8s_sd::ScrapeConfig& scrape) {
         out.text("job_name", scrape.job_name);
         out.text("scheme", scrape.scheme);
@@ -197,7 +178,7 @@ class Writer {
         out.text("token_url", from.token_url);
         if (!from.scopes.empty()) out.set("scopes", texts(from.scopes));
         Object parameters;
-        for (const auto& [name, value] : from.endpoint_params) parameters.set(name, secret(value));
+        for (const auto& [name, value] : from.endpoint_params) parameters.set(name, json(value));
         if (!parameters.empty()) out.set("endpoint_params", parameters.json_text());
         tls(out, from.tls);
         proxy(out, from.proxy);
@@ -245,19 +226,26 @@ class Writer {
         return url.substr(0, colon + 1) + "xxxxx" + url.substr(at);
     }
 
-    /// The library does not tell which values the file calls secret, so that all are.
     void headers(Object& out, const char* key, const std::vector<k8s_sd::HttpHeader>& from) const {
         if (from.empty()) return;
-        std::map<std::string, Object> all;
-        std::map<std::string, std::vector<std::string>> values;
+        using Texts = std::vector<std::string>;
+        std::map<std::string, std::map<std::string, Texts>> lists;  // by header and kind of value
         for (const k8s_sd::HttpHeader& header : from) {
-            all[header.name];
-            if (!header.value.empty()) values[header.name].push_back(secret(header.value));
-            if (!header.file.empty()) all[header.name].set("files", texts({header.file}));
+            auto& of_header = lists[header.name];
+            if (!header.file.empty()) {
+                of_header["files"].push_back(json(header.file));
+            } else if (header.secret) {
+                of_header["secrets"].push_back(secret(header.value));
+            } else {
+                of_header["values"].push_back(json(header.value));
+            }
         }
-        for (const auto& [name, list] : values) all[name].set("secrets", json_list(list));
         Object result;
-        for (const auto& [name, header] : all) result.set(name, header.json_text());
+        for (const auto& [name, of_header] : lists) {
+            Object header;
+            for (const auto& [kind, values] : of_header) header.set(kind, json_list(values));
+            result.set(name, header.json_text());
+        }
         out.set(key, result.json_text());
     }
 
@@ -278,6 +266,18 @@ std::optional<std::string> why_not(const k8s_sd::ScrapeConfig& scrape) {
     return std::nullopt;
 }
 
+/// In words, if there are any. Discovery is the collectors' own.
+std::optional<std::string> dropped_keys(const ScrapeJob& job) {
+    std::string keys;
+    for (const auto& [name, value] : job.settings) {
+        if (is_prometheus_setting(name) || name.ends_with("_sd_configs")) continue;
+        keys += (keys.empty() ? "" : ", ") + name;
+    }
+    if (keys.empty()) return std::nullopt;
+    return job.scrape.job_name + ": collectors do not get " + keys +
+           ": k8s-sd knows no such key of Prometheus that may be shown";
+}
+
 }  // namespace
 
 std::string collector_configs(const k8s_sd::ScrapeConfigFile& file, bool show_secrets,
@@ -288,6 +288,7 @@ std::string collector_configs(const k8s_sd::ScrapeConfigFile& file, bool show_se
         if (auto problem = why_not(job.scrape)) {
             problems.push_back(std::move(*problem));
         } else {
+            if (auto dropped = dropped_keys(job)) problems.push_back(std::move(*dropped));
             jobs.set(job.scrape.job_name, writer.job(job));
         }
     }

@@ -10,7 +10,8 @@ namespace bridge {
 /// The jobs as collectors read them: a JSON object of their names, each with what an entry of
 /// `scrape_configs` of Prometheus has, without discovery: a collector puts its own in.
 /// \param show_secrets  else they read "<secret>"
-/// \param problems      jobs that are left out, as only vmagent could scrape them; in words
+/// \param problems      in words: jobs that are left out, as only vmagent could scrape them, and
+///                      keys that are, as Prometheus does not know them or they may be secret
 std::string collector_configs(const k8s_sd::ScrapeConfigFile&, bool show_secrets,
                               std::vector<std::string>& problems);
 

@@ -6,24 +6,45 @@ namespace bridge {
 
 namespace {
 
-bool is_ready(const k8s_sd::api::Pod& pod) {
-    return std::any_of(pod.status.conditions.begin(), pod.status.conditions.end(),
-                       [](const auto& condition) {
-                           return condition.type == "Ready" && condition.status == "True";
-                       });
+using k8s_sd::api::Pod;
+using k8s_sd::api::PodCondition;
+
+const PodCondition* readiness_of(const Pod& pod) {
+    const auto& conditions = pod.status.conditions;
+    const auto ready =
+        std::find_if(conditions.begin(), conditions.end(),
+                     [](const auto& condition) { return condition.type == "Ready"; });
+    return ready == conditions.end() ? nullptr : &*ready;
+}
+
+/// As the Target Allocator takes it: when the condition changed, or a pod that does not run was
+/// begun.
+std::optional<k8s_sd::api::Time> told_unready_since(const Pod& pod, const PodCondition* readiness) {
+    std::optional<k8s_sd::api::Time> since;
+    if (pod.status.phase != "Running") since = pod.status.start_time;
+    const auto changed = readiness ? readiness->last_transition_time : std::nullopt;
+    return changed && since ? std::min(*changed, *since) : changed ? changed : since;
 }
 
 }  // namespace
 
-void CollectorPods::set(const k8s_sd::api::Pod& pod, TimePoint now) {
+void CollectorPods::set(const Pod& pod, TimePoint now) {
     State& state = pods_[std::string(pod.metadata.name)];
     state.node = pod.spec.node_name;
     state.ended = pod.metadata.deletion_timestamp || pod.status.phase == "Succeeded" ||
                   pod.status.phase == "Failed";
-    if (is_ready(pod)) {
-        state.unready_since.reset();
-    } else if (!state.unready_since) {
-        state.unready_since = now;
+    const PodCondition* readiness = readiness_of(pod);
+    if (readiness && readiness->status == "True") {
+        state.unready.reset();
+        return;
+    }
+    const auto told = told_unready_since(pod, readiness);
+    const bool known =
+        state.unready && state.unready->uid == pod.metadata.uid && state.unready->told == told;
+    // The clock that the pod is told by may be ahead of this one.
+    if (!known) {
+        state.unready = {std::string(pod.metadata.uid), told,
+                         told ? std::min<TimePoint>(*told, now) : now};
     }
 }
 
@@ -32,10 +53,8 @@ void CollectorPods::remove(const k8s_sd::api::Pod& pod) {
 }
 
 CollectorPods::TimePoint CollectorPods::end_of(const State& state) const {
-    if (state.ended) return TimePoint::min();
-    if (!state.unready_since) return TimePoint::max();
-    return *state.unready_since +
-           std::chrono::duration_cast<std::chrono::steady_clock::duration>(grace_);
+    if (state.ended || state.node.empty()) return TimePoint::min();
+    return state.unready ? state.unready->since + grace_ : TimePoint::max();
 }
 
 std::vector<Collector> CollectorPods::members(TimePoint now) const {

@@ -55,6 +55,7 @@ JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, Li
     : limits_(limits),
       metrics_(metrics),
       builder_(with_limits(std::move(config))),
+      unique_(metrics),
       recorder_(builder_.config().job_name, history),
       pool_(builder_.config(), *this) {}
 
@@ -157,7 +158,7 @@ ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing:
 
 Listing JobTargets::made_listing(ListForm form) {
     Listing made(limits_, metrics_);
-    if (form == ListForm::collector) unique_ = {};
+    if (form == ListForm::collector) unique_.clear();
     if (is_of_groups(form)) {
         for (const auto& [provider, groups] : groups_) {
             groups.for_each_group([&, id = provider](const k8s_sd::TargetGroupPtr& group) {
@@ -173,9 +174,9 @@ Listing JobTargets::made_listing(ListForm form) {
 /// \param group  null: it is gone
 void JobTargets::list_group(Listing& to, ListForm form, k8s_sd::ProviderId provider,
                             std::string_view source, const k8s_sd::TargetGroupPtr& group) {
-    if (group) metrics_.serialised.fetch_add(group->size(), std::memory_order_relaxed);
     const std::string key = key_of(provider, source);
     if (form == ListForm::collector) return unique_.replace(to, key, group, builder_);
+    if (group) metrics_.serialised.fetch_add(group->size(), std::memory_order_relaxed);
     to.replace(key, group ? discovered_targets(group, builder_) : std::vector<ListedTarget>());
 }
 
@@ -227,7 +228,7 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
     for (auto& made : listings_) {
         if (made && !made->forget_unused(now)) made.reset();
     }
-    if (!listing(ListForm::collector)) unique_ = {};
+    if (!listing(ListForm::collector)) unique_.clear();
     if (now - table_asked_ > limits_.forget_after) table_.reset();
 }
 

@@ -1,10 +1,9 @@
 #include "jobs/job_yaml.hpp"
 
+#include "jobs/prometheus_settings.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "table/rule_text.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -83,13 +82,9 @@ std::string scraping(const k8s_sd::ScrapeConfig& config) {
 
 /// Of the other keys those that hold no secret; JSON is YAML.
 std::string settings(const k8s_sd::ConfigValues& values) {
-    constexpr std::array<std::string_view, 7> harmless = {
-        "body_size_limit",   "honor_labels", "honor_timestamps",          "label_limit",
-        "metrics_protocols", "sample_limit", "track_timestamps_staleness"};
     std::string text;
     for (const auto& [key, value] : values) {
-        if (std::find(harmless.begin(), harmless.end(), key) == harmless.end()) continue;
-        text += key + ": " + value.json + "\n";
+        if (is_prometheus_setting(key)) text += key + ": " + value.json + "\n";
     }
     return text;
 }

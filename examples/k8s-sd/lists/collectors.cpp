@@ -44,9 +44,8 @@ const Collector* Collectors::owner(const ListedTarget& target) const noexcept {
     return hashing_ ? &members_[hashing_->owner(target.share_key.value_or(0))] : nullptr;
 }
 
-bool AllocationView::knows(std::string_view name) const noexcept {
-    return idle_.contains(name) ||
-           std::any_of(allocations_.begin(), allocations_.end(),
+bool AllocationView::contains(std::string_view name) const noexcept {
+    return std::any_of(allocations_.begin(), allocations_.end(),
                        [&](const auto& collectors) { return collectors->contains(name); });
 }
 

@@ -4,11 +4,9 @@
 #include "lists/listed_target.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,21 +60,17 @@ using CollectorsPtr = std::shared_ptr<const Collectors>;
 class AllocationView {
  public:
     /// \param allocations  the present one first; at least one
-    /// \param idle         collectors that are there and have nothing
-    AllocationView(std::vector<CollectorsPtr> allocations, std::set<std::string, std::less<>> idle)
-        : allocations_(std::move(allocations)), idle_(std::move(idle)) {}
+    explicit AllocationView(std::vector<CollectorsPtr> allocations)
+        : allocations_(std::move(allocations)) {}
 
     const Collectors& present() const noexcept { return *allocations_.front(); }
-    /// Collectors that are there and have nothing.
-    const std::set<std::string, std::less<>>& idle() const noexcept { return idle_; }
-    /// Whether it can be said what the collector has, be it nothing.
-    bool knows(std::string_view name) const noexcept;
+    /// Whether the collector has targets, or may have some.
+    bool contains(std::string_view name) const noexcept;
     /// Who has the target, each once.
     std::vector<std::string_view> owners(const ListedTarget&) const;
 
  private:
     const std::vector<CollectorsPtr> allocations_;
-    const std::set<std::string, std::less<>> idle_;
 };
 
 using AllocationViewPtr = std::shared_ptr<const AllocationView>;

@@ -5,14 +5,24 @@
 
 #include <openssl/evp.h>
 #include <algorithm>
-#include <set>
+#include <atomic>
 #include <stdexcept>
 #include <utility>
 #include <variant>
 
 namespace bridge {
 
-UniqueTargets::Identity UniqueTargets::identity_of(const k8s_sd::ScrapeTarget& target) {
+UniqueTargets::Hash UniqueTargets::hash_of(std::string_view text) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    if (EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1) {
+        throw std::runtime_error("SHA-256 is not to be had");
+    }
+    Hash hash{};
+    std::copy_n(digest.begin(), hash.size(), hash.begin());
+    return hash;
+}
+
+UniqueTargets::Hash UniqueTargets::identity_of(const k8s_sd::ScrapeTarget& target) {
     std::string text;
     const auto add = [&](std::string_view part) {
         text += std::to_string(part.size()) + ':';
@@ -23,53 +33,76 @@ UniqueTargets::Identity UniqueTargets::identity_of(const k8s_sd::ScrapeTarget& t
         add(value);
     }
     add(target.url());
-    std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
-    if (EVP_Digest(text.data(), text.size(), hash.data(), nullptr, EVP_sha256(), nullptr) != 1) {
-        throw std::runtime_error("SHA-256 is not to be had");
-    }
-    Identity identity{};
-    std::copy_n(hash.begin(), identity.size(), identity.begin());
-    return identity;
+    return hash_of(text);
 }
 
+std::string UniqueTargets::key_of(Identities::iterator identity) {
+    return {identity->first.begin(), identity->first.end()};
+}
+
+ListedTarget UniqueTargets::text_of(const Source& source) const {
+    metrics_.serialised.fetch_add(1, std::memory_order_relaxed);
+    return collector_target(*source.group, source.index);
+}
+
+/// What comes is added before what was there goes: of what stays nothing changes in the list.
 void UniqueTargets::replace(Listing& listing, const std::string& key,
                             const k8s_sd::TargetGroupPtr& group, k8s_sd::TargetBuilder& builder) {
-    Group before = std::exchange(groups_[key], {});
-    std::set<Identity> touched;
-    for (const Identity& identity : before.identities) {
-        std::erase_if(candidates_[identity],
-                      [&](const Candidate& candidate) { return candidate.group == before.group; });
-        touched.insert(identity);
-    }
-    Group now{group, {}};
-    for (std::size_t i = 0; group && i < group->size(); ++i) {
-        const k8s_sd::BuiltTarget built = builder.build(group, i);
-        const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
-        if (!scraped) continue;
-        const Identity identity = identity_of(**scraped);
-        candidates_[identity].push_back({group, i});
-        touched.insert(identity);
-        now.identities.push_back(identity);
-    }
-    for (const Identity& identity : touched) {
-        list(listing, identity);
-        if (const auto it = candidates_.find(identity); it->second.empty()) candidates_.erase(it);
-    }
-    if (group) {
-        groups_[key] = std::move(now);
-    } else {
-        groups_.erase(key);
-    }
+    std::vector<Place> now;
+    if (group) now = add(listing, group, builder);
+    std::vector<Place>& places = places_[key];
+    places.swap(now);
+    for (const Place& place : now) remove(listing, place);
+    if (places.empty()) places_.erase(key);
 }
 
-void UniqueTargets::list(Listing& listing, const Identity& identity) const {
-    std::vector<ListedTarget> targets;
-    for (const Candidate& candidate : candidates_.at(identity)) {
-        targets.push_back(collector_target(*candidate.group, candidate.index));
+void UniqueTargets::clear() {
+    places_.clear();
+    identities_.clear();
+}
+
+std::vector<UniqueTargets::Place> UniqueTargets::add(Listing& listing,
+                                                     const k8s_sd::TargetGroupPtr& group,
+                                                     k8s_sd::TargetBuilder& builder) {
+    std::vector<Place> places;
+    for (std::size_t i = 0; i < group->size(); ++i) {
+        const k8s_sd::BuiltTarget built = builder.build(group, i);
+        if (const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built)) {
+            places.push_back(add(listing, identity_of(**scraped), {group, i}));
+        }
     }
-    std::sort(targets.begin(), targets.end());
-    if (!targets.empty()) targets.erase(targets.begin() + 1, targets.end());
-    listing.replace(std::string(identity.begin(), identity.end()), std::move(targets));
+    return places;
+}
+
+UniqueTargets::Place UniqueTargets::add(Listing& listing, const Hash& identity, Source source) {
+    ListedTarget target = text_of(source);
+    const auto identity_place = identities_.try_emplace(identity).first;
+    Candidates& candidates = identity_place->second;
+    const auto place = candidates.emplace(hash_of(target.text), std::move(source));
+    if (place == candidates.begin()) {
+        std::vector<ListedTarget> first;
+        first.push_back(std::move(target));
+        listing.replace(key_of(identity_place), std::move(first));
+    }
+    return {identity_place, place};
+}
+
+void UniqueTargets::remove(Listing& listing, Place place) {
+    Candidates& candidates = place.identity->second;
+    const bool was_listed = place.candidate == candidates.begin();
+    const Hash text = place.candidate->first;
+    candidates.erase(place.candidate);
+    if (!was_listed) return;
+    if (candidates.empty()) {
+        listing.replace(key_of(place.identity), {});
+        identities_.erase(place.identity);
+        return;
+    }
+    const auto& [next, source] = *candidates.begin();
+    if (next == text) return;
+    std::vector<ListedTarget> first;
+    first.push_back(text_of(source));
+    listing.replace(key_of(place.identity), std::move(first));
 }
 
 }  // namespace bridge

@@ -93,8 +93,7 @@ void WatchStream::tell_end(const std::string& reason) {
 /// \param text  is between `json` and `rest`; its line breaks are left out
 void WatchStream::begin(std::string_view type, std::string json, SharedText text,
                         std::string rest) {
-    event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n",
-              now()};
+    event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n", now()};
     ListPoll poll = watch_.poll;
     poll.status = 200;
     if (event_.text) poll.tag = sent_->tag();

@@ -2,9 +2,9 @@
 
 #include "jobs/bridge_metrics.hpp"
 #include "jobs/served_job.hpp"
+#include "k8s_sd/time.hpp"
 #include "lists/list_request.hpp"
 #include "lists/list_versions.hpp"
-#include "k8s_sd/time.hpp"
 #include "support/http_server.hpp"
 
 #include <chrono>

@@ -1,6 +1,9 @@
 """k8s-sd takes the place of OpenTelemetry's Target Allocator: a collector asks as its receiver does."""
 
+import gzip
+import http.client
 import json
+import socket
 import time
 import unittest
 import urllib.parse
@@ -26,6 +29,19 @@ scrape_configs:
 - job_name: nothing
   static_configs: []
 """
+SMALL = """
+scrape_configs:
+- job_name: a b/0
+  scrape_interval: 15s
+  honor_labels: true
+  basic_auth: {username: u, password: hush}
+  static_configs: [{targets: ['c:1', 'd:1'], labels: {team: red}}]
+  relabel_configs:
+  - {source_labels: [__address__], regex: '(.+)', target_label: host}
+  - {source_labels: [a], target_label: b, action: keepequal}
+- job_name: nothing
+  static_configs: []
+"""
 # Addresses that become one: two ports of one thing.
 SAME = """
 scrape_configs:
@@ -43,7 +59,10 @@ def receiver_path(job, collector):
 
 def is_mapping(text):
     """What a receiver takes for a configuration, whatever the status."""
-    return isinstance(yaml.safe_load(text), dict) or not text.strip()
+    try:
+        return isinstance(yaml.safe_load(text), dict) or not text.strip()
+    except yaml.YAMLError:
+        return False
 
 
 class Collectors(unittest.TestCase):
@@ -104,18 +123,20 @@ class Collectors(unittest.TestCase):
                              json.loads(server.ask(link + "?collector_id=collector-1")[2]))
 
     def test_equal_targets_are_one_the_same_in_every_replica(self):
-        texts = set()
+        shown = set()
         for order in (SAME, SAME.replace("'b:1', 'a:1'", "'a:1', 'b:1'")):
             with serving_file(order, "--collectors", 1) as (server, path):
-                texts.add(server.ask(receiver_path("one", "collector-0"))[2])
+                first, last = self.addresses(server, "one", "collector-0")
+                self.assertEqual(last, "c:2")
+                shown.add(first)
                 # The one that is shown goes: the other one takes its place.
-                replace(path, order.replace("'a:1'", "'d:2'"))
+                replace(path, order.replace(f"'{first}'", "'d:2'"))
                 self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+                wanted = sorted({"a:1", "b:1", "c:2", "d:2"} - {first})
                 end = time.monotonic() + PATIENCE
-                while self.addresses(server, "one", "collector-0") != ["b:1", "c:2", "d:2"]:
+                while self.addresses(server, "one", "collector-0") != wanted:
                     self.assertLess(time.monotonic(), end)
-        self.assertEqual(texts, {b'[\n{"targets":["a:1"],"labels":{"__address__":"a:1"}},\n'
-                                 b'{"targets":["c:2"],"labels":{"__address__":"c:2"}}\n]\n'})
+        self.assertEqual(len(shown), 1, shown)
 
     def test_secrets_are_masked_unless_everybody_may_see_them(self):
         with serving_file(JOBS, "--sim", "--collectors", 1) as (server, _):
@@ -159,6 +180,13 @@ class Collectors(unittest.TestCase):
             status, text = server.text("/jobs/node/targets?collector_id=collector-0")
             self.assertEqual(status, 503)
             self.assertIn("the pods of the collectors have not been listed yet", text)
+        # Also where everything else is known.
+        with serving_file(SAME, "--api-server", "http://127.0.0.1:1", "--collector-selector",
+                          "app=x", "--collector-namespace", "x") as (server, _):
+            server.wait_for("/sd/one/targets", 200)
+            status, text = server.text("/readyz")
+            self.assertEqual(status, 503)
+            self.assertRegex(text, r"\Athe pods of the collectors have not been listed yet.*\n\Z")
         with serving_file(SAME, "--collectors", 1) as (server, _):
             table = {"/jobs/one/targets?collector_id=x": (503, "there is no collector x"),
                      "/jobs/one/targets?collector_id=": (400, "must be the name of a collector"),
@@ -170,18 +198,84 @@ class Collectors(unittest.TestCase):
                     self.assertEqual(got, status)
                     self.assertIn(words, text)
 
+    def test_answers_have_the_shapes_of_the_target_allocator(self):
+        # Shapes: cmd/otel-allocator/internal/server/server.go
+        table = {
+            "/jobs": '{"a b/0":{"_link":"/jobs/a+b%2F0/targets"}}\n',
+            "/jobs/a+b%2F0/targets":
+                '{"c-0":{"_link":"/debug/jobs/a+b%2F0/targets?collector_id=c-0","targets":[\n'
+                '{"targets":["c:1"],"labels":{"__address__":"c:1","team":"red"}}\n]\n},\n'
+                '"c-1":{"_link":"/debug/jobs/a+b%2F0/targets?collector_id=c-1","targets":[\n'
+                '{"targets":["d:1"],"labels":{"__address__":"d:1","team":"red"}}\n]\n}}\n',
+            "/jobs/a+b%2F0/targets?collector_id=c-1":
+                '[\n{"targets":["d:1"],"labels":{"__address__":"d:1","team":"red"}}\n]\n',
+            "/scrape_configs":
+                '{"a b/0":{"basic_auth":{"password":"<secret>","username":"u"},'
+                '"enable_http2":true,"follow_redirects":true,"honor_labels":true,'
+                '"job_name":"a b/0","metrics_path":"/metrics","relabel_configs":['
+                '{"action":"replace","regex":"(.+)","replacement":"$1","separator":";",'
+                '"source_labels":["__address__"],"target_label":"host"},'
+                '{"action":"keepequal","source_labels":["a"],"target_label":"b"}],'
+                '"scheme":"http","scrape_interval":"15s","scrape_timeout":"10s"},'
+                '"nothing":{"enable_http2":true,"follow_redirects":true,"job_name":"nothing",'
+                '"metrics_path":"/metrics","scheme":"http","scrape_interval":"1m",'
+                '"scrape_timeout":"10s"}}',
+        }
+        with serving_file(SMALL, "--collectors", 2, "--collector-prefix", "c-") as (server, _):
+            server.wait_for("/readyz", 200)
+            for path, wanted in table.items():
+                with self.subTest(path=path):
+                    status, headers, body = server.ask(path)
+                    self.assertEqual((status, headers["Content-Type"]), (200, "application/json"))
+                    self.assertEqual(body.decode(), wanted)
+
+    def test_a_list_of_all_collectors_that_is_known_is_not_sent_again(self):
+        with serving_file(SMALL, "--collectors", 2) as (server, _):
+            path = "/jobs/a+b%2F0/targets"
+            _, headers, plain = server.ask(path)
+            self.assertEqual(server.ask(path, If_None_Match=headers["ETag"])[0], 304)
+            _, headers, body = server.ask(path, Accept_Encoding="gzip")
+            self.assertEqual(headers["Content-Encoding"], "gzip")
+            self.assertEqual(gzip.decompress(body), plain)
+
     @unittest.skipUnless(yaml, "needs python3-yaml")
     def test_no_answer_but_the_configuration_can_be_taken_for_one(self):
+        get = "GET /scrape_configs HTTP/1.1\r\nHost: {}\r\n\r\n"
+        # Requests as they are sent, by the status of the answer.
+        table = [(400, "no request\r\n\r\n"), (400, "GET /\r\n\r\n"),
+                 (400, get.replace("1.1", "x")), (400, get.replace("/scrape", "scrape")),
+                 (400, get.replace("configs", "configs?%").format("localhost")),
+                 (403, get.format("evil.example")), (403, get.format("a: b")),
+                 (403, get.format("{a: b}")), (403, get.format("x:y: ")), (403, get.format('"a": b')),
+                 (403, get.format(":80")),
+                 (405, get.replace("GET", "POST").format("localhost")),
+                 (413, get.replace("GET", "POST").format("localhost\r\nContent-Length: 99999999")),
+                 (431, get.format("localhost\r\nX: " + "x" * 20000)),
+                 (404, get.replace("configs", "configs%2F").format("localhost"))]
         with serving_file(SAME, "--collectors", 1) as (server, _):
             self.assertTrue(is_mapping(server.text("/scrape_configs")[1]))
-            for method, path in (("POST", "/scrape_configs"), ("GET", "/scrape_configs%"),
-                                 ("GET", "/scrape_configs/")):
-                status, text = server.text(path, method=method)
-                self.assertNotEqual(status, 200)
-                self.assertFalse(is_mapping(text), text)
+            for wanted, request in table:
+                self.check_refusal(server, wanted, request)
         with serving_file(SAME) as (server, _):
-            status, text = server.text("/scrape_configs")
-            self.assertEqual(status, 404)
+            self.check_refusal(server, 404, get.format("localhost"))
+        with file_with("token", "tokens") as tokens, \
+                serving_file(SAME, "--collectors", 1, "--list-token-file", tokens) as (server, _):
+            self.check_refusal(server, 401, get.format("localhost"))
+        with serving_file(SAME, "--collectors", 1, "--max-connections", 1) as (server, _), \
+                socket.create_connection(("127.0.0.1", server.port)) as only:
+            only.sendall(get.format("localhost").encode())
+            self.assertTrue(only.recv(1))
+            self.check_refusal(server, 503, get.format("localhost"))
+
+    def check_refusal(self, server, wanted, request):
+        with self.subTest(request=request[:100]), \
+                socket.create_connection(("127.0.0.1", server.port), PATIENCE) as connection:
+            connection.sendall(request.encode())
+            connection.shutdown(socket.SHUT_WR)
+            answer = http.client.HTTPResponse(connection)
+            answer.begin()
+            text = answer.read().decode()
+            self.assertEqual(answer.status, wanted, text)
             self.assertFalse(is_mapping(text), text)
 
 

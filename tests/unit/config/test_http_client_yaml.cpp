@@ -82,7 +82,7 @@ TEST_CASE("HTTP client: a token service, with its own TLS, proxy and headers") {
 
 TEST_CASE("HTTP client: headers, as Prometheus and as vmagent write them") {
     const std::vector<HttpHeader> expected{
-        {"X-A", "1", ""}, {"X-A", "2", ""}, {"X-A", "", "/etc/f"}, {"x_b", "", ""}};
+        {"X-A", "1", "", false}, {"X-A", "2", ""}, {"X-A", "", "/etc/f"}, {"x_b", "", "", false}};
     CHECK(server("http_headers:\n  X-A: {values: ['1'], secrets: ['2'], files: [f]}\n"
                  "  x_b: {values: ['']}")
               .headers == expected);

@@ -114,7 +114,7 @@ TEST_CASE("http_sd_configs: URL, interval and all of the client are read") {
     CHECK(config.auth.bearer_token_file == "etc/token");
     CHECK(config.tls.ca_file == "etc/ca.crt");
     CHECK(config.proxy.url == "http://proxy:3128");
-    CHECK(config.headers == std::vector<HttpHeader>{{"X-Team", "shop", {}}});
+    CHECK(config.headers == std::vector<HttpHeader>{{"X-Team", "shop", {}, false}});
     CHECK_FALSE(config.follow_redirects);
     CHECK(config.dialect == prom);
 }

@@ -121,9 +121,9 @@ void read_header_map(const YamlValue& value, const std::string& where,
                      std::vector<HttpHeader>& headers, FieldPlaces& places) {
     for (const auto& [name, sources] : value.entries()) {
         sources.allow_only({"values", "secrets", "files"});
-        for (const char* key : {"values", "secrets"}) {
-            for (const YamlValue& item : sources[key].items()) {
-                add_header({name, item.string(), {}}, item, where, headers, places);
+        for (const bool secret : {false, true}) {
+            for (const YamlValue& item : sources[secret ? "secrets" : "values"].items()) {
+                add_header({name, item.string(), {}, secret}, item, where, headers, places);
             }
         }
         for (const YamlValue& item : sources["files"].items()) {

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,16 @@ scrape_configs:
 - job_name: basic
   basic_auth: {username: u, password: hush1}
   proxy_url: http://me:hush2@proxy:3128/
-  http_headers: {X-Key: {values: [hush3], files: [/etc/key]}}
+  http_headers: {X-Key: {values: [tenant1], secrets: [hush3], files: [/etc/key]}}
 - job_name: bearer
   authorization: {type: Token, credentials: hush4}
 - job_name: oauth
   oauth2:
-    {client_id: i, client_secret: hush5, token_url: 'http://t/', endpoint_params: {k: hush6}}
+    client_id: i
+    client_secret: hush5
+    token_url: http://t/
+    endpoint_params: {audience: api, empty: ''}
+    http_headers: {X-Scope-OrgID: {values: [tenant2]}, X-Key: {secrets: [hush6]}}
 - job_name: files
   authorization: {credentials_file: /var/token}
   tls_config: {ca_file: /etc/ca, insecure_skip_verify: true, min_version: TLS13}
@@ -95,10 +100,86 @@ TEST_CASE("collector_configs: secrets are masked unless they are to be shown") {
     CHECK(jobs.at("bearer").at("authorization").at("type") == "Token");
     CHECK(jobs.at("files").at("authorization").at("credentials_file") == "/var/token");
     CHECK(jobs.at("files").at("tls_config").at("min_version") == "TLS13");
+    // What the file calls a value is none, as in Prometheus.
+    CHECK(jobs.at("basic").at("http_headers") ==
+          boost::json::parse(R"({"X-Key":{"files":["/etc/key"],"secrets":["<secret>"],)"
+                             R"("values":["tenant1"]}})"));
+    const auto& oauth = jobs.at("oauth").at("oauth2");
+    CHECK(oauth.at("endpoint_params") == boost::json::parse(R"({"audience":"api","empty":""})"));
+    CHECK(oauth.at("http_headers").at("X-Scope-OrgID").at("values").at(0) == "tenant2");
     const std::string shown = text_of(configs_of(with_secrets, true));
     for (int i = 1; i <= 6; ++i) {
         INFO(i);
         CHECK(shown.find("hush" + std::to_string(i)) != shown.npos);
+    }
+}
+
+TEST_CASE(
+    "collector_configs: what may be secret is in no answer, whatever the keys and the dialect") {
+    const std::vector<std::string> prometheus{
+        "basic_auth: {username: u, password: hush}",
+        "authorization: {type: Token, credentials: hush}",
+        "bearer_token: hush",
+        "http_headers: {X-Key: {secrets: [hush]}}",
+        "proxy_url: http://me:hush@proxy:3128/\n  proxy_connect_header: {X-Key: [hush]}",
+        "oauth2: {client_id: i, client_secret: hush, token_url: 'http://t/'}",
+        "tls_config: {cert: c, key: hush}"};
+    const std::vector<std::string> vmagent{"headers: ['X-Key: hush']",
+                                           "proxy_authorization: {credentials: hush}",
+                                           "proxy_basic_auth: {username: u, password: hush}",
+                                           "proxy_bearer_token: hush",
+                                           "proxy_bearer_token_file: hush",
+                                           "proxy_headers: ['X-Key: hush']",
+                                           "proxy_oauth2: {client_secret: hush}",
+                                           "proxy_tls_config: {key: hush}"};
+    std::mt19937 random(3);
+    const auto unknown_key = [&] {
+        std::string key = "zq_";
+        for (int i = 0; i < 12; ++i) key += static_cast<char>('a' + random() % 26);
+        constexpr const char* values[] = {"hush", "[hush]", "{a: {b: [hush]}}"};
+        return key + ": " + values[random() % 3];
+    };
+    for (int round = 0; round < 200; ++round) {
+        std::string yaml = "scrape_configs:\n- job_name: j\n";
+        yaml += "  " + prometheus[random() % prometheus.size()] + "\n";
+        for (const std::string& lines : vmagent) {
+            if (random() % 2 == 0) yaml += "  " + lines + "\n";
+        }
+        for (auto keys = random() % 3; keys > 0; --keys) yaml += "  " + unknown_key() + "\n";
+        INFO(yaml);
+        for (const auto dialect :
+             {k8s_sd::LabelDialect::prometheus, k8s_sd::LabelDialect::victoriametrics}) {
+            const auto jobs = configs_of(yaml, false, dialect);
+            REQUIRE(jobs.size() == 1);
+            CHECK(text_of(jobs).find("hush") == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE(
+    "collector_configs: keys of Prometheus that k8s_sd has no use for are there, others are told") {
+    const std::string keys =
+        R"({"body_size_limit":"10MB","enable_compression":false,"extra_scrape_metrics":true,
+"fallback_scrape_protocol":"PrometheusText0.0.4","honor_labels":true,"honor_timestamps":false,
+"label_limit":1,"label_name_length_limit":2,"label_value_length_limit":3,
+"metric_name_escaping_scheme":"dots","native_histogram_bucket_limit":4,
+"native_histogram_min_bucket_factor":1.5,"sample_limit":5,"scrape_failure_log_file":"/tmp/x",
+"scrape_protocols":["PrometheusText0.0.4"],"track_timestamps_staleness":true})";
+    const auto wanted = boost::json::parse(keys).as_object();
+    std::string yaml = "scrape_configs:\n- job_name: j\n  proxy_headers: [a]\n  brand_new: 1\n";
+    yaml += "  consul_sd_configs: [{server: x}]\n";
+    for (const auto& [key, value] : wanted) {
+        yaml += "  " + std::string(key) + ": " + boost::json::serialize(value) + "\n";
+    }
+    for (const auto dialect :
+         {k8s_sd::LabelDialect::prometheus, k8s_sd::LabelDialect::victoriametrics}) {
+        Problems problems;
+        const auto jobs = configs_of(yaml, false, dialect, &problems);
+        for (const auto& [key, value] : wanted) CHECK(jobs.at("j").at(key) == value);
+        CHECK_FALSE(jobs.at("j").as_object().contains("brand_new"));
+        CHECK(problems ==
+              Problems{"j: collectors do not get brand_new, proxy_headers: k8s-sd knows "
+                       "no such key of Prometheus that may be shown"});
     }
 }
 
@@ -118,8 +199,11 @@ scrape_configs:
     CHECK(jobs.size() == 1);
     CHECK_FALSE(jobs.at("taken").as_object().contains("stream_parse"));
     CHECK(jobs.at("taken").at("sample_limit") == 7);
-    CHECK(problems == Problems{"conditional is not for collectors: a rule is one that only vmagent "
-                               "knows (if)",
-                               "metrics is not for collectors: a rule is one that only vmagent "
-                               "knows (keep_if_equal)"});
+    CHECK(problems ==
+          Problems{"taken: collectors do not get stream_parse: k8s-sd knows no such key "
+                   "of Prometheus that may be shown",
+                   "conditional is not for collectors: a rule is one that only vmagent "
+                   "knows (if)",
+                   "metrics is not for collectors: a rule is one that only vmagent "
+                   "knows (keep_if_equal)"});
 }

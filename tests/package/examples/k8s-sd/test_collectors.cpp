@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,7 +42,10 @@ AllocationHistory::TimePoint at_second(int second) {
     return AllocationHistory::TimePoint(seconds(second));
 }
 
-k8s_sd::api::Pod collector_pod(std::string_view name, bool ready) {
+CollectorPods::TimePoint date(int second) { return CollectorPods::TimePoint(seconds(second)); }
+
+/// \param since  when it became so; nullopt: it does not say
+k8s_sd::api::Pod collector_pod(std::string_view name, bool ready, std::optional<int> since = {}) {
     k8s_sd::api::Pod pod;
     pod.metadata.name = name;
     pod.spec.node_name = "node-1";
@@ -49,6 +53,7 @@ k8s_sd::api::Pod collector_pod(std::string_view name, bool ready) {
     k8s_sd::api::PodCondition condition;
     condition.type = "Ready";
     condition.status = ready ? "True" : "False";
+    if (since) condition.last_transition_time = k8s_sd::api::Time(seconds(*since));
     pod.status.conditions.push_back(condition);
     return pod;
 }
@@ -115,13 +120,13 @@ TEST_CASE("AllocationHistory: who had a target keeps it during the handover, and
     CHECK(history.view() == before);
     history.set({{"b", {}}}, {}, at_second(10));
     CHECK(history.view()->owners(target_at("x:1")) == std::vector<std::string_view>{"b", "a"});
-    CHECK(history.view()->knows("a"));
+    CHECK(history.knows("a"));
     CHECK(history.next_end() == at_second(100));
     history.advance(at_second(99));
     CHECK(history.view()->owners(target_at("x:1")).size() == 2);
     history.advance(at_second(100));
     CHECK(history.view()->owners(target_at("x:1")) == std::vector<std::string_view>{"b"});
-    CHECK_FALSE(history.view()->knows("a"));
+    CHECK_FALSE(history.knows("a"));
     CHECK_FALSE(history.next_end());
 }
 
@@ -130,8 +135,20 @@ TEST_CASE("AllocationHistory: without a handover a change counts at once") {
     history.set({{"a", {}}}, {}, at_second(0));
     history.set({{"b", {}}}, {"a"}, at_second(1));
     CHECK(history.view()->owners(target_at("x:1")) == std::vector<std::string_view>{"b"});
-    CHECK(history.view()->knows("a"));
-    CHECK_FALSE(history.view()->knows("c"));
+    CHECK(history.knows("a"));
+    CHECK_FALSE(history.knows("c"));
+}
+
+TEST_CASE("AllocationHistory: collectors that have nothing, and come and go, divide no list anew") {
+    AllocationHistory history({}, {});
+    history.set({{"a", {}}}, {}, at_second(0));
+    const auto view = history.view();
+    history.set({{"a", {}}}, {"b"}, at_second(1));
+    CHECK(history.view() == view);
+    CHECK(history.knows("b"));
+    history.set({{"a", {}}}, {}, at_second(2));
+    CHECK(history.view() == view);
+    CHECK_FALSE(history.knows("b"));
 }
 
 TEST_CASE("AllocationHistory: collectors that come and go all the time cost no more and more") {
@@ -144,31 +161,69 @@ TEST_CASE("AllocationHistory: collectors that come and go all the time cost no m
 
 TEST_CASE("CollectorPods: a pod that is not ready has targets for a while") {
     CollectorPods pods{seconds(30)};
-    pods.set(collector_pod("a", true), at_second(0));
-    pods.set(collector_pod("b", false), at_second(0));
-    CHECK(pods.members(at_second(29)) == std::vector<Collector>{{"a", "node-1"}, {"b", "node-1"}});
-    CHECK(pods.next_change(at_second(29)) == at_second(30));
+    pods.set(collector_pod("a", true), date(0));
+    pods.set(collector_pod("b", false, 0), date(10));
+    CHECK(pods.members(date(29)) == std::vector<Collector>{{"a", "node-1"}, {"b", "node-1"}});
+    CHECK(pods.next_change(date(29)) == date(30));
     // It does not begin anew with each change of the pod.
-    pods.set(collector_pod("b", false), at_second(29));
-    CHECK(pods.members(at_second(30)) == std::vector<Collector>{{"a", "node-1"}});
-    CHECK(pods.idle(at_second(30)) == std::set<std::string, std::less<>>{"b"});
-    CHECK_FALSE(pods.next_change(at_second(30)));
-    pods.set(collector_pod("b", true), at_second(31));
-    CHECK(pods.members(at_second(31)).size() == 2);
-    pods.set(collector_pod("b", false), at_second(40));
-    CHECK(pods.next_change(at_second(40)) == at_second(70));
+    pods.set(collector_pod("b", false, 0), date(29));
+    CHECK(pods.members(date(30)) == std::vector<Collector>{{"a", "node-1"}});
+    CHECK(pods.idle(date(30)) == std::set<std::string, std::less<>>{"b"});
+    CHECK_FALSE(pods.next_change(date(30)));
+    pods.set(collector_pod("b", true), date(31));
+    CHECK(pods.members(date(31)).size() == 2);
+    pods.set(collector_pod("b", false, 40), date(41));
+    CHECK(pods.next_change(date(41)) == date(70));
     pods.remove(collector_pod("b", false));
-    CHECK_FALSE(pods.next_change(at_second(40)));
+    CHECK_FALSE(pods.next_change(date(41)));
 }
 
-TEST_CASE("CollectorPods: a pod that ends has no targets") {
+TEST_CASE("CollectorPods: the pod says since when it is not ready, whoever looks when") {
+    const auto ends = [](const k8s_sd::api::Pod& pod) {
+        CollectorPods pods{seconds(30)};
+        pods.set(pod, date(1000));
+        return pods.next_change(date(1000));
+    };
+    // It has been so for long: a restart of the program gives it nothing.
+    CHECK(ends(collector_pod("a", false, 0)) == std::nullopt);
+    CHECK(ends(collector_pod("a", false, 990)) == date(1020));
+    // Its clock is ahead.
+    CHECK(ends(collector_pod("a", false, 5000)) == date(1030));
+    CHECK(ends(collector_pod("a", false)) == date(1030));
+    auto pending = collector_pod("a", false, 990);
+    pending.status.phase = "Pending";
+    CHECK(ends(pending) == date(1020));
+    pending.status.start_time = k8s_sd::api::Time(seconds(980));
+    CHECK(ends(pending) == date(1010));
+    pending.status.conditions.clear();
+    CHECK(ends(pending) == date(1010));
+}
+
+TEST_CASE("CollectorPods: another pod of the same name has a while of its own") {
+    CollectorPods pods{seconds(30)};
+    auto pod = collector_pod("a", false);
+    pod.metadata.uid = "1";
+    pods.set(pod, date(0));
+    pods.set(pod, date(20));
+    CHECK(pods.next_change(date(20)) == date(30));
+    pod.metadata.uid = "2";
+    pods.set(pod, date(20));
+    CHECK(pods.next_change(date(20)) == date(50));
+}
+
+TEST_CASE("CollectorPods: a pod that has no node, or that ends, has no targets") {
     CollectorPods pods{seconds(30)};
     auto ends = collector_pod("a", true);
     ends.metadata.deletion_timestamp = k8s_sd::api::Time(seconds(5));
-    pods.set(ends, at_second(0));
+    pods.set(ends, date(0));
     auto failed = collector_pod("b", true);
     failed.status.phase = "Failed";
-    pods.set(failed, at_second(0));
-    CHECK(pods.members(at_second(0)).empty());
-    CHECK(pods.idle(at_second(0)) == std::set<std::string, std::less<>>{"a", "b"});
+    pods.set(failed, date(0));
+    auto waits = collector_pod("c", false);
+    waits.status.phase = "Pending";
+    waits.spec.node_name = {};
+    pods.set(waits, date(0));
+    CHECK(pods.members(date(0)).empty());
+    CHECK(pods.idle(date(0)) == std::set<std::string, std::less<>>{"a", "b", "c"});
+    CHECK_FALSE(pods.next_change(date(0)));
 }

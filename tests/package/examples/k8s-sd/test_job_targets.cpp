@@ -207,6 +207,32 @@ TEST_CASE("JobTargets: only changed groups are serialised again") {
 }
 
 TEST_CASE(
+    "JobTargets: of very many targets that are the same after relabelling a change costs one") {
+    RelabelRule same;
+    same.target_label = "__address__";
+    same.replacement = "same:1";
+    Web web(web_job({same}));
+    constexpr unsigned many = 500;
+    for (unsigned i = 0; i < many; ++i) {
+        web.put("pod/" + std::to_string(i), {at(std::to_string(i) + ":80")});
+    }
+    web.text(ListForm::collector);
+    CHECK(web.metrics.serialised == many);
+    // The one that comes, and the one that takes the place of the one that goes.
+    for (unsigned i = 0; i < many; ++i) {
+        const auto before = web.metrics.serialised.load();
+        web.put("pod/" + std::to_string(i), {at(std::to_string(i) + ":81")});
+        CHECK(web.metrics.serialised - before <= 2);
+    }
+    const std::string text = web.text(ListForm::collector);
+    for (unsigned i = 0; i < many; ++i) {
+        const std::string source = "pod/" + std::to_string(i);
+        if (text.find('"' + std::to_string(i) + ":81") == text.npos) web.put(source, {});
+    }
+    CHECK(web.text(ListForm::collector) == text);
+}
+
+TEST_CASE(
     "JobTargets: a reload with the same rules keeps everything, other rules make other lists") {
     Web web(web_job({copy("__meta_a", "a")}));
     web.put("pod/a", {at("x:1", {{"__meta_a", "1"}, {"__meta_b", "2"}})});
@@ -401,12 +427,13 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
                 config = configs[below(3)];
                 web->reload(config, std::vector<ProviderId>{1});
             }
-            if (below(3) == 0) web.text(static_cast<ListForm>(below(3)), selections[below(4)]);
+            if (below(3) == 0) web.text(static_cast<ListForm>(below(4)), selections[below(4)]);
             if (below(20) == 0) web->forget_unused(bridge::Listing::TimePoint::max());
         }
         Web fresh(config);
         for (const auto& [source, targets] : groups) fresh.put(source, targets);
-        for (const ListForm form : {ListForm::discovered, ListForm::relabelled, ListForm::urls}) {
+        for (const ListForm form :
+             {ListForm::discovered, ListForm::relabelled, ListForm::urls, ListForm::collector}) {
             for (const Selection& selection : selections) {
                 CHECK(web.text(form, selection) == fresh.text(form, selection));
             }

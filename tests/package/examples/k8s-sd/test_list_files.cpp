@@ -50,8 +50,8 @@ TEST_CASE("ListFiles: a file that others remove or change is written again") {
     {
         asio::thread_pool worker(1);
         bridge::ListFiles files(
-            worker.get_executor(), k8s_sd::system_clock(), name, bridge::ListForm::relabelled, [](const auto&) {}, metrics.files,
-            std::chrono::milliseconds(1));
+            worker.get_executor(), k8s_sd::system_clock(), name, bridge::ListForm::relabelled,
+            [](const auto&) {}, metrics.files, std::chrono::milliseconds(1));
         files.follow(jobs);
         std::jthread thread([&] { io.run(); });
         await([&] { return fs::exists(file); });

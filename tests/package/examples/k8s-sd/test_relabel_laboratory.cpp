@@ -239,7 +239,7 @@ TEST_CASE(
     const auto collectors = std::make_shared<const bridge::Collectors>(
         std::vector<bridge::Collector>{{"c-0", ""}}, bridge::Collectors::Options());
     owners.allocate(std::make_shared<const bridge::AllocationView>(
-        std::vector<bridge::CollectorsPtr>{collectors}, std::set<std::string, std::less<>>()));
+        std::vector<bridge::CollectorsPtr>{collectors}));
     CHECK(json::serialize(owners_of(owners, "a:1").at("collectors")) == R"(["c-0"])");
 }
 

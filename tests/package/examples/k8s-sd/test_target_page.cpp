@@ -165,7 +165,7 @@ TEST_CASE("TargetPage: what collectors do not have is unowned") {
         std::vector<bridge::Collector>{{"c-0", "n1"}}, per_node);
     PageRequest request{.facets = true};
     request.filter.collectors = std::make_shared<const bridge::AllocationView>(
-        std::vector<bridge::CollectorsPtr>{collectors}, std::set<std::string, std::less<>>());
+        std::vector<bridge::CollectorsPtr>{collectors});
     request.filter.of(Facet::state) = {"unowned"};
     const auto page = page_of(job, request);
     CHECK(page.at("total") == 1);
