@@ -394,10 +394,10 @@ class Page(unittest.TestCase):
         with still() as (api, _):
             self.assertEqual(api.get("/api/ui/consumers"), {
                 "total": 0, "late": 0, "outdated": 0, "dropped": 0, "consumers": [], "next": None})
+            api.server.ask("/sd/one?wrong=1", User_Agent="curl")  # is shown first all the same
             for query in ("member=agent-0&shards=2", "shards=2&member=agent-0"):
                 api.server.ask("/sd/one/targets?" + query, User_Agent="Prometheus/3.5.3",
                                X_Prometheus_Refresh_Interval_Seconds="30")
-            api.server.ask("/sd/one?wrong=1", User_Agent="curl")
             page = api.get("/api/ui/consumers", limit=1)
             self.assertEqual((page["total"], page["next"]), (2, "1"))
             self.assertEqual(api.get("/api/ui/consumers", late=1)["consumers"], [])
