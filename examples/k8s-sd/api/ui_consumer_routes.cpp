@@ -101,8 +101,12 @@ class Answer {
     }
 
     std::string text(const ConsumerPage& page, std::uint64_t dropped) {
-        std::stable_sort(readers_.begin(), readers_.end(),
-                         [](const Reader& a, const Reader& b) { return a.rank() < b.rank(); });
+        std::sort(readers_.begin(), readers_.end(), [](const Reader& a, const Reader& b) {
+            if (a.rank() != b.rank()) return a.rank() < b.rank();
+            return a.consumer.last_poll != b.consumer.last_poll
+                       ? a.consumer.last_poll > b.consumer.last_poll
+                       : a.consumer.key < b.consumer.key;
+        });
         std::string text;
         JsonWriter json(text);
         json.begin('{').member("total", readers_.size()).member("late", late());
@@ -130,7 +134,7 @@ class Answer {
         return static_cast<std::size_t>(std::count_if(readers_.begin(), readers_.end(), holds));
     }
 
-    std::vector<Reader> readers_;  ///< last seen first
+    std::vector<Reader> readers_;
     std::map<std::string, std::vector<std::size_t>, std::less<>> by_job_;
 };
 

@@ -13,6 +13,8 @@ namespace {
 
 using Regex = std::shared_ptr<const re2::RE2>;
 
+constexpr int max_instructions = 4096;  // of an expression
+
 constexpr std::string_view meta = "__meta_kubernetes_";
 
 /// Names that people use, and what Kubernetes' labels are called.
@@ -33,6 +35,7 @@ std::string_view discovered(const TargetRow& row, std::string_view prefix, std::
     return own.empty() ? find(row.group->labels()) : own;
 }
 
+char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// A word that is looked for in any case. In linear time, as texts can be long and words chosen to
@@ -42,14 +45,17 @@ class Word {
  public:
     explicit Word(std::string word) : word_(std::move(word)), borders_(word_.size()) {
         std::transform(word_.begin(), word_.end(), word_.begin(), lower);
+        if (!word_.empty()) begins_ = {word_.front(), upper(word_.front())};
         for (std::size_t i = 1; i < word_.size(); ++i) {
             borders_[i] = behind(word_[i], borders_[i - 1]);
         }
     }
     bool is_in(std::string_view text) const noexcept {
         std::size_t matched = 0;
-        for (std::size_t i = 0; i < text.size() && matched < word_.size(); ++i) {
-            matched = behind(lower(text[i]), matched);
+        for (auto at = text.begin(); at != text.end() && matched < word_.size();) {
+            // Most characters begin no word.
+            if (matched == 0) at = std::find_if(at, text.end(), begins_);
+            if (at != text.end()) matched = behind(lower(*at++), matched);
         }
         return matched == word_.size();
     }
@@ -61,7 +67,14 @@ class Word {
         return word_[matched] == c ? matched + 1 : matched;
     }
 
+    /// Whether a character is the first one of the word.
+    struct Begins {
+        char lower = '\0', upper = '\0';
+        bool operator()(char c) const noexcept { return c == lower || c == upper; }
+    };
+
     std::string word_;
+    Begins begins_{};
     std::vector<std::size_t> borders_;  ///< of each begin of the word: how much of it ends it, too
 };
 
@@ -191,6 +204,11 @@ class TargetQuery::Reader {
         return in_quotes ? quoted() : plain({});
     }
 
+    /// What an expression looks at: it can take so long as it is large, for each byte.
+    static re2::StringPiece begin_of(std::string_view text) {
+        return {text.data(), std::min(text.size(), max_matched_bytes)};
+    }
+
     /// Large ones, and those that would take much memory, are refused.
     static Regex compiled(const std::string& pattern, std::size_t at) {
         re2::RE2::Options options;
@@ -199,6 +217,10 @@ class TargetQuery::Reader {
         options.set_max_mem(std::int64_t{1} << 20);
         auto regex = std::make_shared<const re2::RE2>(pattern, options);
         if (!regex->ok()) throw QueryError("the expression cannot be used: " + regex->error(), at);
+        if (regex->ProgramSize() > max_instructions) {
+            throw QueryError("the expression is too large; are there repetitions of repetitions?",
+                             at);
+        }
         return regex;
     }
 
@@ -216,7 +238,7 @@ class TargetQuery::Reader {
         ++at_;
         return [regex = compiled(pattern, begin)](const TargetRow& row, const TargetTable&) {
             return any_text(row, [&](std::string_view text) {
-                return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *regex);
+                return re2::RE2::PartialMatch(begin_of(text), *regex);
             });
         };
     }
@@ -239,9 +261,7 @@ class TargetQuery::Reader {
             };
         }
         return [=, regex = compiled(wanted, at)](const TargetRow& row, const TargetTable& table) {
-            const std::string_view value = label_of(row, table, name);
-            return re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), *regex) !=
-                   negative;
+            return re2::RE2::FullMatch(begin_of(label_of(row, table, name)), *regex) != negative;
         };
     }
 

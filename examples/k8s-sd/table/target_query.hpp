@@ -33,6 +33,8 @@ class TargetQuery {
     static constexpr std::size_t max_bytes = 4096;  ///< of a query
     static constexpr std::size_t max_terms = 32;    ///< that it is made of
     static constexpr std::size_t max_word_bytes = 256;
+    static constexpr std::size_t max_matched_bytes =
+        4096;  ///< of a text; an expression sees no more
 
     TargetQuery() = default;  ///< every target
     /// \throws QueryError

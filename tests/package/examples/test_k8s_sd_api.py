@@ -227,7 +227,8 @@ class Page(unittest.TestCase):
             for path in ("targets", "shards", "history"):
                 error = api.get("/api/ui/" + path, 404, job="onee")["error"]
                 self.assertEqual(error, "there is no job onee (did you mean one?)")
-            self.assertIn("there are active", api.get("/api/ui/targets", 400, state="unowned")["error"])
+            self.assertIn("there are active",
+                          api.get("/api/ui/targets", 400, state="unowned")["error"])
             self.assertEqual(api.get("/api/ui/targets", 400, q='team=~"("')["at"], 6)
             for wrong in ({"state": "x"}, {"limit": 0}, {"after": "x"}, {"wrong": 1}):
                 self.assertTrue(api.get("/api/ui/targets", 400, **wrong)["error"])
@@ -273,7 +274,8 @@ class Page(unittest.TestCase):
             # The link of a change lasts although the labels are others.
             there = {"object": row["object"], "address": row["address"]}
             self.assertEqual(api.get("/api/ui/target", job="one", id="f" * 16, **there), target)
-            gone = api.get("/api/ui/target", 404, job="one", id="f" * 16, object="pod/a/b", address="a:1")
+            gone = api.get("/api/ui/target", 404, job="one", id="f" * 16, object="pod/a/b",
+                           address="a:1")
             self.assertEqual(gone["object"], "pod/a/b")
 
     def test_a_target_says_which_shards_have_it(self):
@@ -283,7 +285,8 @@ class Page(unittest.TestCase):
                 owners = answer["row"]["owners"]
                 self.assertEqual(len(owners), 2)
                 for shard in range(3):
-                    listed = api.server.targets(f"/sd/nodes/targets?shard={shard}&shards=3&replicas=2")
+                    listed = api.server.targets(
+                        f"/sd/nodes/targets?shard={shard}&shards=3&replicas=2")
                     self.assertEqual(any(row["address"] in str(one) for one in listed),
                                      shard in owners)
             found = api.get("/api/ui/object", q="no/node-a1", shards=3)["jobs"][0]
@@ -305,7 +308,8 @@ class Page(unittest.TestCase):
             self.assertEqual(api.rows(state="unowned"), [])
             row = api.rows(job="nodes")[0]
             owner, = api.get("/api/ui/target", job="nodes", id=row["id"])["row"]["collectors"]
-            self.assertIn(row["address"], server.text(f"/jobs/nodes/targets?collector_id={owner}")[1])
+            self.assertIn(row["address"],
+                          server.text(f"/jobs/nodes/targets?collector_id={owner}")[1])
             consumer, = api.get("/api/ui/consumers")["consumers"]
             self.assertEqual((consumer["kind"], consumer["member"], consumer["list"]),
                              ("collector", owner, "collector"))
@@ -332,7 +336,8 @@ class Page(unittest.TestCase):
             service = api.get("/api/ui/object", q="svc/node-exporter")
             self.assertEqual([job["job"] for job in service["jobs"]], ["services", "nodes", "pods"])
             address = api.rows(job="nodes")[0]["address"]
-            self.assertEqual(len(api.get("/api/ui/object", q=f"http://{address}/metrics")["objects"]), 1)
+            found = api.get("/api/ui/object", q=f"http://{address}/metrics")
+            self.assertEqual(len(found["objects"]), 1)
             api.get("/api/ui/object", 400)
 
     def test_of_a_job_that_is_not_complete_nothing_is_said_that_is_not_so(self):
@@ -394,10 +399,10 @@ class Page(unittest.TestCase):
         with still() as (api, _):
             self.assertEqual(api.get("/api/ui/consumers"), {
                 "total": 0, "late": 0, "outdated": 0, "dropped": 0, "consumers": [], "next": None})
+            api.server.ask("/sd/one?wrong=1", User_Agent="curl")  # is shown first all the same
             for query in ("member=agent-0&shards=2", "shards=2&member=agent-0"):
                 api.server.ask("/sd/one/targets?" + query, User_Agent="Prometheus/3.5.3",
                                X_Prometheus_Refresh_Interval_Seconds="30")
-            api.server.ask("/sd/one?wrong=1", User_Agent="curl")
             page = api.get("/api/ui/consumers", limit=1)
             self.assertEqual((page["total"], page["next"]), (2, "1"))
             self.assertEqual(api.get("/api/ui/consumers", late=1)["consumers"], [])

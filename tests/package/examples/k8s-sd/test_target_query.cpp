@@ -109,6 +109,18 @@ TEST_CASE("TargetQuery: a long word in a long text takes no long time") {
     CHECK(mistake_in("a " + std::string(TargetQuery::max_word_bytes + 1, 'x')) == 2);
 }
 
+TEST_CASE("TargetQuery: an expression that needs many states takes no long time") {
+    TableJob job;
+    job.put_pod("p", "a:80", {{"l", std::string(std::size_t{256} << 10, 'x')}});
+    const auto begin = std::chrono::steady_clock::now();
+    for (const std::string query : {"/[xy]*x[xy]{500}z/", R"(l=~"[xy]*x[xy]{500}z")"}) {
+        CHECK(matches_of(job, query).empty());
+    }
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+    CHECK(matches_of(job, R"(l=~"x*")") == Names{"a:80"});
+    CHECK(mistake_in("/(x{100}){50}/") == 0);
+}
+
 TEST_CASE("TargetQuery: expressions in slashes are found anywhere") {
     CHECK(matches_of(query_job(), "/web-[12]$/") == Names{"a:80", "b:80"});
     CHECK(matches_of(query_job(), R"(/pod\/shop\/db/)") == Names{"c:80"});
