@@ -77,7 +77,7 @@ void ServedJob::forget_unused() {
 void ServedJob::get(ListRequest request, OnList on_list) {
     asio::post(strand_, [self = shared_from_this(), request = std::move(request),
                          on_list = std::move(on_list)]() mutable {
-        if (self->stopped_) return on_list({{}, *self->stopped_, Refusal::ended});
+        if (self->ended_) return on_list({{}, *self->ended_, Refusal::ended});
         self->readers_.add(std::move(request), std::move(on_list), Clock::now(),
                            [&](const ListRequest& asked) { return self->look(asked); });
         self->answer_waiting();
@@ -85,18 +85,20 @@ void ServedJob::get(ListRequest request, OnList on_list) {
 }
 
 void ServedJob::visit(std::function<void(JobTargets&)> look) {
-    post([look = std::move(look)](ServedJob& job) { look(job.targets_); });
+    post([look = std::move(look)](ServedJob& job) {
+        if (!job.ended_) look(job.targets_);
+    });
 }
 
 /// What is to be answered now.
 ListAnswer ServedJob::look(const ListRequest& request) {
     if (!targets_.complete()) {
-        if (stopped_) return {{}, *stopped_, Refusal::ended};
+        if (ended_) return {{}, *ended_, Refusal::ended};
         return {{}, why_incomplete_(), Refusal::incomplete};
     }
     try {
         auto body = targets_.body(request.form, request.selection, Clock::now());
-        if (stopped_) return {std::move(body), *stopped_, Refusal::ended};
+        if (ended_) return {std::move(body), *ended_, Refusal::ended};
         return {std::move(body)};
     } catch (const LimitReached& e) {
         return {{}, e.what(), Refusal::limit};
@@ -123,12 +125,28 @@ void ServedJob::wake_later() {
     });
 }
 
+void ServedJob::end_readers(std::string reason) {
+    ended_ = std::move(reason);
+    readers_.end([this](const ListRequest& request) { return look(request); });
+    answer_waiting();
+}
+
+void ServedJob::leave(std::string reason) {
+    post([reason = std::move(reason)](ServedJob& job) mutable {
+        job.end_readers(std::move(reason));
+        job.targets_.begin_anew();
+        job.on_change();
+    });
+}
+
+void ServedJob::come_back() {
+    post([](ServedJob& job) { job.ended_.reset(); });
+}
+
 void ServedJob::stop(std::string reason) {
     post([reason = std::move(reason)](ServedJob& job) mutable {
-        job.stopped_ = std::move(reason);
-        job.timer_.cancel();
-        job.readers_.end([&](const ListRequest& request) { return job.look(request); });
-        job.held_count_ = 0;
+        job.end_readers(std::move(reason));
+        job.stopped_ = true;
     });
 }
 
