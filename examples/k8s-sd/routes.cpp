@@ -20,9 +20,9 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-HttpServer::Reply readiness(const ServedJobs& jobs) {
+HttpServer::Reply readiness(const ServedJobs& jobs, const std::string& trouble) {
     const std::string waits = jobs.not_ready();
-    const std::string notes = jobs.failed() + jobs.unconfirmed();
+    const std::string notes = trouble + jobs.failed() + jobs.stale() + jobs.unconfirmed();
     if (!waits.empty()) return text_reply(503, waits + notes);
     return text_reply(200, "ok\n" + notes);
 }
@@ -51,7 +51,9 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
         routes.get(path, [](const auto&) { return text_reply(200, "ok\n"); });
     }
     for (const char* path : {"/readyz", "/-/ready"}) {
-        routes.get(path, [&jobs](const auto&) { return readiness(jobs); });
+        routes.get(path, [&jobs, trouble = events.trouble](const auto&) {
+            return readiness(jobs, trouble());
+        });
     }
     routes.on("POST", "/-/reload", events.reload);
     return routes;
