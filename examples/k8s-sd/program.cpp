@@ -1,5 +1,6 @@
 #include "program.hpp"
 
+#include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics_text.hpp"
 #include "support/process_variables.hpp"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -140,23 +142,41 @@ void Program::follow_config() {
 void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
     try {
         if (!update.config) throw *update.error;
+        // A mistake in a job is no reason to forget its targets.
+        const auto& failures = update.config->failures;
+        if (configured_ && !failures.empty()) throw k8s_sd::ScrapeConfigError(failures);
         use(*update.config);
-        answer_reloads(support::text_reply(200, "ok\n"));
+        answer_reloads(support::text_reply(200, "ok\n"), update.checks);
     } catch (const k8s_sd::ConfigError& e) {
-        if (!configured_) throw support::Unusable(e.what());
-        const std::string text = std::string("the configuration stays as it is: ") + e.what();
-        complain(text);
-        answer_reloads(support::text_reply(500, text + "\n"));
+        refuse(e, update.checks);
     }
 }
 
-void Program::use(k8s_sd::ScrapeConfigFile file) {
-    for (const k8s_sd::ConfigNote& note : file.notes) {
-        // How to scrape is the business of who scrapes.
-        if (note.kind == k8s_sd::ConfigNoteKind::targets) complain(note.where + ": " + note.text);
+void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
+    if (!configured_) throw support::Unusable(error.what());
+    const std::string text = std::string("the configuration stays as it is: ") + error.what();
+    complain(text);
+    trouble_ = text + "\n";
+    answer_reloads(support::text_reply(500, trouble_), checks);
+}
+
+/// Once, not each time that the file is read.
+void Program::tell_notes(const k8s_sd::ScrapeConfigFile& file) {
+    std::set<std::string> notes;
+    for (std::string& note : notes_of(file)) {
+        if (!notes_.contains(note)) complain(note);
+        notes.insert(std::move(note));
     }
+    notes_.swap(notes);
+}
+
+void Program::use(k8s_sd::ScrapeConfigFile file) {
+    tell_notes(file);
+    trouble_.clear();
     for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
-        complain("left out: " + failure.where + ": " + failure.message);
+        const std::string text = "left out: " + failure.where + ": " + failure.message;
+        complain(text);
+        trouble_ += text + "\n";
     }
     for (k8s_sd::ScrapeJob& job : file.jobs) {
         for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
@@ -180,6 +200,7 @@ RouteEvents Program::route_events() {
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
                            to_text(guard_.metrics(*server_));
                 },
+            .trouble = [this] { return trouble_; },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory};
@@ -187,12 +208,15 @@ RouteEvents Program::route_events() {
 
 void Program::reload(const HttpServer::Respond& respond) {
     if (!reloader_) return respond(support::text_reply(400, "there is no file to read again\n"));
-    reloads_.push_back(respond);
-    reloader_->check();
+    reloads_.emplace(reloader_->check(), respond);
 }
 
-void Program::answer_reloads(const HttpServer::Reply& reply) {
-    for (const HttpServer::Respond& respond : std::exchange(reloads_, {})) respond(reply);
+/// Those who asked before the look that the answer is about; it may not have seen what the others
+/// have written.
+void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t checks) {
+    while (!reloads_.empty() && reloads_.begin()->first <= checks) {
+        reloads_.extract(reloads_.begin()).mapped()(reply);
+    }
 }
 
 void Program::wait_for_signals() {
@@ -213,7 +237,8 @@ void Program::stop() {
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();
-    answer_reloads(support::text_reply(503, "the program is ending\n"));
+    answer_reloads(support::text_reply(503, "the program is ending\n"),
+                   std::numeric_limits<std::uint64_t>::max());
     jobs_.stop();
     allocator_.stop();
     if (cluster_) cluster_->stop();

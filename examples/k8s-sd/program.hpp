@@ -16,9 +16,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <set>
+#include <string>
 
 namespace bridge {
 
@@ -38,10 +41,12 @@ class Program {
     k8s_sd::ScrapeConfigFile fixed_config() const;
     void follow_config();
     void on_update(const k8s_sd::ScrapeConfigUpdate&);
+    void refuse(const k8s_sd::ConfigError&, std::uint64_t checks);
     void use(k8s_sd::ScrapeConfigFile);
+    void tell_notes(const k8s_sd::ScrapeConfigFile&);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
-    void answer_reloads(const support::HttpServer::Reply&);
+    void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
     void wait_for_signals();
     void stop();
 
@@ -60,7 +65,10 @@ class Program {
     std::optional<ListFiles> files_;
     std::shared_ptr<support::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
-    std::vector<support::HttpServer::Respond> reloads_;  ///< who asked for one
+    /// Who asked for one, by the numbers of ScrapeConfigReloader::check().
+    std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
+    std::string trouble_;          ///< with the configuration, a line each
+    std::set<std::string> notes_;  ///< on the configuration, that have been told
     bool configured_ = false;
 };
 

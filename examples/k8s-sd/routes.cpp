@@ -21,10 +21,11 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-HttpServer::Reply readiness(const ServedJobs& jobs, const Allocator& allocator) {
+HttpServer::Reply readiness(const ServedJobs& jobs, const Allocator& allocator,
+                            const std::string& trouble) {
     std::string waits = jobs.not_ready();
     if (allocator.options().enabled() && !allocator.view()) waits += allocator.trouble() + "\n";
-    const std::string notes = jobs.failed() + jobs.unconfirmed();
+    const std::string notes = trouble + jobs.failed() + jobs.stale() + jobs.unconfirmed();
     if (!waits.empty()) return text_reply(503, waits + notes);
     return text_reply(200, "ok\n" + notes);
 }
@@ -54,7 +55,9 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
         routes.get(path, [](const auto&) { return text_reply(200, "ok\n"); });
     }
     for (const char* path : {"/readyz", "/-/ready"}) {
-        routes.get(path, [&jobs, &allocator](const auto&) { return readiness(jobs, allocator); });
+        routes.get(path, [&jobs, &allocator, trouble = events.trouble](const auto&) {
+            return readiness(jobs, allocator, trouble());
+        });
     }
     routes.on("POST", "/-/reload", events.reload);
     return routes;

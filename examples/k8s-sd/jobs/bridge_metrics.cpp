@@ -64,6 +64,9 @@ void write_polls(Writer& out, const BridgeMetrics& metrics) {
 void write_lists(Writer& out, const ListMetrics& lists) {
     out.metric("serialised_targets_total", "counter", "Targets whose JSON was made.");
     out.value(lists.serialised);
+    out.metric("left_out_labels_total", "counter",
+               "Labels that lists leave out as their names are not legacy.");
+    out.value(lists.left_out_labels);
     out.metric("list_bodies_total", "counter", "Lists that were put together after a change.");
     out.value(lists.bodies);
     out.metric("list_body_bytes_total", "counter", "Bytes of these lists.");
@@ -103,6 +106,14 @@ void write_files(Writer& out, const FileMetrics& files) {
     out.value(files.errors);
 }
 
+void write_oldest(Writer& out, std::string name, std::string_view help,
+                  const std::map<std::string, JobMetrics>& jobs, double JobMetrics::*age) {
+    double oldest = 0;
+    for (const auto& [job, metrics] : jobs) oldest = std::max(oldest, metrics.*age);
+    out.metric(std::move(name), "gauge", help);
+    out.seconds(oldest);
+}
+
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
     for (const auto& [name, job] : jobs) {
@@ -116,11 +127,18 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     for (const auto& [name, job] : jobs) out.value(job.complete ? 1 : 0, "job=" + quoted(name));
     out.metric("job_unconfirmed", "gauge", "Whether the job has targets of before a restart.");
     for (const auto& [name, job] : jobs) out.value(job.unconfirmed ? 1 : 0, "job=" + quoted(name));
-    double oldest = 0;
-    for (const auto& [name, job] : jobs) oldest = std::max(oldest, job.incomplete_seconds);
-    out.metric("oldest_incomplete_job_seconds", "gauge",
-               "How long the oldest of the jobs that are not complete has been there.");
-    out.seconds(oldest);
+    write_oldest(out, "oldest_incomplete_job_seconds",
+                 "How long the oldest of the jobs that are not complete has been there.", jobs,
+                 &JobMetrics::incomplete_seconds);
+    out.metric("job_synced", "gauge",
+               "Whether each configuration of the job has been listed since it was loaded.");
+    for (const auto& [name, job] : jobs) out.value(job.synced ? 1 : 0, "job=" + quoted(name));
+    out.metric("job_superseded_configs", "gauge",
+               "Earlier configurations of the job whose targets are still listed.");
+    for (const auto& [name, job] : jobs) out.value(job.superseded, "job=" + quoted(name));
+    write_oldest(out, "oldest_unsynced_job_seconds",
+                 "How long ago the oldest configuration that has not been listed was loaded.", jobs,
+                 &JobMetrics::unsynced_seconds);
     out.metric("held_requests", "gauge", "Requests that wait for a list.");
     for (const auto& [name, job] : jobs) out.value(job.held, "job=" + quoted(name));
 }

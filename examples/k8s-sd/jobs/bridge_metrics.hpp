@@ -45,6 +45,9 @@ struct JobMetrics {
     bool complete = false;
     double incomplete_seconds = 0;  ///< for how long it has waited for that
     bool unconfirmed = false;       ///< has targets of before a restart
+    bool synced = false;            ///< each of its configurations has been listed
+    double unsynced_seconds = 0;    ///< for how long not; 0 if it is synced
+    std::size_t superseded = 0;     ///< earlier configurations whose targets it still has
 };
 
 /// What the server is asked by whom.

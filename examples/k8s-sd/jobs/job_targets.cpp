@@ -16,12 +16,9 @@ k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
     return config;
 }
 
-/// Lists of what was discovered. The others are of what the pool makes of it.
-constexpr std::array forms_of_groups{ListForm::discovered, ListForm::collector};
-
-bool is_of_groups(ListForm form) {
-    return std::find(forms_of_groups.begin(), forms_of_groups.end(), form) != forms_of_groups.end();
-}
+constexpr std::array all_forms{ListForm::discovered, ListForm::relabelled, ListForm::urls,
+                               ListForm::collector};
+static_assert(all_forms.size() == list_form_count);
 
 std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index) {
     constexpr std::string_view name = "__address__";
@@ -54,17 +51,23 @@ JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, Li
                        ChangeHistory* history)
     : limits_(limits),
       metrics_(metrics),
-      builder_(with_limits(std::move(config))),
+      builder_(std::make_shared<k8s_sd::TargetBuilder>(with_limits(std::move(config)))),
       unique_(metrics),
-      recorder_(builder_.config().job_name, history),
-      pool_(builder_.config(), *this) {}
+      recorder_(builder_->config().job_name, history),
+      pool_(builder_->config(), *this) {}
 
 void JobTargets::reload(k8s_sd::ScrapeConfig config,
                         std::span<const k8s_sd::ProviderId> providers) {
     config = with_limits(std::move(config));
-    if (config != pool_.config()) {
+    bool changed = config != pool_.config();
+    if (changed) builder_ = std::make_shared<k8s_sd::TargetBuilder>(config);
+    // Other providers keep the rules that were written for them, until they go.
+    for (auto& [id, provider] : providers_) {
+        if (std::find(providers.begin(), providers.end(), id) == providers.end()) continue;
+        changed = std::exchange(provider.builder, builder_) != builder_ || changed;
+    }
+    if (changed) {
         table_.reset();  // looks at the builder
-        builder_ = k8s_sd::TargetBuilder(config);
         // What a list says of a target depends on the configuration even where the target stays.
         for (auto& made : listings_) made.reset();
     }
@@ -77,10 +80,15 @@ void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers
     update_complete();
 }
 
+void JobTargets::begin_anew() {
+    expected_.reset();
+    complete_ = false;
+}
+
 void JobTargets::update_complete() {
     complete_ =
         complete_ || (expected_ && std::all_of(expected_->begin(), expected_->end(),
-                                               [&](auto id) { return groups_.contains(id); }));
+                                               [&](auto id) { return providers_.contains(id); }));
 }
 
 void JobTargets::apply(const k8s_sd::JobDiff& diff) {
@@ -97,16 +105,16 @@ void JobTargets::finish_changes(bool full) {
 
 /// Why a target that has stopped is none any more, by what there is now.
 std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
-    for (const auto& [provider, groups] : groups_) {
-        const k8s_sd::TargetGroupPtr group = groups.find(target.source());
+    for (const auto& [id, provider] : providers_) {
+        const k8s_sd::TargetGroupPtr group = provider.groups.find(target.source());
         if (!group) continue;
         const auto index = place_of(target, *group);
         if (!index) return "its object has no such target any more";
-        const auto explanation = builder_.explain(*group, *index);
+        const auto explanation = provider.builder->explain(*group, *index);
         if (!explanation.rules.empty() && explanation.rules.back().dropped) {
             const std::size_t rule = explanation.rules.back().rule;
             return "rule " + std::to_string(rule) + ": " +
-                   in_words(builder_.config().relabel_configs[rule]);
+                   in_words(provider.builder->config().relabel_configs[rule]);
         }
         if (explanation.labels) return "it has other labels now";
         return explanation.steps.empty() ? std::string() : explanation.steps.back();
@@ -114,18 +122,28 @@ std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
     return "its object is gone";
 }
 
-void JobTargets::apply(const k8s_sd::ProviderDiff& provider) {
-    groups_[provider.provider].apply(provider.diff);
-    if (provider.last) groups_.erase(provider.provider);
-    if (table_) update_table(provider);
-    for (const ListForm form : forms_of_groups) {
+void JobTargets::apply(const k8s_sd::ProviderDiff& news) {
+    const auto known = providers_.find(news.provider);
+    // Of a part nobody can tell what is missing.
+    if (known == providers_.end() && !news.diff.full) return;
+    Provider& provider = known == providers_.end() ? providers_[news.provider] : known->second;
+    if (!provider.builder) provider.builder = builder_;
+    provider.groups.apply(news.diff);
+    if (table_) update_table(news);
+    list_changes(news, *provider.builder);
+    if (news.last) providers_.erase(news.provider);
+}
+
+void JobTargets::list_changes(const k8s_sd::ProviderDiff& news, k8s_sd::TargetBuilder& builder) {
+    for (const ListForm form : all_forms) {
         auto& to = listing(form);
         if (!to) continue;
-        for (const k8s_sd::GroupChange& change : provider.diff.updated) {
-            list_group(*to, form, provider.provider, change.group->source(), change.group);
+        for (const k8s_sd::GroupChange& change : news.diff.updated) {
+            const std::string key = key_of(news.provider, change.group->source());
+            list_group(*to, form, key, change.group, builder);
         }
-        for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
-            list_group(*to, form, provider.provider, group->source(), nullptr);
+        for (const k8s_sd::TargetGroupPtr& group : news.diff.removed) {
+            list_group(*to, form, key_of(news.provider, group->source()), nullptr, builder);
         }
     }
 }
@@ -143,11 +161,11 @@ TargetTable& JobTargets::table(Listing::TimePoint now) {
     table_asked_ = now;
     if (table_) return *table_;
     TargetTable::Groups groups;
-    for (const auto& [id, of_provider] : groups_) {
-        of_provider.for_each_group(
+    for (const auto& [id, provider] : providers_) {
+        provider.groups.for_each_group(
             [&, provider = id](const auto& group) { groups.emplace_back(provider, group); });
     }
-    return table_.emplace(builder_, std::move(groups));
+    return table_.emplace(*builder_, std::move(groups));
 }
 
 ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing::TimePoint now) {
@@ -159,59 +177,43 @@ ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing:
 Listing JobTargets::made_listing(ListForm form) {
     Listing made(limits_, metrics_);
     if (form == ListForm::collector) unique_.clear();
-    if (is_of_groups(form)) {
-        for (const auto& [provider, groups] : groups_) {
-            groups.for_each_group([&, id = provider](const k8s_sd::TargetGroupPtr& group) {
-                list_group(made, form, id, group->source(), group);
+    for (const auto& [id, provider] : providers_) {
+        provider.groups.for_each_group(
+            [&, id = id, &builder = *provider.builder](const k8s_sd::TargetGroupPtr& group) {
+                list_group(made, form, key_of(id, group->source()), group, builder);
             });
-        }
-    } else {
-        for (const auto& [id, target] : active_) list_target(made, form, id, *target);
     }
     return made;
 }
 
 /// \param group  null: it is gone
-void JobTargets::list_group(Listing& to, ListForm form, k8s_sd::ProviderId provider,
-                            std::string_view source, const k8s_sd::TargetGroupPtr& group) {
-    const std::string key = key_of(provider, source);
-    if (form == ListForm::collector) return unique_.replace(to, key, group, builder_);
-    if (group) metrics_.serialised.fetch_add(group->size(), std::memory_order_relaxed);
-    to.replace(key, group ? discovered_targets(group, builder_) : std::vector<ListedTarget>());
-}
-
-void JobTargets::list_target(Listing& to, ListForm form, k8s_sd::TargetId id,
-                             const k8s_sd::ScrapeTarget& target) {
-    metrics_.serialised.fetch_add(1, std::memory_order_relaxed);
+void JobTargets::list_group(Listing& to, ListForm form, const std::string& key,
+                            const k8s_sd::TargetGroupPtr& group, k8s_sd::TargetBuilder& builder) {
+    if (form == ListForm::collector) return unique_.replace(to, key, group, builder);
     std::vector<ListedTarget> targets;
-    targets.push_back(scraped_target(target, builder_.config(), form));
-    to.replace(std::to_string(id), std::move(targets));
-}
-
-void JobTargets::list_target(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) {
-    active_[id] = target;
-    for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
-        if (auto& to = listing(form)) list_target(*to, form, id, *target);
+    if (group) targets = listed(form, group, builder);
+    metrics_.serialised.fetch_add(targets.size(), std::memory_order_relaxed);
+    for (const ListedTarget& target : targets) {
+        metrics_.left_out_labels.fetch_add(target.left_out, std::memory_order_relaxed);
     }
+    to.replace(key, std::move(targets));
 }
 
-void JobTargets::start(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) noexcept {
+/// Each group tells its targets, those that are the same as targets of others, too: a list shows
+/// only one of them, and is the same whichever came first.
+std::vector<ListedTarget> JobTargets::listed(ListForm form, const k8s_sd::TargetGroupPtr& group,
+                                             k8s_sd::TargetBuilder& builder) const {
+    if (form == ListForm::discovered) return discovered_targets(group, builder);
+    return scraped_targets(group, builder, config(), form);
+}
+
+void JobTargets::start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target) noexcept {
     recorder_.started(target);
-    list_target(id, target);
 }
 
-/// Its node may be another one now.
-void JobTargets::keep(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target) noexcept {
-    list_target(id, target);
-}
-
-void JobTargets::stop(k8s_sd::TargetId id, const k8s_sd::ScrapeTargetPtr& target,
+void JobTargets::stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target,
                       k8s_sd::StopReason) noexcept {
     recorder_.stopped(target);
-    active_.erase(id);
-    for (const ListForm form : {ListForm::relabelled, ListForm::urls}) {
-        if (auto& from = listing(form)) from->replace(std::to_string(id), {});
-    }
 }
 
 std::optional<std::string> JobTargets::known_tag(ListForm form, const Selection& selection) const {
@@ -234,7 +236,9 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
 
 TargetCounts JobTargets::counts() const {
     TargetCounts counts{0, pool_.active_count(), pool_.dropped_count(), pool_.failed_count()};
-    for (const auto& [provider, groups] : groups_) counts.discovered += groups.target_count();
+    for (const auto& [id, provider] : providers_) {
+        counts.discovered += provider.groups.target_count();
+    }
     return counts;
 }
 

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// The targets are complete as soon as each of these has told its own; that they were complete
     /// once is enough. nullopt: they cannot become complete.
     void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
+    /// Is not complete any more, until expect().
+    void begin_anew();
     /// \param diff  not the last one of the job
     void apply(const k8s_sd::JobDiff& diff);
 
@@ -51,8 +54,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// it is asked for. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);
     /// The job's configuration, without a limit of dropped targets.
-    const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
-    k8s_sd::TargetBuilder& builder() noexcept { return builder_; }
+    const k8s_sd::ScrapeConfig& config() const noexcept { return builder_->config(); }
+    k8s_sd::TargetBuilder& builder() noexcept { return *builder_; }
     /// See Listing::known_tag(); nullopt where there is no such list.
     std::optional<std::string> known_tag(ListForm, const Selection&) const;
     /// Forgets the lists, selections and the table that nobody asks for any more.
@@ -62,10 +65,17 @@ class JobTargets final : private k8s_sd::TargetHandler {
     TargetCounts counts() const;
 
  private:
+    /// What one provider has told.
+    struct Provider {
+        k8s_sd::TargetGroups groups{};
+        std::shared_ptr<k8s_sd::TargetBuilder>
+            builder;  ///< with the rules for them, as in the pool
+    };
+
     // By the pool.
     void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
               k8s_sd::StopReason) noexcept override;
-    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
     std::optional<Listing>& listing(ListForm form) {
@@ -73,10 +83,11 @@ class JobTargets final : private k8s_sd::TargetHandler {
     }
     Listing made_listing(ListForm);
     void apply(const k8s_sd::ProviderDiff&);
-    void list_group(Listing&, ListForm, k8s_sd::ProviderId, std::string_view source,
-                    const k8s_sd::TargetGroupPtr&);
-    void list_target(Listing&, ListForm, k8s_sd::TargetId, const k8s_sd::ScrapeTarget&);
-    void list_target(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&);
+    void list_changes(const k8s_sd::ProviderDiff&, k8s_sd::TargetBuilder&);
+    void list_group(Listing&, ListForm, const std::string& key, const k8s_sd::TargetGroupPtr&,
+                    k8s_sd::TargetBuilder&);
+    std::vector<ListedTarget> listed(ListForm, const k8s_sd::TargetGroupPtr&,
+                                     k8s_sd::TargetBuilder&) const;
     void update_table(const k8s_sd::ProviderDiff&);
     void update_complete();
     void finish_changes(bool full);
@@ -84,9 +95,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
 
     const ListLimits limits_;
     ListMetrics& metrics_;
-    k8s_sd::TargetBuilder builder_;
-    std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups> groups_;  ///< of all that have told theirs
-    std::unordered_map<k8s_sd::TargetId, k8s_sd::ScrapeTargetPtr> active_;
+    std::shared_ptr<k8s_sd::TargetBuilder> builder_;    ///< of what comes
+    std::map<k8s_sd::ProviderId, Provider> providers_;  ///< that have told their targets
     std::array<std::optional<Listing>, list_form_count> listings_;
     UniqueTargets unique_;  ///< of the list of collectors, if it is made
     std::optional<TargetTable> table_;

@@ -75,7 +75,7 @@ k8s_sd::TimePoint ServedJob::next_sweep() const {
 void ServedJob::get(ListRequest request, OnList on_list) {
     asio::post(strand_, [self = shared_from_this(), request = std::move(request),
                          on_list = std::move(on_list)]() mutable {
-        if (self->stopped_) return on_list({{}, *self->stopped_, Refusal::ended});
+        if (self->ended_) return on_list({{}, *self->ended_, Refusal::ended});
         if (!self->complete_) on_list = self->with_reason(std::move(on_list));
         self->readers_.add(std::move(request), std::move(on_list), self->options_.clock->now(),
                            [&](const ListRequest& asked) { return self->look(asked); });
@@ -85,6 +85,7 @@ void ServedJob::get(ListRequest request, OnList on_list) {
 
 void ServedJob::visit(std::function<void(JobTargets&)> look) {
     post([look = std::move(look)](ServedJob& job) {
+        if (job.ended_) return;
         look(job.targets_);
         job.wake_later();
     });
@@ -93,12 +94,12 @@ void ServedJob::visit(std::function<void(JobTargets&)> look) {
 /// What is to be answered now.
 ListAnswer ServedJob::look(const ListRequest& request) {
     if (!targets_.complete()) {
-        if (stopped_) return {{}, *stopped_, Refusal::ended};
+        if (ended_) return {{}, *ended_, Refusal::ended};
         return {{}, {}, Refusal::incomplete};
     }
     try {
         auto body = targets_.body(request.form, request.selection, options_.clock->now());
-        if (stopped_) return {std::move(body), *stopped_, Refusal::ended};
+        if (ended_) return {std::move(body), *ended_, Refusal::ended};
         return {std::move(body)};
     } catch (const LimitReached& e) {
         return {{}, e.what(), Refusal::limit};
@@ -135,12 +136,29 @@ void ServedJob::wake_later() {
     });
 }
 
+void ServedJob::end_readers(std::string reason) {
+    ended_ = std::move(reason);
+    readers_.end([this](const ListRequest& request) { return look(request); });
+    answer_waiting();
+}
+
+void ServedJob::leave(std::string reason) {
+    post([reason = std::move(reason)](ServedJob& job) mutable {
+        job.end_readers(std::move(reason));
+        job.targets_.begin_anew();
+        job.on_change();
+    });
+}
+
+void ServedJob::come_back() {
+    post([](ServedJob& job) { job.ended_.reset(); });
+}
+
 void ServedJob::stop(std::string reason) {
     post([reason = std::move(reason)](ServedJob& job) mutable {
-        job.stopped_ = std::move(reason);
+        job.end_readers(std::move(reason));
         job.timer_->cancel();
-        job.readers_.end([&](const ListRequest& request) { return job.look(request); });
-        job.held_count_ = 0;
+        job.stopped_ = true;
     });
 }
 

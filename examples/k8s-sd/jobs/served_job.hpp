@@ -55,7 +55,12 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     /// Runs a function that looks at the targets, complete or not, on the job's strand; not if the
     /// job ends before.
     void visit(std::function<void(JobTargets&)>);
-    /// Answers who waits, and ends everything. \param reason  in words
+    /// The configuration has no such job any more: answers who waits, and who comes, that it has
+    /// ended, but goes on with the diffs. \param reason  in words
+    void leave(std::string reason);
+    /// It has it again; call reload() and expect() before.
+    void come_back();
+    /// As leave(), and ends everything.
     void stop(std::string reason);
 
     /// Whether lists are served.
@@ -74,6 +79,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     ListAnswer look(const ListRequest&);
     OnList with_reason(OnList) const;
     void answer_waiting();
+    void end_readers(std::string reason);
     void wake_later();
 
     const boost::asio::any_io_executor strand_;
@@ -83,7 +89,8 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     WaitingReaders readers_;
     const std::unique_ptr<k8s_sd::Timer> timer_;
     std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
-    std::optional<std::string> stopped_;              ///< why
+    std::optional<std::string> ended_;                ///< for readers; why
+    bool stopped_ = false;
     k8s_sd::TimePoint swept_;
     // For other threads.
     std::atomic<bool> complete_ = false;

@@ -1,5 +1,7 @@
 #include "jobs/served_jobs.hpp"
 
+#include "jobs/job_notes.hpp"
+
 #include <boost/asio/detached.hpp>
 #include <algorithm>
 #include <chrono>
@@ -10,6 +12,8 @@
 namespace bridge {
 
 namespace {
+
+constexpr const char* gone = "the configuration has no such job any more";
 
 std::string in_words(const k8s_sd::ConfigFailure& failure) {
     const bool kubernetes = failure.origin == k8s_sd::TargetOrigin::kubernetes;
@@ -69,9 +73,13 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file)
     return problems;
 }
 
-void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
-    const std::string& name = job.scrape.job_name;
+void ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
+    job.scrape = without_share_rules(std::move(job.scrape));
+    const std::string name = job.scrape.job_name;
     const std::vector<k8s_sd::ProviderId> providers = manager_.providers(name);
+    auto left = leaving_.extract(name);
+    const bool is_back = !left.empty();
+    if (is_back) jobs_.insert(std::move(left));
     Entry& entry = jobs_[name];
     if (entry.job) {
         entry.job->reload(job.scrape, providers);
@@ -79,28 +87,49 @@ void ServedJobs::apply(const k8s_sd::ScrapeJob& job, bool usable) {
         entry.job = std::make_shared<ServedJob>(
             workers_, job.scrape, options_, [this, name] { return why_incomplete(name); },
             metrics_.lists, &history_);
-        entry.since = options_.clock->now();
+        entry.since = entry.configured = options_.clock->now();
     }
     entry.usable = usable;
-    entry.config = std::make_shared<k8s_sd::ScrapeJob>(job);
+    if (entry.config && entry.config->discovery != job.discovery) {
+        entry.configured = options_.clock->now();
+    }
+    entry.config = std::make_shared<k8s_sd::ScrapeJob>(std::move(job));
     entry.job->expect(usable ? std::optional(providers) : std::nullopt);
+    if (is_back) entry.job->come_back();
 }
 
 void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
-    std::erase_if(jobs_, [&](const auto& job) {
-        if (names.contains(job.first)) return false;
-        history_.forget(job.first);
-        job.second.job->stop("the configuration has no such job any more");
-        return true;
-    });
+    for (auto it = jobs_.begin(); it != jobs_.end();) {
+        const auto job = it++;
+        if (names.contains(job->first)) continue;
+        if (job->second.begun) {
+            job->second.job->leave(gone);
+            leaving_.insert(jobs_.extract(job));
+        } else {
+            end(job->first, job->second);
+            jobs_.erase(job);
+        }
+    }
 }
 
-/// The last diff of a job that is gone concerns nobody, and comes before the first one of a job of
-/// its name that has come back.
+void ServedJobs::end(const std::string& name, Entry& entry) {
+    entry.job->stop(gone);
+    history_.forget(name);
+}
+
+/// Diffs come on the strand of apply(), so that the manager has told what it takes to be told.
 void ServedJobs::on_diff(k8s_sd::JobDiff diff) {
-    const auto entry = jobs_.find(diff.job);
-    if (diff.last || entry == jobs_.end()) return;
-    entry->second.job->apply(std::move(diff));
+    const auto left = leaving_.find(diff.job);
+    if (diff.last) {
+        if (left == leaving_.end()) return;
+        end(left->first, left->second);
+        leaving_.erase(left);
+        return;
+    }
+    const auto job = left != leaving_.end() ? left : jobs_.find(diff.job);
+    if (job == jobs_.end()) return;
+    job->second.begun = true;
+    job->second.job->apply(std::move(diff));
 }
 
 std::shared_ptr<ServedJob> ServedJobs::find(std::string_view name) const {
@@ -161,25 +190,49 @@ std::string ServedJobs::unconfirmed() const {
     return text;
 }
 
+std::string ServedJobs::stale() const {
+    std::string text;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || status.synced || has_unconfirmed(status)) continue;
+        if (!entry->second.job->complete()) continue;
+        text += "job " + status.name +
+                " is listed as it was before its configuration changed, "
+                "which has not been listed completely yet" +
+                messages(status) + "\n";
+    }
+    return text;
+}
+
 std::map<std::string, JobMetrics> ServedJobs::metrics() const {
     std::map<std::string, JobMetrics> result;
-    for (const auto& [name, entry] : jobs_) {
-        const bool complete = entry.job->complete();
-        const std::chrono::duration<double> waits = options_.clock->now() - entry.since;
-        result[name] = {entry.job->counts(), entry.job->held(), complete,
-                        complete ? 0 : waits.count()};
-    }
     for (const k8s_sd::JobStatus& status : manager_.status()) {
-        const auto job = result.find(status.name);
-        if (job != result.end()) job->second.unconfirmed = has_unconfirmed(status);
+        const auto entry = jobs_.find(status.name);
+        if (entry != jobs_.end()) result[status.name] = metrics_of(entry->second, status);
     }
     return result;
 }
 
+JobMetrics ServedJobs::metrics_of(const Entry& entry, const k8s_sd::JobStatus& status) const {
+    const auto seconds_since = [now = options_.clock->now()](k8s_sd::TimePoint time) {
+        return std::chrono::duration<double>(now - time).count();
+    };
+    JobMetrics metrics{.targets = entry.job->counts(), .held = entry.job->held()};
+    metrics.complete = entry.job->complete();
+    if (!metrics.complete) metrics.incomplete_seconds = seconds_since(entry.since);
+    metrics.unconfirmed = has_unconfirmed(status);
+    metrics.synced = status.synced;
+    if (!metrics.synced) metrics.unsynced_seconds = seconds_since(entry.configured);
+    metrics.superseded = status.superseded;
+    return metrics;
+}
+
 void ServedJobs::stop() {
     manager_.cancel();
-    for (const auto& [name, entry] : jobs_) entry.job->stop("the program is ending");
-    jobs_.clear();
+    for (auto* const jobs : {&jobs_, &leaving_}) {
+        for (const auto& [name, entry] : *jobs) entry.job->stop("the program is ending");
+        jobs->clear();
+    }
 }
 
 }  // namespace bridge

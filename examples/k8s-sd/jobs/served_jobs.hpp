@@ -45,6 +45,9 @@ class ServedJobs {
     std::string failed() const;
     /// In words, a line each: the jobs with targets of before a restart, see WarmStart.
     std::string unconfirmed() const;
+    /// In words, a line each: the jobs whose lists are complete but of an earlier configuration, in
+    /// part at least, as the present one has not been listed.
+    std::string stale() const;
     std::map<std::string, JobMetrics> metrics() const;
     const ChangeHistory& history() const noexcept { return history_; }
     /// Ends everything, so that the executors have nothing left to do.
@@ -54,13 +57,17 @@ class ServedJobs {
     struct Entry {
         std::shared_ptr<ServedJob> job;
         bool usable = false;  ///< each of its configurations is
+        bool begun = false;   ///< it has had a diff
         std::shared_ptr<const k8s_sd::ScrapeJob> config{};
         k8s_sd::TimePoint since{};
+        k8s_sd::TimePoint configured{};  ///< when its discovery became what it is
     };
 
-    void apply(const k8s_sd::ScrapeJob&, bool usable);
+    void apply(k8s_sd::ScrapeJob, bool usable);
     void remove_all_but(const std::set<std::string_view>& names);
+    void end(const std::string& name, Entry&);
     void on_diff(k8s_sd::JobDiff);
+    JobMetrics metrics_of(const Entry&, const k8s_sd::JobStatus&) const;
     std::string why_incomplete(std::string_view name) const;
     std::string incomplete(bool usable) const;
 
@@ -69,6 +76,9 @@ class ServedJobs {
     BridgeMetrics& metrics_;
     ChangeHistory history_;
     std::map<std::string, Entry, std::less<>> jobs_;
+    /// Those that the configuration no longer has, whose last diffs have not come. One that comes
+    /// back before gets no first diff: it goes on with the targets that it has.
+    std::map<std::string, Entry, std::less<>> leaving_;
     k8s_sd::DiscoveryManager manager_;
 };
 

@@ -84,6 +84,11 @@ namespace {
 /// Makes the text of a ListedTarget; the labels come in the order of their names.
 class TextWriter {
  public:
+    /// The label, if lists of the job have it.
+    void add(const ScrapeConfig& config, std::string_view name, std::string_view value) {
+        if (is_listed_name(config, name)) return add(name, value);
+        ++left_out_;
+    }
     void add(std::string_view name, std::string_view value) {
         text_ += text_.size() == 1 ? "" : ",";
         support::append_json(text_, name);
@@ -95,11 +100,14 @@ class TextWriter {
         const std::size_t labels_size = text_.size();
         support::append_json(text_, target);
         text_.shrink_to_fit();
-        return {std::move(text_), labels_size};
+        ListedTarget listed{std::move(text_), labels_size};
+        listed.left_out = left_out_;
+        return listed;
     }
 
  private:
     std::string text_ = "{";
+    std::size_t left_out_ = 0;
 };
 
 /// Where the job's setting and the target's are the same, the reader has it from its own job.
@@ -132,6 +140,15 @@ bool shows(ListForm form, const ScrapeTarget& target, const ScrapeConfig& config
 
 }  // namespace
 
+bool is_listed_name(const ScrapeConfig& config, std::string_view name) {
+    if (config.metric_name_validation_scheme != k8s_sd::NameValidation::legacy) return true;
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    const auto is_allowed = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+    return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), is_allowed);
+}
+
 std::vector<Label> discovered_labels(const TargetGroup& group, std::size_t index) {
     return labels_of(group, index);
 }
@@ -150,7 +167,7 @@ std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group
         const std::vector<Label> labels = labels_of(*group, i);
         TextWriter writer;
         for (const auto& [name, value] : labels) {
-            if (name != address_label) writer.add(name, value);
+            if (name != address_label) writer.add(builder.config(), name, value);
         }
         ListedTarget target = std::move(writer).finish(value_of(labels, address_label));
         const k8s_sd::BuiltTarget built = builder.build(group, i);
@@ -175,10 +192,12 @@ ListedTarget collector_target(const TargetGroup& group, std::size_t index) {
     return target;
 }
 
+namespace {
+
 ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& config, ListForm form) {
     TextWriter writer;
     for (const auto [name, value] : target.labels()) {
-        if (shows(form, target, config, name)) writer.add(name, value);
+        if (shows(form, target, config, name)) writer.add(config, name, value);
     }
     const bool urls = form == ListForm::urls;
     ListedTarget listed =
@@ -186,6 +205,20 @@ ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& conf
     listed.share_key = share_key_of(target, config.job_name);
     listed.node = node_of(target.group(), target.index());
     return listed;
+}
+
+}  // namespace
+
+std::vector<ListedTarget> scraped_targets(const k8s_sd::TargetGroupPtr& group,
+                                          k8s_sd::TargetBuilder& builder,
+                                          const ScrapeConfig& config, ListForm form) {
+    std::vector<ListedTarget> targets;
+    for (std::size_t i = 0; i < group->size(); ++i) {
+        const k8s_sd::BuiltTarget built = builder.build(group, i);
+        const auto* target = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
+        if (target) targets.push_back(scraped_target(**target, config, form));
+    }
+    return targets;
 }
 
 }  // namespace bridge

@@ -25,7 +25,8 @@ struct ListedTarget {
     std::size_t labels_size = 0;  ///< of the object
     /// Decides which shard has it. None: every shard.
     std::optional<std::uint64_t> share_key{};
-    std::string node{};  ///< on which it runs; empty: on none that is known
+    std::string node{};        ///< on which it runs; empty: on none that is known
+    std::size_t left_out = 0;  ///< labels, see is_listed_name()
 
     std::string_view labels() const noexcept {
         return std::string_view(text).substr(0, labels_size);
@@ -44,6 +45,10 @@ std::vector<LabelView> discovered_labels(const k8s_sd::TargetGroup&, std::size_t
 std::string_view node_of(std::span<const LabelView> labels);
 /// What decides which shard has a target of the job; nullopt: every shard has it.
 std::optional<std::uint64_t> share_key_of(const k8s_sd::ScrapeTarget&, const std::string& job);
+
+/// Whether lists of the job have labels of this name: a reader that knows legacy names only refuses
+/// a whole list because of another one.
+bool is_listed_name(const k8s_sd::ScrapeConfig&, std::string_view name);
 
 /// What a list shows of targets.
 enum class ListForm : std::uint8_t {
@@ -69,9 +74,12 @@ std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr&,
 /// A target as collectors get it. Its share key is that of ConsistentHashing.
 ListedTarget collector_target(const k8s_sd::TargetGroup&, std::size_t index);
 
-/// A target after relabelling.
-/// \param form  `relabelled` or `urls`
-ListedTarget scraped_target(const k8s_sd::ScrapeTarget&, const k8s_sd::ScrapeConfig&,
-                            ListForm form);
+/// The targets that relabelling makes of a group.
+/// \param builder  with the rules for the group
+/// \param config   of the job, which readers have, too
+/// \param form     `relabelled` or `urls`
+std::vector<ListedTarget> scraped_targets(const k8s_sd::TargetGroupPtr&,
+                                          k8s_sd::TargetBuilder& builder,
+                                          const k8s_sd::ScrapeConfig& config, ListForm form);
 
 }  // namespace bridge

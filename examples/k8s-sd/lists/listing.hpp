@@ -39,6 +39,7 @@ class LimitReached : public std::runtime_error {
 /// What lists cost since the start. Any thread.
 struct ListMetrics {
     std::atomic<std::uint64_t> serialised{0};        ///< targets whose text was made
+    std::atomic<std::uint64_t> left_out_labels{0};   ///< of these; see is_listed_name()
     std::atomic<std::uint64_t> bodies{0};            ///< that were joined
     std::atomic<std::uint64_t> body_bytes{0};        ///< of these
     std::atomic<std::uint64_t> body_nanoseconds{0};  ///< that this took

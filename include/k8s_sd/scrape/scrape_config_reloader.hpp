@@ -7,6 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,8 +18,11 @@ namespace k8s_sd::inline v0 {
 /// What a file says now, or why it cannot be used.
 struct ScrapeConfigUpdate {
     /// nullopt: see `error`; a host keeps what it has.
-    std::optional<ScrapeConfigFile> config;
-    std::optional<ScrapeConfigError> error;  ///< set where `config` is not
+    std::optional<ScrapeConfigFile> config{};
+    std::optional<ScrapeConfigError> error{};  ///< set where `config` is not
+    /// How many calls of ScrapeConfigReloader::check() came before the look that shows this. One that
+    /// came later is answered by an update of its own.
+    std::uint64_t checks = 0;
 };
 
 /// Follows a configuration file: reads it at once and looks for other content every
@@ -70,7 +74,8 @@ class K8S_SD_EXPORT ScrapeConfigReloader {
     void start();
     /// Looks now, for example because of a SIGHUP, and tells the content of the file even if it is
     /// the same: other files that it names may have changed. Does nothing before start().
-    void check();
+    /// \returns the number of the call, from 1; see ScrapeConfigUpdate::checks
+    std::uint64_t check();
     /// Stops; idempotent, prompt.
     void cancel() noexcept;
 

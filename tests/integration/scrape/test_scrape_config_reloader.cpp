@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -267,8 +268,42 @@ TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
     CHECK(f.files->stuck() == 1);
     f.files->answer();
     f.settle();
-    CHECK(f.take() == Seen{"a"});
+    // Each is told: who has asked meanwhile waits for what the second one shows.
+    CHECK(f.take() == Seen{"a", "a"});
     CHECK(f.files->asked == 2);
+}
+
+TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its look") {
+    Followed f;
+    boost::asio::io_context pool;
+    std::vector<std::pair<std::string, std::uint64_t>> seen;
+    ScrapeConfigReloader reloader(
+        f.context.get_executor(), f.path, {}, 5s,
+        [&](const ScrapeConfigUpdate& update) {
+            seen.emplace_back(update.config ? "read" : "failed", update.checks);
+        },
+        pool.get_executor());
+    const auto look = [&] {
+        f.settle();
+        pool.restart();
+        pool.poll();
+        f.settle();
+    };
+    reloader.start();
+    f.settle();
+    CHECK(reloader.check() == 1);
+    look();
+    CHECK(seen == decltype(seen){{"read", 0}});
+    // What has not changed is told, too: somebody waits for it.
+    look();
+    CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}});
+    std::filesystem::remove(f.path);
+    CHECK(reloader.check() == 2);
+    f.settle();
+    CHECK(reloader.check() == 3);
+    look();
+    look();
+    CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}, {"failed", 2}, {"failed", 3}});
 }
 
 TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is given for that") {

@@ -284,7 +284,11 @@ class Completeness(unittest.TestCase):
             replace(path, UNREACHABLE)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
             self.assertTrue(server.targets("/sd/pods"))
-            self.assertEqual(server.text("/readyz")[0], 200)
+            status, text = server.text("/readyz")
+            self.assertEqual(status, 200)
+            self.assertIn("job pods is listed as it was before its configuration changed", text)
+            self.assertEqual(server.metric('job_synced{job="pods"}'), 0)
+            self.assertEqual(server.metric('job_superseded_configs{job="pods"}'), 1)
 
     def test_a_job_that_cannot_be_used_is_named_and_holds_nobody_else_up(self):
         bad = JOBS.replace("role: pod", "role: pod, kubeconfig_file: /nonexistent/kubeconfig")
@@ -332,6 +336,52 @@ class Reload(unittest.TestCase):
                                    f"{path}:1: scrape_configs: must be a list\n")
             self.assertEqual(server.program.error_line(), "k8s-sd: " + text.rstrip("\n"))
             self.assertEqual(server.ask("/sd/one")[2], before)
+
+    def test_a_mistake_in_one_job_leaves_all_jobs_as_they_are(self):
+        bad = STATIC + ("  relabel_configs: [{action: kepe}]\n"
+                        "- job_name: two\n  static_configs: [{targets: ['x:1']}]\n")
+        with serving_file(STATIC) as (server, path):
+            before = server.ask("/sd/one")[2]
+            for text, status, said in ((bad, 500, "action"), (STATIC, 200, "ok"),
+                                       (bad.replace("kepe", "keep, regex: '('"), 500, "regex")):
+                replace(path, text)
+                got, answer = server.text("/-/reload", method="POST")
+                self.assertEqual(got, status)
+                self.assertIn(said, answer)
+                self.assertEqual(server.ask("/sd/one")[2], before)
+                self.assertEqual(server.ask("/sd/two")[0], 404)
+                trouble = "" if status == 200 else answer
+                self.assertEqual(server.text("/readyz"), (200, "ok\n" + trouble))
+
+    def test_a_mistake_from_the_start_is_named_while_it_lasts(self):
+        bad = STATIC + "- job_name: two\n  relabel_configs: [{action: kepe}]\n"
+        with serving_file(bad) as (server, path):
+            self.assertIn("left out: ", server.text("/readyz")[1])
+            replace(path, STATIC)
+            self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
+            server.wait_for("/readyz", "ok\n")
+
+    def test_what_is_left_to_agents_is_said_once(self):
+        with serving_file(STATIC + "  honor_labels: true\n") as (server, path):
+            server.wait_for("/readyz", 200)
+            self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
+            replace(path, "scrape_configs: nothing\n")
+            self.assertEqual(server.text("/-/reload", method="POST")[0], 500)
+            self.assertEqual(server.program.error_line(),
+                             "k8s-sd: job one: left to its agents, no list has it: honor_labels")
+            self.assertIn("stays as it is", server.program.error_line())
+
+    def test_the_rule_of_the_operators_shards_is_left_to_agents(self):
+        rules = ("  relabel_configs:\n"
+                 "  - {source_labels: [__address__], target_label: __tmp_hash, modulus: 2, "
+                 "action: hashmod}\n"
+                 "  - {source_labels: [__tmp_hash], regex: $(SHARD), action: keep}\n")
+        with serving_file(STATIC + rules, "--collectors", 1) as (server, _):
+            self.assertEqual(len(server.targets("/sd/one/targets")), 2)
+            parts = [server.targets(f"/sd/one/targets?shard={i}&shards=2") for i in range(2)]
+            self.assertEqual(sum(map(len, parts)), 2)
+            self.assertIn("$(SHARD)", server.text("/scrape_configs")[1])
+            self.assertEqual(len(server.targets("/jobs/one/targets?collector_id=collector-0")), 2)
 
     def test_other_rules_make_another_list_at_once(self):
         other = JOBS.replace("target_label: pod}", "target_label: name}")

@@ -7,8 +7,10 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -55,14 +57,17 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         });
     }
     // Any thread.
-    void check() {
-        asio::post(strand_, [self = shared_from_this()] {
+    std::uint64_t check() {
+        const std::uint64_t number = ++asked_;
+        asio::post(strand_, [self = shared_from_this(), number] {
+            self->checks_ = std::max(self->checks_, number);
             if (!self->timer_) return;
             self->known_.reset();
             self->failure_.clear();
             self->look_again_ = self->looking_;
             self->look();
         });
+        return number;
     }
     // Any thread.
     void cancel() noexcept {
@@ -97,6 +102,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     void look() {
         if (cancelled_ || looking_) return;
         looking_ = true;
+        checks_of_look_ = checks_;
         patience_->expires_at(detail::due_after(clock_->now(), longest_look),
                               [weak = weak_from_this()] {
                                   if (const auto self = weak.lock()) self->tell_of_long_look();
@@ -129,25 +135,31 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         patience_->cancel();
         // It shows nothing new, but is to be told in any case: what it is must be read.
         const bool untold = !look.update && !known_;
-        if (look.update) known_ = look.files;
+        const bool again = std::exchange(look_again_, false);
         const std::string failure = look.files ? "" : look.update->error->what();
         const bool repeated = !failure.empty() && failure == failure_;
-        failure_ = failure;
+        // What the next look shows is to be told in any case, as somebody has asked meanwhile.
+        if (look.update && !again) known_ = look.files;
+        failure_ = again ? "" : failure;
+        const std::uint64_t checks = checks_of_look_;
         // First, as the callback may throw, or cancel.
-        if (std::exchange(look_again_, false) || untold) this->look();
-        if (!repeated) tell(look.update);
+        if (again || untold) this->look();
+        if (!repeated) tell(look.update, checks);
     }
 
     void tell_of_long_look() {
         if (cancelled_) return;
         // What it shows in the end is to be told even if it is what was known before.
         known_.reset();
-        tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"));
+        tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"),
+             checks_of_look_);
     }
 
-    void tell(const std::optional<ScrapeConfigUpdate>& update) {
+    void tell(std::optional<ScrapeConfigUpdate> update, std::uint64_t checks) {
+        if (!update) return;
         const auto self = shared_from_this();
-        if (update) callback_(*update);
+        update->checks = checks;
+        callback_(*update);
     }
 
     // Any thread, without the object. Does not throw.
@@ -164,14 +176,13 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     }
     static ScrapeConfigUpdate update_of(const Question& question, detail::ConfigFiles& files) {
         try {
-            return {detail::read_scrape_configs(question.path, question.options, files),
-                    std::nullopt};
+            return {.config = detail::read_scrape_configs(question.path, question.options, files)};
         } catch (const ScrapeConfigError& e) {
-            return {std::nullopt, e};
+            return {.error = e};
         }
     }
     static ScrapeConfigUpdate failed(const std::string& path, const std::string& problem) {
-        return {std::nullopt, ScrapeConfigError({{"", path, problem}})};
+        return {.error = ScrapeConfigError({{"", path, problem}})};
     }
 
     static constexpr std::chrono::seconds longest_look{10};
@@ -188,9 +199,12 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     std::unique_ptr<Timer> patience_;  // the same
     detail::LateAnswers::Ticket look_ticket_;
     bool looking_ = false;
-    bool look_again_ = false;  // after the look that is under way
-    Files known_;              // null: whatever is there is told
-    std::string failure_;      // of the last look, if it has seen no files
+    bool look_again_ = false;               // after the look that is under way
+    std::atomic<std::uint64_t> asked_ = 0;  // calls of check()
+    std::uint64_t checks_ = 0;              // of these, those that have come to the strand
+    std::uint64_t checks_of_look_ = 0;      // those that came before the look that is under way
+    Files known_;                           // null: whatever is there is told
+    std::string failure_;                   // of the last look, if it has seen no files
 };
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
@@ -213,7 +227,7 @@ ScrapeConfigReloader& ScrapeConfigReloader::operator=(ScrapeConfigReloader&& oth
 ScrapeConfigReloader::~ScrapeConfigReloader() { cancel(); }
 
 void ScrapeConfigReloader::start() { impl_->start(); }
-void ScrapeConfigReloader::check() { impl_->check(); }
+std::uint64_t ScrapeConfigReloader::check() { return impl_->check(); }
 void ScrapeConfigReloader::cancel() noexcept {
     if (impl_) impl_->cancel();
 }

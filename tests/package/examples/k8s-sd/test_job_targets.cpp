@@ -81,6 +81,12 @@ class Web {
         job.providers.push_back(std::move(diff));
         targets_.apply(job);
     }
+    /// A diff of groups that the provider is to have told before.
+    void tell_part(const std::string& source, const std::vector<LabelMap>& targets) {
+        ProviderDiff diff{.provider = 1};
+        diff.diff.updated.push_back({maker_.make(source, {}, targets), nullptr, false});
+        targets_.apply({.job = "web", .providers = {diff}});
+    }
     std::string text(ListForm form, const Selection& selection = {}) {
         return *targets_.body(form, selection, {})->bytes();
     }
@@ -176,6 +182,29 @@ TEST_CASE("JobTargets: a configuration that cannot be used never completes") {
     CHECK(web->complete());
 }
 
+TEST_CASE("JobTargets: a part of what a provider has is no list") {
+    Web web;
+    web.tell_part("pod/a", {at("x:1")});
+    CHECK_FALSE(web->complete());
+    web.put("pod/b", {at("y:1")});
+    CHECK(web->complete());
+    CHECK(web.text(ListForm::discovered) == list({R"({"targets":["y:1"],"labels":{}})"}));
+}
+
+TEST_CASE("JobTargets: a job that begins anew is complete with what it has, or with what comes") {
+    Web web;
+    web.put("pod/a", {at("x:1")});
+    web->begin_anew();
+    CHECK_FALSE(web->complete());
+    web->expect(std::vector<ProviderId>{1});
+    CHECK(web->complete());
+    web->begin_anew();
+    web->expect(std::vector<ProviderId>{1, 2});
+    CHECK_FALSE(web->complete());
+    web.tell({.provider = 2});
+    CHECK(web->complete());
+}
+
 TEST_CASE("JobTargets: a job without any configuration is complete and empty") {
     Web web;
     web->expect(std::vector<ProviderId>{});
@@ -203,7 +232,7 @@ TEST_CASE("JobTargets: only changed groups are serialised again") {
     web.put("pod/8", {});
     web.put("pod/9", {at("9:80"), at("9:83")});
     web.text(ListForm::relabelled);
-    CHECK(web.metrics.serialised == 205);  // both targets as discovered, and the one that came
+    CHECK(web.metrics.serialised == 206);  // both targets of the group, in both lists
 }
 
 TEST_CASE(
@@ -350,6 +379,56 @@ TEST_CASE("JobTargets: a pod that moves leaves the list of its node although its
     CHECK(web.text(ListForm::relabelled, second) == web.text(ListForm::relabelled));
 }
 
+TEST_CASE(
+    "JobTargets: a target of pods of several nodes is on each of them, whichever came first") {
+    const auto pod_on = [](const std::string& node) {
+        return std::vector<LabelMap>{
+            at("svc.example:80", {{"__meta_kubernetes_pod_node_name", node}})};
+    };
+    Web web;
+    Web other;
+    for (const std::string node : {"n0", "n1", "n2"}) web.put("pod/" + node, pod_on(node));
+    for (const std::string node : {"n2", "n1", "n0"}) other.put("pod/" + node, pod_on(node));
+    const std::string whole = web.text(ListForm::relabelled);
+    for (const std::string node : {"n0", "n1", "n2"}) {
+        const Selection selection{{0, 1, true}, 0, node};
+        CHECK(web.text(ListForm::relabelled, selection) == whole);
+        CHECK(other.text(ListForm::relabelled, selection) == whole);
+    }
+    web.put("pod/n0", {});
+    CHECK(web.text(ListForm::relabelled, {{0, 1, true}, 0, "n0"}) == "[]\n");
+    CHECK(web.text(ListForm::relabelled, {{0, 1, true}, 0, "n1"}) == whole);
+}
+
+TEST_CASE(
+    "JobTargets: targets of a provider that is being replaced keep their rules in all lists") {
+    Web web(web_job({keep("__meta_pod", "yes"), copy("__meta_to", "__address__")}));
+    web.put("pod/a", {at("x:1", {{"__meta_pod", "yes"}, {"__meta_to", "y:1"}})});
+    const std::map<ListForm, std::string> before{
+        {ListForm::collector, web.text(ListForm::collector)},
+        {ListForm::relabelled, web.text(ListForm::relabelled)},
+        {ListForm::discovered, web.text(ListForm::discovered, {{3, 1, false}, 1, ""})}};
+    CHECK(before.at(ListForm::collector) != "[]\n");
+    web->reload(web_job({keep("__meta_node", "yes")}), std::vector<ProviderId>{2});
+    CHECK(web.text(ListForm::collector) == before.at(ListForm::collector));
+    CHECK(web.text(ListForm::relabelled) == before.at(ListForm::relabelled));
+    CHECK(web.text(ListForm::discovered, {{3, 1, false}, 1, ""}) ==
+          before.at(ListForm::discovered));
+    web.put("node/a", {at("z:1", {{"__meta_node", "yes"}})}, {}, 2);
+    CHECK(web.text(ListForm::collector).find("z:1") != std::string::npos);
+}
+
+TEST_CASE("JobTargets: with legacy names a list leaves other labels out, and they are counted") {
+    ScrapeConfig config = web_job({copy("__meta_a", "a.b"), copy("__meta_a", "c")});
+    config.metric_name_validation_scheme = k8s_sd::NameValidation::legacy;
+    Web web(config);
+    web.put("pod/a", {at("x:1", {{"__meta_a", "1"}})});
+    const std::string text = web.text(ListForm::relabelled);
+    CHECK(text.find("a.b") == std::string::npos);
+    CHECK(text.find(R"("c":"1")") != std::string::npos);
+    CHECK(web.metrics.left_out_labels == 1);
+}
+
 TEST_CASE("JobTargets: hostile texts of labels come through as they are") {
     const std::vector<std::string> texts{"\"},{\"targets\":[\"evil:1\"]",
                                          "</script><img src=x onerror=alert(1)>",
@@ -414,12 +493,11 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
             const std::string source = text(6);
             std::vector<LabelMap> targets;
             for (unsigned i = below(4); i > 0; --i) {
-                // An address decides the node: equal targets of several objects are on one.
                 const std::string address = text(5);
                 targets.push_back(
                     at("h" + address + ":1", {{"__meta_a", "h" + address + ":2"},
                                               {"__meta_b", text(3)},
-                                              {"__meta_kubernetes_pod_node_name", "n" + address}}));
+                                              {"__meta_kubernetes_pod_node_name", "n" + text(3)}}));
             }
             groups[source] = targets;
             web.put(source, targets);

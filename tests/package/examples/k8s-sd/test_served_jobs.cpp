@@ -1,0 +1,120 @@
+#include "jobs/served_jobs.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+using bridge::BridgeMetrics;
+using bridge::ListAnswer;
+using bridge::ListForm;
+using bridge::Refusal;
+using bridge::ServedJob;
+using bridge::ServedJobs;
+using bridge::ServeOptions;
+
+namespace {
+
+/// Jobs whose workers can be slow.
+class Jobs {
+ public:
+    Jobs() : jobs(strand_.get_executor(), workers_.get_executor(), ServeOptions{}, metrics_) {}
+    ~Jobs() {
+        jobs.stop();
+        work();
+    }
+
+    static k8s_sd::ScrapeJob job(const std::string& name, std::vector<std::string> targets) {
+        k8s_sd::ScrapeJob job;
+        job.scrape.job_name = job.discovery.name = name;
+        job.discovery.static_configs = {{.targets = std::move(targets)}};
+        return job;
+    }
+    void apply(std::vector<k8s_sd::ScrapeJob> all) {
+        k8s_sd::ScrapeConfigFile file;
+        file.jobs = std::move(all);
+        jobs.apply(file);
+    }
+    /// The manager tells what it has to tell; the workers do nothing yet.
+    void tell() {
+        strand_.restart();
+        strand_.poll();
+    }
+    void work() {
+        for (int i = 0; i < 10; ++i) {
+            tell();
+            workers_.restart();
+            workers_.poll();
+        }
+    }
+    /// The list, or why there is none.
+    std::string list(const std::shared_ptr<ServedJob>& job) {
+        work();
+        std::string text = "no answer";
+        job->get({.form = ListForm::discovered}, [&](const ListAnswer& answer) {
+            text =
+                answer.body && answer.why == Refusal::none ? *answer.body->bytes() : answer.refusal;
+        });
+        work();
+        return text;
+    }
+    std::string list(const std::string& name) { return list(jobs.find(name)); }
+
+ private:
+    boost::asio::io_context strand_;
+    boost::asio::io_context workers_;
+    BridgeMetrics metrics_;
+
+ public:
+    ServedJobs jobs;
+};
+
+}  // namespace
+
+TEST_CASE("ServedJobs: a job that leaves and returns before its end was told has its targets") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1", "y:1"})});
+    all.tell();
+    all.apply({});
+    all.tell();
+    CHECK_FALSE(all.jobs.find("a"));
+    all.apply({Jobs::job("a", {"x:1", "y:1"})});
+    CHECK(all.list("a").find(R"("x:1","y:1")") != std::string::npos);
+    CHECK(all.jobs.not_ready().empty());
+}
+
+TEST_CASE("ServedJobs: a job that returns as another one is not complete with what it had") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1"})});
+    all.tell();
+    all.apply({});
+    all.tell();
+    all.apply({Jobs::job("a", {"y:1"})});
+    const std::string text = all.list("a");
+    CHECK(text.find("y:1") != std::string::npos);
+    CHECK(text.find("x:1") == std::string::npos);
+}
+
+TEST_CASE(
+    "ServedJobs: who has a job that is gone is told so; one that returns later is a new one") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1"})});
+    all.work();
+    const auto gone = all.jobs.find("a");
+    all.apply({});
+    CHECK(all.list(gone) == "the configuration has no such job any more");
+    all.work();
+    all.apply({Jobs::job("a", {"x:1"})});
+    CHECK(all.jobs.find("a") != gone);
+    CHECK(all.list(gone) == "the configuration has no such job any more");
+    CHECK(all.list("a").find("x:1") != std::string::npos);
+}
+
+TEST_CASE("ServedJobs: a job that leaves before its first diff and returns is complete") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1"})});
+    all.apply({});
+    all.apply({Jobs::job("a", {"x:1"})});
+    CHECK(all.list("a").find("x:1") != std::string::npos);
+}
