@@ -163,7 +163,7 @@ TargetTable& JobTargets::table(Listing::TimePoint now) {
     TargetTable::Groups groups;
     for (const auto& [id, provider] : providers_) {
         provider.groups.for_each_group(
-            [&, provider = id](const auto& group) { groups.emplace_back(provider, group); });
+            [&, of = id](const auto& group) { groups.emplace_back(of, group); });
     }
     return table_.emplace(*builder_, std::move(groups));
 }
@@ -179,8 +179,8 @@ Listing JobTargets::made_listing(ListForm form) {
     if (form == ListForm::collector) unique_.clear();
     for (const auto& [id, provider] : providers_) {
         provider.groups.for_each_group(
-            [&, id = id, &builder = *provider.builder](const k8s_sd::TargetGroupPtr& group) {
-                list_group(made, form, key_of(id, group->source()), group, builder);
+            [&, of = id, &builder = *provider.builder](const k8s_sd::TargetGroupPtr& group) {
+                list_group(made, form, key_of(of, group->source()), group, builder);
             });
     }
     return made;

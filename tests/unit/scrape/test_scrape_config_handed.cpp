@@ -45,7 +45,7 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
   proxy_url: http://proxy:3128
   no_proxy: .local
   proxy_connect_header: {X-P: [a]}
-  http_headers: {Accept: {values: [b]}}
+  http_headers: {Accept: {values: [b]}, X-Key: {secrets: [c]}}
   follow_redirects: false
   enable_http2: false
 )yaml"))
@@ -59,7 +59,7 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
     expected.tls.min_version = TlsVersion::tls_1_3;
     expected.proxy = {
         .url = "http://proxy:3128", .no_proxy = ".local", .connect_headers = {{"X-P", "a", ""}}};
-    expected.headers = {{"Accept", "b", ""}};
+    expected.headers = {{"Accept", "b", "", false}, {"X-Key", "c", "", true}};
     expected.follow_redirects = false;
     expected.enable_http2 = false;
     CHECK(prometheus == expected);
