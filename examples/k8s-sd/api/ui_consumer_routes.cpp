@@ -95,7 +95,7 @@ class Answer {
         for (const std::size_t index : by_job_[job]) {
             Reader& reader = readers_[index];
             const ListPoll& last = reader.consumer.last;
-            if (last.selection) reader.tag = targets.known_tag(last.form, *last.selection);
+            if (last.selection) reader.tag = targets.known_tag(last.content, *last.selection);
         }
         return Walk::next;
     }

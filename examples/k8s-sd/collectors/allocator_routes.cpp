@@ -118,7 +118,7 @@ class AllocatorRoutes {
                                   const std::string& collector,
                                   const HttpServer::Request& request) {
         ListRequest wanted;
-        wanted.form = ListForm::collector;
+        wanted.content.form = ListForm::collector;
         wanted.patience = std::min(job.options().hold, patience_of(request));
         wanted.gone = request.client.gone;
         wanted.selection.division.collectors = view;
@@ -129,7 +129,7 @@ class AllocatorRoutes {
     void one(const std::string& name, ServedJob& job, const AllocationViewPtr& view,
              const std::string& collector, const HttpServer::Request& request,
              const HttpServer::Respond& respond) const {
-        ListPoll poll = poll_of(request, name, ListForm::collector);
+        ListPoll poll = poll_of(request, name, {ListForm::collector});
         poll.kind = ReaderKind::collector;
         poll.selection.emplace().collector = collector;
         poll.member = collector;

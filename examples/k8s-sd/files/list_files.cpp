@@ -58,7 +58,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     void ask() {
         if (stopped_) return;
         // An answer comes sooner if there is a change. The job may live longer than the worker.
-        job_->get({place_->form, {}, place_->look, known_, place_->look},
+        job_->get({{place_->form}, {}, place_->look, known_, place_->look},
                   [weak = weak_from_this(), worker = place_->worker](const ListAnswer& answer) {
                       asio::post(worker, [weak, answer] {
                           if (const auto self = weak.lock()) self->on_answer(answer);

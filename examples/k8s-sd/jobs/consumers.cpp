@@ -27,8 +27,9 @@ bool is_forgotten(const Consumers::Consumer& consumer, Consumers::TimePoint now)
     return unseen(consumer, now) > std::max(least, remembered_intervals * interval_of(consumer));
 }
 
-/// The same text for the same selection, however it was asked for.
-std::string text_of(const std::optional<Selection>& selection) {
+/// The same text for the same part of the same content, however it was asked for.
+std::string query_of(const ListPoll& poll) {
+    const auto& selection = poll.selection;
     if (!selection) return "(not understood)";
     const Division& division = selection->division;
     std::string text;
@@ -36,6 +37,10 @@ std::string text_of(const std::optional<Selection>& selection) {
         (text += text.empty() ? "" : "&").append(name).append("=");
         text += support::query_escaped(value);
     };
+    if (!poll.content.meta.empty()) {
+        const bool relabelled = poll.content.form == ListForm::relabelled;
+        add(relabelled ? "keep_meta" : "meta", poll.content.meta.text());
+    }
     if (!selection->collector.empty()) add("collector_id", selection->collector);
     if (division.by_node) add("node", selection->node);
     if (division.shards == 0) return text;
@@ -52,8 +57,8 @@ void Consumers::saw(ListPoll poll, TimePoint now) {
     for (std::string* text : {&poll.address, &poll.agent, &poll.job, &poll.member}) {
         if (text->size() > most_bytes) text->resize(most_bytes);
     }
-    ConsumerKey key{poll.address, poll.agent, poll.job, std::string(to_string(poll.form)),
-                    text_of(poll.selection)};
+    ConsumerKey key{poll.address, poll.agent, poll.job, std::string(to_string(poll.content.form)),
+                    query_of(poll)};
     if (key.selection.size() > most_bytes) key.selection.resize(most_bytes);
     const std::lock_guard lock(mutex_);
     const auto place = places_.find(key);

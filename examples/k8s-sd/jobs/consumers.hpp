@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lists/listed_target.hpp"
+#include "lists/list_content.hpp"
 #include "lists/selection.hpp"
 
 #include <chrono>
@@ -34,14 +34,14 @@ constexpr std::string_view to_string(ReaderKind kind) noexcept {
 /// Who reads which list.
 struct ConsumerKey {
     std::string address{}, agent{}, job{}, list{};
-    std::string selection{};  ///< as a query, the same for equal selections
+    std::string selection{};  ///< as a query, the same for equal selections and contents
     auto operator<=>(const ConsumerKey&) const = default;
 };
 
 /// One poll of a list, or one event of a stream, and what was answered.
 struct ListPoll {
     std::string address{}, agent{}, job{};
-    ListForm form = ListForm::discovered;
+    ListContent content{};
     /// nullopt: it could not be read. Without the view of collectors.
     std::optional<Selection> selection{};
     std::string member{};  ///< that the reader calls itself

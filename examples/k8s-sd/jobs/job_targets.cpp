@@ -3,6 +3,7 @@
 #include "table/rule_text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -15,10 +16,6 @@ k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
     config.keep_dropped_targets = 1;
     return config;
 }
-
-constexpr std::array all_forms{ListForm::discovered, ListForm::relabelled, ListForm::urls,
-                               ListForm::collector};
-static_assert(all_forms.size() == list_form_count);
 
 std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index) {
     constexpr std::string_view name = "__address__";
@@ -69,7 +66,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
     if (changed) {
         table_.reset();  // looks at the builder
         // What a list says of a target depends on the configuration even where the target stays.
-        for (auto& made : listings_) made.reset();
+        listings_.clear();
     }
     pool_.reload(std::move(config), {}, providers);
     finish_changes(false);
@@ -135,15 +132,13 @@ void JobTargets::apply(const k8s_sd::ProviderDiff& news) {
 }
 
 void JobTargets::list_changes(const k8s_sd::ProviderDiff& news, k8s_sd::TargetBuilder& builder) {
-    for (const ListForm form : all_forms) {
-        auto& to = listing(form);
-        if (!to) continue;
+    for (auto& [content, to] : listings_) {
         for (const k8s_sd::GroupChange& change : news.diff.updated) {
             const std::string key = key_of(news.provider, change.group->source());
-            list_group(*to, form, key, change.group, builder);
+            list_group(to, content, key, change.group, builder);
         }
         for (const k8s_sd::TargetGroupPtr& group : news.diff.removed) {
-            list_group(*to, form, key_of(news.provider, group->source()), nullptr, builder);
+            list_group(to, content, key_of(news.provider, group->source()), nullptr, builder);
         }
     }
 }
@@ -168,30 +163,58 @@ TargetTable& JobTargets::table(Listing::TimePoint now) {
     return table_.emplace(*builder_, std::move(groups));
 }
 
-ListBodyPtr JobTargets::body(ListForm form, const Selection& selection, Listing::TimePoint now) {
-    auto& made = listing(form);
-    if (!made) made.emplace(made_listing(form));
-    return made->body(selection, now);
+ListBodyPtr JobTargets::body(const ListContent& content, const Selection& selection,
+                             Listing::TimePoint now) {
+    return listing(content, now).body(selection, now);
 }
 
-Listing JobTargets::made_listing(ListForm form) {
-    Listing made(limits_, metrics_);
-    if (form == ListForm::collector) unique_.clear();
-    for (const auto& [id, provider] : providers_) {
-        provider.groups.for_each_group(
-            [&, of = id, &builder = *provider.builder](const k8s_sd::TargetGroupPtr& group) {
-                list_group(made, form, key_of(of, group->source()), group, builder);
-            });
+Listing& JobTargets::listing(const ListContent& content, Listing::TimePoint now) {
+    const auto known = listings_.find(content);
+    if (known != listings_.end()) return known->second;
+    admit(content, now);
+    Listing& made = listings_.try_emplace(content, limits_, metrics_).first->second;
+    try {
+        fill(made, content);
+    } catch (...) {
+        listings_.erase(content);
+        throw;
     }
     return made;
 }
 
+/// Of each form there is a list; of choices of labels readers can think up any number.
+/// \throws LimitReached
+void JobTargets::admit(const ListContent& content, Listing::TimePoint now) {
+    if (content.meta.empty()) return;
+    const auto full = [&] {
+        const auto chosen = std::count_if(listings_.begin(), listings_.end(), [](const auto& made) {
+            return !made.first.meta.empty();
+        });
+        return static_cast<std::size_t>(chosen) >= limits_.contents;
+    };
+    if (full()) forget_unused(now);
+    if (!full()) return;
+    throw LimitReached("readers choose " + std::to_string(limits_.contents) +
+                       " other sets of labels with meta or keep_meta, which is the limit; they "
+                       "should agree on one");
+}
+
+void JobTargets::fill(Listing& made, const ListContent& content) {
+    if (content.form == ListForm::collector) unique_.clear();
+    for (const auto& [id, provider] : providers_) {
+        provider.groups.for_each_group(
+            [&, of = id, &builder = *provider.builder](const k8s_sd::TargetGroupPtr& group) {
+                list_group(made, content, key_of(of, group->source()), group, builder);
+            });
+    }
+}
+
 /// \param group  null: it is gone
-void JobTargets::list_group(Listing& to, ListForm form, const std::string& key,
+void JobTargets::list_group(Listing& to, const ListContent& content, const std::string& key,
                             const k8s_sd::TargetGroupPtr& group, k8s_sd::TargetBuilder& builder) {
-    if (form == ListForm::collector) return unique_.replace(to, key, group, builder);
+    if (content.form == ListForm::collector) return unique_.replace(to, key, group, builder);
     std::vector<ListedTarget> targets;
-    if (group) targets = listed(form, group, builder);
+    if (group) targets = listed(content, group, builder);
     metrics_.serialised.fetch_add(targets.size(), std::memory_order_relaxed);
     for (const ListedTarget& target : targets) {
         metrics_.left_out_labels.fetch_add(target.left_out, std::memory_order_relaxed);
@@ -201,10 +224,13 @@ void JobTargets::list_group(Listing& to, ListForm form, const std::string& key,
 
 /// Each group tells its targets, those that are the same as targets of others, too: a list shows
 /// only one of them, and is the same whichever came first.
-std::vector<ListedTarget> JobTargets::listed(ListForm form, const k8s_sd::TargetGroupPtr& group,
+std::vector<ListedTarget> JobTargets::listed(const ListContent& content,
+                                             const k8s_sd::TargetGroupPtr& group,
                                              k8s_sd::TargetBuilder& builder) const {
-    if (form == ListForm::discovered) return discovered_targets(group, builder);
-    return scraped_targets(group, builder, config(), form);
+    if (content.form == ListForm::discovered) {
+        return discovered_targets(group, builder, content.meta);
+    }
+    return scraped_targets(group, builder, config(), content);
 }
 
 void JobTargets::start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target) noexcept {
@@ -216,21 +242,19 @@ void JobTargets::stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target,
     recorder_.stopped(target);
 }
 
-std::optional<std::string> JobTargets::known_tag(ListForm form, const Selection& selection) const {
-    const auto& made = listings_[static_cast<std::size_t>(form)];
-    return made ? made->known_tag(selection) : std::nullopt;
+std::optional<std::string> JobTargets::known_tag(const ListContent& content,
+                                                 const Selection& selection) const {
+    const auto made = listings_.find(content);
+    return made == listings_.end() ? std::nullopt : made->second.known_tag(selection);
 }
 
-bool JobTargets::keeps_something() const noexcept {
-    return table_ || std::any_of(listings_.begin(), listings_.end(),
-                                 [](const auto& made) { return made.has_value(); });
-}
+bool JobTargets::keeps_something() const noexcept { return table_ || !listings_.empty(); }
 
 void JobTargets::forget_unused(Listing::TimePoint now) {
-    for (auto& made : listings_) {
-        if (made && !made->forget_unused(now)) made.reset();
+    for (auto made = listings_.begin(); made != listings_.end();) {
+        made = made->second.forget_unused(now) ? std::next(made) : listings_.erase(made);
     }
-    if (!listing(ListForm::collector)) unique_.clear();
+    if (!listings_.contains({ListForm::collector})) unique_.clear();
     if (now - table_asked_ > limits_.forget_after) table_.reset();
 }
 

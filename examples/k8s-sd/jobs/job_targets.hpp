@@ -10,7 +10,6 @@
 #include "table/change_recorder.hpp"
 #include "table/target_table.hpp"
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -49,7 +48,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
 
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached
-    ListBodyPtr body(ListForm, const Selection&, Listing::TimePoint now);
+    ListBodyPtr body(const ListContent&, const Selection&, Listing::TimePoint now);
     /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
     /// it is asked for. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);
@@ -57,7 +56,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_->config(); }
     k8s_sd::TargetBuilder& builder() noexcept { return *builder_; }
     /// See Listing::known_tag(); nullopt where there is no such list.
-    std::optional<std::string> known_tag(ListForm, const Selection&) const;
+    std::optional<std::string> known_tag(const ListContent&, const Selection&) const;
     /// Forgets the lists, selections and the table that nobody asks for any more.
     void forget_unused(Listing::TimePoint now);
     /// Whether there is something that forget_unused() may forget.
@@ -78,15 +77,14 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
-    std::optional<Listing>& listing(ListForm form) {
-        return listings_[static_cast<std::size_t>(form)];
-    }
-    Listing made_listing(ListForm);
+    Listing& listing(const ListContent&, Listing::TimePoint now);
+    void admit(const ListContent&, Listing::TimePoint now);
+    void fill(Listing&, const ListContent&);
     void apply(const k8s_sd::ProviderDiff&);
     void list_changes(const k8s_sd::ProviderDiff&, k8s_sd::TargetBuilder&);
-    void list_group(Listing&, ListForm, const std::string& key, const k8s_sd::TargetGroupPtr&,
-                    k8s_sd::TargetBuilder&);
-    std::vector<ListedTarget> listed(ListForm, const k8s_sd::TargetGroupPtr&,
+    void list_group(Listing&, const ListContent&, const std::string& key,
+                    const k8s_sd::TargetGroupPtr&, k8s_sd::TargetBuilder&);
+    std::vector<ListedTarget> listed(const ListContent&, const k8s_sd::TargetGroupPtr&,
                                      k8s_sd::TargetBuilder&) const;
     void update_table(const k8s_sd::ProviderDiff&);
     void update_complete();
@@ -97,7 +95,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     ListMetrics& metrics_;
     std::shared_ptr<k8s_sd::TargetBuilder> builder_;    ///< of what comes
     std::map<k8s_sd::ProviderId, Provider> providers_;  ///< that have told their targets
-    std::array<std::optional<Listing>, list_form_count> listings_;
+    std::map<ListContent, Listing> listings_;           ///< that are in use
     UniqueTargets unique_;  ///< of the list of collectors, if it is made
     std::optional<TargetTable> table_;
     Listing::TimePoint table_asked_{};

@@ -98,7 +98,7 @@ ListAnswer ServedJob::look(const ListRequest& request) {
         return {{}, {}, Refusal::incomplete};
     }
     try {
-        auto body = targets_.body(request.form, request.selection, options_.clock->now());
+        auto body = targets_.body(request.content, request.selection, options_.clock->now());
         if (ended_) return {std::move(body), *ended_, Refusal::ended};
         return {std::move(body)};
     } catch (const LimitReached& e) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lists/list_body.hpp"
-#include "lists/listed_target.hpp"
+#include "lists/list_content.hpp"
 #include "lists/selection.hpp"
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace bridge {
 
 /// What a reader asks of a job.
 struct ListRequest {
-    ListForm form = ListForm::discovered;
+    ListContent content{};
     Selection selection{};
     std::chrono::nanoseconds patience{};  ///< how long it waits for the first complete list
     std::string known{};                  ///< lists it has: tags, as If-None-Match tells them

@@ -21,6 +21,7 @@ using k8s_sd::TargetGroup;
 using Label = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view address_label = "__address__";
+constexpr std::string_view meta_prefix = "__meta_";
 /// Of the Prometheus operator: the target is on every shard.
 constexpr std::string_view on_all_shards_label = "__tmp_disable_sharding";
 
@@ -158,23 +159,41 @@ std::optional<std::uint64_t> share_key_of(const ScrapeTarget& target, const std:
     return k8s_sd::share_key(job, target.url());
 }
 
+namespace {
+
+/// \param meta  see discovered_targets()
+ListedTarget discovered_target(std::span<const Label> labels, const ScrapeConfig& config,
+                               const MetaNames& meta) {
+    TextWriter writer;
+    for (const auto& [name, value] : labels) {
+        const bool unwanted = !meta.empty() && name.starts_with(meta_prefix) && !meta.match(name);
+        if (name != address_label && !unwanted) writer.add(config, name, value);
+    }
+    return std::move(writer).finish(value_of(labels, address_label));
+}
+
+}  // namespace
+
 std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group,
-                                             k8s_sd::TargetBuilder& builder) {
+                                             k8s_sd::TargetBuilder& builder,
+                                             const MetaNames& meta) {
     std::vector<ListedTarget> targets;
     targets.reserve(group->size());
-    const std::string& job = builder.config().job_name;
+    const ScrapeConfig& config = builder.config();
+    const std::string& job = config.job_name;
     for (std::size_t i = 0; i < group->size(); ++i) {
         const std::vector<Label> labels = labels_of(*group, i);
-        TextWriter writer;
-        for (const auto& [name, value] : labels) {
-            if (name != address_label) writer.add(builder.config(), name, value);
-        }
-        ListedTarget target = std::move(writer).finish(value_of(labels, address_label));
+        ListedTarget target = discovered_target(labels, config, meta);
         const k8s_sd::BuiltTarget built = builder.build(group, i);
-        // What the rules drop is on one shard, too: the reader may have other rules.
-        const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
-        target.share_key =
-            scraped ? share_key_of(**scraped, job) : k8s_sd::share_key(job, target.text);
+        if (const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built)) {
+            target.share_key = share_key_of(**scraped, job);
+        } else if (meta.empty()) {
+            // What the rules drop is on one shard, too: the reader may have other rules.
+            target.share_key = k8s_sd::share_key(job, target.text);
+        } else {
+            // It is on the same shard whichever labels the reader wants.
+            target.share_key = k8s_sd::share_key(job, discovered_target(labels, config, {}).text);
+        }
         target.node = node_of(labels);
         targets.push_back(std::move(target));
     }
@@ -194,12 +213,28 @@ ListedTarget collector_target(const TargetGroup& group, std::size_t index) {
 
 namespace {
 
-ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& config, ListForm form) {
-    TextWriter writer;
+/// The labels that the list shows, sorted by name.
+std::vector<Label> shown_labels(const ScrapeTarget& target, const ScrapeConfig& config,
+                                const ListContent& content) {
+    std::vector<Label> labels;
     for (const auto [name, value] : target.labels()) {
-        if (shows(form, target, config, name)) writer.add(config, name, value);
+        if (shows(content.form, target, config, name)) labels.emplace_back(name, value);
     }
-    const bool urls = form == ListForm::urls;
+    if (content.meta.empty()) return labels;
+    for (const Label& label : labels_of(target.group(), target.index())) {
+        if (content.meta.match(label.first)) labels.push_back(label);
+    }
+    std::sort(labels.begin(), labels.end());
+    return labels;
+}
+
+ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& config,
+                            const ListContent& content) {
+    TextWriter writer;
+    for (const auto& [name, value] : shown_labels(target, config, content)) {
+        writer.add(config, name, value);
+    }
+    const bool urls = content.form == ListForm::urls;
     ListedTarget listed =
         std::move(writer).finish(urls ? target.url() : std::string(target.get(address_label)));
     listed.share_key = share_key_of(target, config.job_name);
@@ -211,12 +246,12 @@ ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& conf
 
 std::vector<ListedTarget> scraped_targets(const k8s_sd::TargetGroupPtr& group,
                                           k8s_sd::TargetBuilder& builder,
-                                          const ScrapeConfig& config, ListForm form) {
+                                          const ScrapeConfig& config, const ListContent& content) {
     std::vector<ListedTarget> targets;
     for (std::size_t i = 0; i < group->size(); ++i) {
         const k8s_sd::BuiltTarget built = builder.build(group, i);
         const auto* target = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
-        if (target) targets.push_back(scraped_target(**target, config, form));
+        if (target) targets.push_back(scraped_target(**target, config, content));
     }
     return targets;
 }

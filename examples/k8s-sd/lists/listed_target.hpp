@@ -4,6 +4,7 @@
 #include "k8s_sd/scrape/scrape_target.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "k8s_sd/target_group.hpp"
+#include "lists/list_content.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -50,26 +51,11 @@ std::optional<std::uint64_t> share_key_of(const k8s_sd::ScrapeTarget&, const std
 /// a whole list because of another one.
 bool is_listed_name(const k8s_sd::ScrapeConfig&, std::string_view name);
 
-/// What a list shows of targets.
-enum class ListForm : std::uint8_t {
-    discovered,  ///< all labels, as a discovery of its own would show them: the reader has rules
-    relabelled,  ///< what the reader needs to scrape: it needs no rules
-    urls,        ///< URLs, and the labels of the series only: for readers that relabel nothing
-    collector,   ///< all labels of what the rules keep, with the address: for OpenTelemetry
-};
-inline constexpr std::size_t list_form_count = 4;  ///< number of values of ListForm
-
-/// The name of the enumerator.
-constexpr std::string_view to_string(ListForm form) noexcept {
-    constexpr std::string_view names[list_form_count] = {"discovered", "relabelled", "urls",
-                                                         "collector"};
-    return names[static_cast<std::size_t>(form)];
-}
-
 /// The targets of a group as they were discovered.
 /// \param builder  of the job: a shard has what it will scrape after relabelling
+/// \param meta     only these `__meta_*` labels; empty: all
 std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr&,
-                                             k8s_sd::TargetBuilder& builder);
+                                             k8s_sd::TargetBuilder& builder, const MetaNames& meta);
 
 /// A target as collectors get it. Its share key is that of ConsistentHashing.
 ListedTarget collector_target(const k8s_sd::TargetGroup&, std::size_t index);
@@ -77,9 +63,10 @@ ListedTarget collector_target(const k8s_sd::TargetGroup&, std::size_t index);
 /// The targets that relabelling makes of a group.
 /// \param builder  with the rules for the group
 /// \param config   of the job, which readers have, too
-/// \param form     `relabelled` or `urls`
+/// \param content  of the form `relabelled` or `urls`
 std::vector<ListedTarget> scraped_targets(const k8s_sd::TargetGroupPtr&,
                                           k8s_sd::TargetBuilder& builder,
-                                          const k8s_sd::ScrapeConfig& config, ListForm form);
+                                          const k8s_sd::ScrapeConfig& config,
+                                          const ListContent& content);
 
 }  // namespace bridge

@@ -21,8 +21,9 @@ namespace bridge {
 
 /// How much one list may cost, and all of them.
 struct ListLimits {
-    std::size_t divisions = 8;                      ///< ways to divide it that are in use
-    std::size_t views = 10'000;                     ///< selections that are in use
+    std::size_t contents = 8;    ///< choices of `__meta_*` labels that are in use, of a job
+    std::size_t divisions = 8;   ///< ways to divide it that are in use
+    std::size_t views = 10'000;  ///< selections that are in use
     std::size_t body_bytes = std::size_t{1} << 30;  ///< of these selections
     /// Of all lists, and of older ones that readers are still being sent, see HeldBytes.
     std::size_t held_bytes = std::size_t{4} << 30;

@@ -31,6 +31,8 @@ struct Given {
     std::optional<std::string> node;
     bool rest = false;
     bool urls = false;
+    MetaNames meta{};       ///< of a list as discovered
+    MetaNames keep_meta{};  ///< of a relabelled list
     bool hold = false;
 };
 
@@ -97,6 +99,8 @@ const std::vector<Parameter>& parameters() {
              require(v, "urls");
              g.urls = true;
          }},
+        {"meta", [](Given& g, const auto& v) { g.meta = MetaNames(v); }},
+        {"keep_meta", [](Given& g, const auto& v) { g.keep_meta = MetaNames(v); }},
         {"hold", [](Given& g, const auto& v) {
              require(v, "1");
              g.hold = true;
@@ -151,6 +155,25 @@ void check(const Given& given) {
     }
 }
 
+ListContent content_of(const Given& given, ListForm form) {
+    if (form == ListForm::discovered) {
+        if (given.urls) throw BadRequest("form=urls: is a form of the relabelled list");
+        if (!given.keep_meta.empty()) {
+            throw BadRequest("keep_meta: is for the relabelled list, which has no __meta_ labels "
+                             "else; meta chooses those of the list as discovered");
+        }
+        return {form, given.meta};
+    }
+    if (!given.meta.empty()) {
+        throw BadRequest("meta: is for the list as discovered; keep_meta adds __meta_ labels to "
+                         "the relabelled list");
+    }
+    if (given.urls && !given.keep_meta.empty()) {
+        throw BadRequest("form=urls and keep_meta: the form of URLs has labels of the series only");
+    }
+    return {given.urls ? ListForm::urls : form, given.keep_meta};
+}
+
 }  // namespace
 
 Divider::Divider(const Division& division) : division_(division) {
@@ -187,11 +210,11 @@ std::vector<std::string> Selection::parts() const {
     return parts;
 }
 
-ListQuery read_list_query(const support::Query& query) {
+ListQuery read_list_query(const support::Query& query, ListForm form) {
     const Given given = read(query);
     check(given);
     ListQuery result;
-    result.urls = given.urls;
+    result.content = content_of(given, form);
     result.hold = given.hold;
     result.selection.division = {given.shards.value_or(0), given.replicas.value_or(1),
                                  given.node.has_value()};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lists/collectors.hpp"
+#include "lists/list_content.hpp"
 #include "lists/listed_target.hpp"
 #include "support/http_message.hpp"
 
@@ -60,12 +61,15 @@ struct Selection {
 
 /// What the query of a request asks for.
 struct ListQuery {
+    ListContent content{};
     Selection selection{};
-    bool urls = false;  ///< `form=urls`
     bool hold = false;  ///< `hold=1`
 };
 
-/// Reads `shard`, `member`, `shards`, `replicas`, `node`, `rest`, `form` and `hold`. \throws BadRequest
-ListQuery read_list_query(const support::Query&);
+/// Reads `shard`, `member`, `shards`, `replicas`, `node`, `rest`, `form`, `meta`, `keep_meta` and
+/// `hold`.
+/// \param form  the usual one of the list: `discovered` or `relabelled`
+/// \throws BadRequest
+ListQuery read_list_query(const support::Query&, ListForm form);
 
 }  // namespace bridge

@@ -72,22 +72,18 @@ class ListRoutes {
             ++metrics_.unknown_jobs;
             return respond(unknown_job(asked.names[0]));
         }
-        ListRequest request{relabelled ? ListForm::relabelled : ListForm::discovered,
-                            {},
-                            std::min(job->options().hold, patience_of(asked.request))};
+        const ListForm form = relabelled ? ListForm::relabelled : ListForm::discovered;
+        ListRequest request{.patience = std::min(job->options().hold, patience_of(asked.request))};
         Waiting waiting;
         try {
-            const ListQuery query = read_list_query(asked.query);
-            if (query.urls && !relabelled) {
-                throw BadRequest("form=urls: is a form of /sd/{job}/targets");
-            }
+            const ListQuery query = read_list_query(asked.query, form);
+            request.content = query.content;
             request.selection = query.selection;
-            if (query.urls) request.form = ListForm::urls;
             waiting.held = query.hold;
             waiting.head_only = asked.request.head_only;
         } catch (const BadRequest& e) {
-            metrics_.count_poll(request.form, 400, 0);
-            ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.form);
+            metrics_.count_poll(form, 400, 0);
+            ListPoll poll = bridge::poll_of(asked.request, asked.names[0], {form});
             poll.status = 400;
             metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
             return respond(text_reply(400, std::string(e.what()) + "\n"));
@@ -126,7 +122,7 @@ class ListRoutes {
     /// Who asks for which list, without the answer. Who waits does not ask more often than that.
     static ListPoll poll_of(const HttpRoutes::Asked& asked, const ListRequest& request,
                             const Waiting& waiting) {
-        ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.form);
+        ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.content);
         poll.selection = request.selection;
         for (const auto& [name, value] : asked.query) {
             if (name == "member") poll.member = value;
@@ -144,7 +140,7 @@ class ListRoutes {
         const HttpServer::Request& headers = asked.request;
         Reader reader{std::string(headers.header(field::if_none_match)),
                       std::string(headers.header(field::accept_encoding))};
-        job.get(request, [&metrics = metrics_, sent = sent_, form = request.form,
+        job.get(request, [&metrics = metrics_, sent = sent_, form = request.content.form,
                           reader = std::move(reader), waiting,
                           poll = poll_of(asked, request, waiting),
                           respond](const ListAnswer& answer) {
@@ -185,11 +181,12 @@ HttpServer::Reply later_reply(const std::string& reason) {
     return reply;
 }
 
-ListPoll poll_of(const HttpServer::Request& request, const std::string& job, ListForm form) {
+ListPoll poll_of(const HttpServer::Request& request, const std::string& job,
+                 const ListContent& content) {
     return {.address = request.client.address,
             .agent = std::string(request.header(field::user_agent)),
             .job = job,
-            .form = form,
+            .content = content,
             .interval = interval_of(request)};
 }
 

@@ -21,7 +21,7 @@ struct Reader {
 support::HttpServer::Reply later_reply(const std::string& reason);
 
 /// Who asks, for Consumers; without the selection and the answer.
-ListPoll poll_of(const support::HttpServer::Request&, const std::string& job, ListForm);
+ListPoll poll_of(const support::HttpServer::Request&, const std::string& job, const ListContent&);
 
 /// How long the reader waits for an answer: its interval, as Prometheus and vmagent tell it, less
 /// what the answer may take.

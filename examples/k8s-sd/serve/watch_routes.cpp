@@ -36,14 +36,10 @@ std::optional<std::string> take(support::Query& query, std::string_view name) {
     return value;
 }
 
-ListForm form_of(const std::optional<std::string>& list, bool urls) {
-    const bool discovered = list == "discovered";
-    if (list && !discovered && *list != "targets") {
-        throw BadRequest("list: \"" + *list + "\" is not allowed; allowed are targets, discovered");
-    }
-    if (urls && discovered) throw BadRequest("form=urls: is a form of list=targets");
-    if (discovered) return ListForm::discovered;
-    return urls ? ListForm::urls : ListForm::relabelled;
+ListForm form_of(const std::string& list) {
+    if (list == "discovered") return ListForm::discovered;
+    if (list == "targets") return ListForm::relabelled;
+    throw BadRequest("list: \"" + list + "\" is not allowed; allowed are targets, discovered");
 }
 
 /// Other versions than ours are none.
@@ -88,10 +84,10 @@ class WatchRoutes {
         if (!name) throw BadRequest("job=NAME says whose list is watched");
         const auto list = take(query, "list");
         const auto after = take(query, "after");
-        const ListQuery wanted = read_list_query(query);
+        const ListQuery wanted = read_list_query(query, form_of(list.value_or("targets")));
         if (wanted.hold) throw BadRequest("hold: is for lists; a stream waits anyhow");
         Watch watch;
-        watch.form = form_of(list, wanted.urls);
+        watch.content = wanted.content;
         watch.selection = wanted.selection;
         watch.job = jobs_.find(*name);
         if (!watch.job) {
@@ -107,7 +103,7 @@ class WatchRoutes {
             asked.request.header(field::accept).find("text/event-stream") != std::string_view::npos;
         watch.format = sse ? EventFormat::sse : EventFormat::ndjson;
         watch.heartbeat = watch.job->options().heartbeat;
-        watch.poll = poll_of(asked.request, *name, watch.form);
+        watch.poll = poll_of(asked.request, *name, watch.content);
         watch.poll.selection = wanted.selection;
         // `k8s-sd follow` says so.
         watch.poll.kind =

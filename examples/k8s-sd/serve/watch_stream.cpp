@@ -50,7 +50,7 @@ void WatchStream::next(OnPiece on_piece) {
 
 ListRequest WatchStream::request() const {
     // At first the reader is told that it is up to date, even if nothing has changed.
-    return {watch_.form,      watch_.selection,
+    return {watch_.content,   watch_.selection,
             watch_.heartbeat, begun_ ? '"' + version_ + '"' : std::string(),
             watch_.heartbeat, watch_.gone};
 }

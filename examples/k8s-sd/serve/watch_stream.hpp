@@ -25,7 +25,7 @@ enum class EventFormat : std::uint8_t {
 /// What a reader watches.
 struct Watch {
     std::shared_ptr<ServedJob> job;
-    ListForm form = ListForm::relabelled;
+    ListContent content{};
     Selection selection{};
     std::string after{};  ///< the version that the reader has; empty: none
     EventFormat format = EventFormat::ndjson;

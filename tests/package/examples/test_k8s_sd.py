@@ -179,6 +179,18 @@ class Lists(unittest.TestCase):
                 self.assertRegex(target, r"^http://[0-9.:]+/metrics$")
                 self.assertEqual(set(labels), {"instance", "job", "namespace", "pod"})
 
+    def test_readers_choose_the_labels_of_discovery(self):
+        with serving("--sim") as server:
+            meta = lambda path: {name for _, labels in server.targets(path) for name in labels
+                                 if name.startswith("__meta_")}
+            pod, namespace = "__meta_kubernetes_pod_name", "__meta_kubernetes_namespace"
+            self.assertEqual(meta(f"/sd/pods?meta={pod},__meta_*space"), {pod, namespace})
+            self.assertEqual(meta("/sd/pods/targets"), set())
+            self.assertLessEqual({pod, namespace, "__meta_kubernetes_pod_uid"},
+                                 meta("/sd/pods/targets?keep_meta=otel"))
+            self.assertEqual(len(server.targets("/sd/pods/targets?keep_meta=otel")),
+                             len(server.targets("/sd/pods/targets")))
+
     def test_names_of_jobs_are_decoded_once(self):
         with serving_file(JOBS, "--sim") as (server, _):
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
@@ -191,7 +203,7 @@ class Lists(unittest.TestCase):
             "/sd/pods?shard=1": (400, "shards and one of shard and member belong together"),
             "/sd/pods?shard=3&shards=3": (400, "there is no shard 3 of 3"),
             "/sd/pods?node=n&bad": (400, "there is no parameter bad; there are shard, member"),
-            "/sd/pods?form=urls": (400, "form=urls: is a form of /sd/{job}/targets"),
+            "/sd/pods?form=urls": (400, "form=urls: is a form of the relabelled list"),
             "/sd/pods?node=%zz": (400, "a % must begin a byte"),
             "/elsewhere": (404, "GET /sd/{job}/targets"),
             "/-/reload": (405, "only POST is allowed here"),

@@ -17,7 +17,7 @@ ListPoll poll_by(const std::string& address, const std::string& tag = "1", unsig
     return {.address = address,
             .agent = "A/1",
             .job = "pods",
-            .form = bridge::ListForm::relabelled,
+            .content = {bridge::ListForm::relabelled},
             .selection = Selection(),
             .interval = 60,
             .status = status,
@@ -69,7 +69,11 @@ TEST_CASE("Consumers: equal selections are one, and have one text") {
     of_collector.collector = "c-0";
     CHECK(text_of(of_collector) == "collector_id=c-0");
     CHECK(text_of(std::nullopt) == "(not understood)");
-    CHECK(consumers.all(noon).size() == 5);
+    ListPoll chosen = poll_by("a");
+    chosen.content.meta = bridge::MetaNames("__meta_b*,__meta_a");
+    consumers.saw(chosen, noon);
+    CHECK(consumers.all(noon).front().key.selection == "keep_meta=__meta_a%2C__meta_b%2A");
+    CHECK(consumers.all(noon).size() == 6);
 }
 
 TEST_CASE("Consumers: who does not ask again in time is late, then forgotten") {

@@ -2,6 +2,7 @@
 #include "k8s_sd/target_group_maker.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <cstdint>
@@ -12,8 +13,10 @@
 #include <vector>
 
 using bridge::JobTargets;
+using bridge::ListContent;
 using bridge::ListForm;
 using bridge::ListMetrics;
+using bridge::MetaNames;
 using bridge::Selection;
 using k8s_sd::JobDiff;
 using k8s_sd::LabelMap;
@@ -88,7 +91,10 @@ class Web {
         targets_.apply({.job = "web", .providers = {diff}});
     }
     std::string text(ListForm form, const Selection& selection = {}) {
-        return *targets_.body(form, selection, {})->bytes();
+        return text(ListContent{form}, selection);
+    }
+    std::string text(const ListContent& content, const Selection& selection = {}) {
+        return *targets_.body(content, selection, {})->bytes();
     }
 
     /// Of the last change.
@@ -140,6 +146,62 @@ TEST_CASE("JobTargets: relabelled targets have what a reader without rules needs
                 R"("instance":"me","job":"web","pod":"b"}})",
                 R"({"targets":["10.0.0.1:80"],"labels":{"__metrics_path__":"/metrics",)"
                 R"("__param_module":"http","__scheme__":"http","job":"web","pod":"a"}})"}));
+}
+
+TEST_CASE("JobTargets: a reader chooses the labels of discovery that a list has") {
+    Web web(web_job({copy("__meta_kubernetes_pod_name", "pod")}));
+    web.put("pod/a", {at("10.0.0.1:80", {{"__meta_kubernetes_pod_name", "a"},
+                                         {"__meta_kubernetes_pod_uid", "1"},
+                                         {"__scheme__", "https"},
+                                         {"team", "x"}})});
+    CHECK(web.text({ListForm::discovered, MetaNames("__meta_*_name,__meta_x")}) ==
+          list({R"({"targets":["10.0.0.1:80"],"labels":{"__meta_kubernetes_pod_name":"a",)"
+                R"("__scheme__":"https","team":"x"}})"}));
+    CHECK(web.text({ListForm::discovered, MetaNames("__meta_x")}) ==
+          list({R"({"targets":["10.0.0.1:80"],"labels":{"__scheme__":"https","team":"x"}})"}));
+    CHECK(web.text({ListForm::relabelled, MetaNames("otel")}) ==
+          list({R"({"targets":["10.0.0.1:80"],"labels":{"__meta_kubernetes_pod_name":"a",)"
+                R"("__meta_kubernetes_pod_uid":"1","__metrics_path__":"/metrics",)"
+                R"("__scheme__":"https","job":"web","pod":"a","team":"x"}})"}));
+}
+
+TEST_CASE("JobTargets: a shard has the same targets whichever labels its reader chooses") {
+    Web web(web_job({keep("__meta_keep", "yes")}));
+    for (int i = 0; i < 20; ++i) {
+        const std::string address = "h" + std::to_string(i) + "-:1";
+        web.put(address, {at(address, {{"__meta_keep", i % 2 ? "yes" : "no"}})});
+    }
+    for (const unsigned shard : {0U, 1U, 2U}) {
+        const Selection selection{{3, 1, false}, shard, ""};
+        const std::string all = web.text(ListForm::discovered, selection);
+        const std::string chosen =
+            web.text({ListForm::discovered, MetaNames("__meta_none")}, selection);
+        for (int i = 0; i < 20; ++i) {
+            const std::string target = "\"h" + std::to_string(i) + "-:1\"";
+            CHECK((all.find(target) == std::string::npos) ==
+                  (chosen.find(target) == std::string::npos));
+        }
+    }
+}
+
+TEST_CASE("JobTargets: choices of labels have a limit, and those that nobody uses make room") {
+    Web web;
+    web.put("pod/a", {at("a:1")});
+    const auto ask = [&](int number, bridge::Listing::TimePoint now) {
+        const ListContent content{ListForm::discovered,
+                                  MetaNames("__meta_" + std::to_string(number))};
+        return web->body(content, {}, now);
+    };
+    const bridge::Listing::TimePoint begin{};
+    const bridge::ListLimits limits;
+    for (int i = 0; i < static_cast<int>(limits.contents); ++i) ask(i, begin);
+    CHECK_THROWS_WITH(ask(8, begin),
+                      "readers choose 8 other sets of labels with meta or keep_meta, "
+                      "which is the limit; they should agree on one");
+    CHECK(web.text(ListForm::discovered) == *ask(0, begin + limits.forget_after / 2)->bytes());
+    CHECK(ask(8, begin + limits.forget_after));
+    CHECK_FALSE(web->known_tag({ListForm::discovered, MetaNames("__meta_1")}, {}));
+    CHECK(web->known_tag({ListForm::discovered, MetaNames("__meta_0")}, {}));
 }
 
 TEST_CASE("JobTargets: the form of URLs has no hidden label") {
@@ -265,16 +327,16 @@ TEST_CASE(
     "JobTargets: a reload with the same rules keeps everything, other rules make other lists") {
     Web web(web_job({copy("__meta_a", "a")}));
     web.put("pod/a", {at("x:1", {{"__meta_a", "1"}, {"__meta_b", "2"}})});
-    const auto before = web->body(ListForm::relabelled, {}, {});
+    const auto before = web->body({ListForm::relabelled}, {}, {});
     const std::vector<ProviderId> providers{1};
     web->reload(web_job({copy("__meta_a", "a")}), providers);
-    CHECK(web->body(ListForm::relabelled, {}, {}) == before);
+    CHECK(web->body({ListForm::relabelled}, {}, {}) == before);
     web->reload(web_job({copy("__meta_b", "b")}), providers);
     const auto text = web.text(ListForm::relabelled);
     CHECK(text.find(R"("b":"2")") != std::string::npos);
     CHECK(text.find(R"("a":"1")") == std::string::npos);
     web->reload(web_job({copy("__meta_a", "a")}), providers);
-    CHECK(web->body(ListForm::relabelled, {}, {})->tag() == before->tag());
+    CHECK(web->body({ListForm::relabelled}, {}, {})->tag() == before->tag());
 }
 
 TEST_CASE("JobTargets: an interval that becomes the job's is left out, as a fresh start would") {
@@ -485,6 +547,13 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
         web_job({copy("__meta_a", "__address__"), copy("__meta_b", "__tmp_disable_sharding")})};
     const std::vector<Selection> selections{
         {}, {{3, 1, false}, 1, ""}, {{3, 2, false}, 0, ""}, {{2, 1, true}, 1, "n0"}};
+    const std::vector<ListContent> contents{
+        {ListForm::discovered},
+        {ListForm::relabelled},
+        {ListForm::urls},
+        {ListForm::collector},
+        {ListForm::discovered, MetaNames("__meta_b")},
+        {ListForm::relabelled, MetaNames("__meta_kubernetes_*node_name")}};
     for (int history = 0; history < 30; ++history) {
         ScrapeConfig config = configs[below(3)];
         Web web(config);
@@ -505,15 +574,14 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
                 config = configs[below(3)];
                 web->reload(config, std::vector<ProviderId>{1});
             }
-            if (below(3) == 0) web.text(static_cast<ListForm>(below(4)), selections[below(4)]);
+            if (below(3) == 0) web.text(contents[below(6)], selections[below(4)]);
             if (below(20) == 0) web->forget_unused(bridge::Listing::TimePoint::max());
         }
         Web fresh(config);
         for (const auto& [source, targets] : groups) fresh.put(source, targets);
-        for (const ListForm form :
-             {ListForm::discovered, ListForm::relabelled, ListForm::urls, ListForm::collector}) {
+        for (const ListContent& content : contents) {
             for (const Selection& selection : selections) {
-                CHECK(web.text(form, selection) == fresh.text(form, selection));
+                CHECK(web.text(content, selection) == fresh.text(content, selection));
             }
         }
     }

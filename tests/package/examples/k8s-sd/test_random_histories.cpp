@@ -110,7 +110,7 @@ std::string first_difference(const Answered& list, const Answered& fresh) {
 }
 
 const std::vector<std::string>& forms() {
-    static const std::vector<std::string> all{"discovered", "targets", "urls"};
+    static const std::vector<std::string> all{"discovered", "targets", "urls", "meta", "keep_meta"};
     return all;
 }
 
@@ -134,19 +134,23 @@ struct Wanted {
     std::string form;
     std::string selection;
 
+    bool relabelled() const { return form != "discovered" && form != "meta"; }
     std::string url() const {
-        return "/sd/" + escaped(job) + (form == "discovered" ? "?" : "/targets?") + query();
+        return "/sd/" + escaped(job) + (relabelled() ? "/targets?" : "?") + query();
     }
     std::string stream_url() const {
         return "/v1/watch?job=" + escaped(job) +
-               "&list=" + (form == "discovered" ? "discovered" : "targets") +
-               (query().empty() ? "" : "&") + query();
+               "&list=" + (relabelled() ? "targets" : "discovered") + (query().empty() ? "" : "&") +
+               query();
     }
 
  private:
     std::string query() const {
-        const std::string urls = form == "urls" ? "form=urls" : "";
-        return urls + (urls.empty() || selection.empty() ? "" : "&") + selection;
+        std::string text;
+        if (form == "urls") text = "form=urls";
+        if (form == "meta") text = "meta=__meta_kubernetes_*_name,__meta_kubernetes_pod_label_*";
+        if (form == "keep_meta") text = "keep_meta=otel";
+        return text + (text.empty() || selection.empty() ? "" : "&") + selection;
     }
 };
 
@@ -370,7 +374,7 @@ class History {
                         if (list.has(RandomJobs::steady_address)) ++counts->owners;
                     }
                     if (counts->lists < counts->asked || !RandomJobs::is_steady(wanted.job)) return;
-                    const bool too_many = counts->owners > copies && wanted.form != "discovered";
+                    const bool too_many = counts->owners > copies && wanted.relabelled();
                     if (counts->owners < copies || too_many) {
                         complain(wanted.url() + ": the steady target is in " +
                                  std::to_string(counts->owners) + " parts");
@@ -386,11 +390,11 @@ class History {
         const bool of_all = wanted.selection.empty() || wanted.selection.starts_with("node=steady");
         if (of_all && !has) complain(wanted.url() + ": lacks the steady target");
         const std::string part = wanted.job + ' ' + wanted.selection;
-        if (wanted.form != "discovered") owners_.emplace(part, has);
+        if (wanted.relabelled()) owners_.emplace(part, has);
         const auto owner = owners_.find(part);
         if (owner == owners_.end() || owner->second == has) return;
         if (!has) complain(wanted.url() + ": lacks the steady target, which was there");
-        if (has && wanted.form != "discovered") {
+        if (has && wanted.relabelled()) {
             complain(wanted.url() + ": has the steady target of another part");
         }
     }

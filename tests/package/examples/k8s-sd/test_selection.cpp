@@ -10,19 +10,22 @@
 using bridge::BadRequest;
 using bridge::Divider;
 using bridge::Division;
+using bridge::ListContent;
 using bridge::ListedTarget;
+using bridge::ListForm;
+using bridge::MetaNames;
 using bridge::read_list_query;
 using bridge::Selection;
 
 namespace {
 
-bridge::ListQuery asked(const std::string& query) {
-    return read_list_query(support::parse_query(query).value());
+bridge::ListQuery asked(const std::string& query, ListForm form = ListForm::relabelled) {
+    return read_list_query(support::parse_query(query).value(), form);
 }
 
-std::string refusal_of(const std::string& query) {
+std::string refusal_of(const std::string& query, ListForm form = ListForm::relabelled) {
     try {
-        asked(query);
+        asked(query, form);
     } catch (const BadRequest& e) {
         return e.what();
     }
@@ -48,8 +51,23 @@ bool selects(const Selection& selection, const ListedTarget& target) {
 
 TEST_CASE("read_list_query: nothing is everything") {
     CHECK(asked("").selection == Selection{});
-    CHECK_FALSE(asked("").urls);
-    CHECK(asked("form=urls").urls);
+    CHECK(asked("").content == ListContent{ListForm::relabelled});
+    CHECK(asked("", ListForm::discovered).content == ListContent{ListForm::discovered});
+}
+
+TEST_CASE("read_list_query: a reader chooses the form and the labels") {
+    CHECK(asked("form=urls").content == ListContent{ListForm::urls});
+    CHECK(asked("keep_meta=otel").content == ListContent{ListForm::relabelled, MetaNames("otel")});
+    CHECK(asked("meta=__meta_*", ListForm::discovered).content ==
+          ListContent{ListForm::discovered, MetaNames("__meta_*")});
+    CHECK(refusal_of("form=urls", ListForm::discovered) ==
+          "form=urls: is a form of the relabelled list");
+    CHECK(refusal_of("keep_meta=otel", ListForm::discovered).find("meta chooses those of") !=
+          std::string::npos);
+    CHECK(refusal_of("meta=otel").find("keep_meta adds") != std::string::npos);
+    CHECK(refusal_of("form=urls&keep_meta=otel").find("labels of the series only") !=
+          std::string::npos);
+    CHECK(refusal_of("keep_meta=pod").starts_with("keep_meta: \"pod\" is not allowed"));
 }
 
 TEST_CASE("read_list_query: a member is the shard of its number") {

@@ -52,7 +52,7 @@ class Jobs {
     std::string list(const std::shared_ptr<ServedJob>& job) {
         work();
         std::string text = "no answer";
-        job->get({.form = ListForm::discovered}, [&](const ListAnswer& answer) {
+        job->get({.content = {ListForm::discovered}}, [&](const ListAnswer& answer) {
             text =
                 answer.body && answer.why == Refusal::none ? *answer.body->bytes() : answer.refusal;
         });

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+/// Names of labels of discovery (`__meta_*`), as a reader gives them.
+class MetaNames {
+ public:
+    MetaNames() = default;  ///< none are given
+    /// \param text  names separated by commas, in each one `*` at most, which stands for any
+    ///              characters; or `otel`: those that OpenTelemetry's receiver makes resource
+    ///              attributes of
+    /// \throws support::UsageError
+    explicit MetaNames(std::string_view text);
+
+    bool empty() const noexcept { return patterns_.empty(); }
+    bool match(std::string_view name) const;
+    /// As text that gives the same names, the same for all texts that give the same patterns.
+    std::string text() const;
+    auto operator<=>(const MetaNames&) const = default;
+
+ private:
+    std::vector<std::string> patterns_;  ///< sorted, each once
+};
+
+}  // namespace bridge
