@@ -37,17 +37,19 @@ std::string query_of(const ListPoll& poll) {
         (text += text.empty() ? "" : "&").append(name).append("=");
         text += support::query_escaped(value);
     };
+    if (!selection->collector.empty()) add("collector_id", selection->collector);
+    if (division.by_node) add("node", selection->node);
+    if (division.shards != 0) {
+        if (division.by_node) add("rest", "rendezvous");
+        add("shard", std::to_string(selection->shard));
+        add("shards", std::to_string(division.shards));
+        if (division.replicas != 1) add("replicas", std::to_string(division.replicas));
+    }
+    // Last, as it may be long, and what is too long is cut off.
     if (!poll.content.meta.empty()) {
         const bool relabelled = poll.content.form == ListForm::relabelled;
         add(relabelled ? "keep_meta" : "meta", poll.content.meta.text());
     }
-    if (!selection->collector.empty()) add("collector_id", selection->collector);
-    if (division.by_node) add("node", selection->node);
-    if (division.shards == 0) return text;
-    if (division.by_node) add("rest", "rendezvous");
-    add("shard", std::to_string(selection->shard));
-    add("shards", std::to_string(division.shards));
-    if (division.replicas != 1) add("replicas", std::to_string(division.replicas));
     return text;
 }
 

@@ -165,13 +165,13 @@ TargetTable& JobTargets::table(Listing::TimePoint now) {
 
 ListBodyPtr JobTargets::body(const ListContent& content, const Selection& selection,
                              Listing::TimePoint now) {
-    return listing(content, now).body(selection, now);
+    return listing(content).body(selection, now);
 }
 
-Listing& JobTargets::listing(const ListContent& content, Listing::TimePoint now) {
+Listing& JobTargets::listing(const ListContent& content) {
     const auto known = listings_.find(content);
     if (known != listings_.end()) return known->second;
-    admit(content, now);
+    admit(content);
     Listing& made = listings_.try_emplace(content, limits_, metrics_).first->second;
     try {
         fill(made, content);
@@ -184,16 +184,11 @@ Listing& JobTargets::listing(const ListContent& content, Listing::TimePoint now)
 
 /// Of each form there is a list; of choices of labels readers can think up any number.
 /// \throws LimitReached
-void JobTargets::admit(const ListContent& content, Listing::TimePoint now) {
+void JobTargets::admit(const ListContent& content) const {
     if (content.meta.empty()) return;
-    const auto full = [&] {
-        const auto chosen = std::count_if(listings_.begin(), listings_.end(), [](const auto& made) {
-            return !made.first.meta.empty();
-        });
-        return static_cast<std::size_t>(chosen) >= limits_.contents;
-    };
-    if (full()) forget_unused(now);
-    if (!full()) return;
+    const auto chosen = std::count_if(listings_.begin(), listings_.end(),
+                                      [](const auto& made) { return !made.first.meta.empty(); });
+    if (static_cast<std::size_t>(chosen) < limits_.contents) return;
     throw LimitReached("readers choose " + std::to_string(limits_.contents) +
                        " other sets of labels with meta or keep_meta, which is the limit; they "
                        "should agree on one");

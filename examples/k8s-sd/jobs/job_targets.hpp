@@ -77,8 +77,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
-    Listing& listing(const ListContent&, Listing::TimePoint now);
-    void admit(const ListContent&, Listing::TimePoint now);
+    Listing& listing(const ListContent&);
+    void admit(const ListContent&) const;
     void fill(Listing&, const ListContent&);
     void apply(const k8s_sd::ProviderDiff&);
     void list_changes(const k8s_sd::ProviderDiff&, k8s_sd::TargetBuilder&);

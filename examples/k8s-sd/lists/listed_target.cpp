@@ -21,7 +21,6 @@ using k8s_sd::TargetGroup;
 using Label = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view address_label = "__address__";
-constexpr std::string_view meta_prefix = "__meta_";
 /// Of the Prometheus operator: the target is on every shard.
 constexpr std::string_view on_all_shards_label = "__tmp_disable_sharding";
 

@@ -11,7 +11,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t most_patterns = 64;
-constexpr std::string_view prefix = "__meta_";
+constexpr std::size_t most_bytes = 2048;
 
 /// prom_to_otlp.go of the receiver reads these.
 constexpr std::array otel_names = {"__meta_kubernetes_endpoint_node_name",
@@ -34,7 +34,7 @@ bool is_pattern(std::string_view text) {
     const std::size_t star = text.find('*');
     const std::string_view begin = text.substr(0, star);
     const bool begins_so =
-        begin.starts_with(prefix) || (begin != text && prefix.starts_with(begin));
+        begin.starts_with(meta_prefix) || (begin != text && meta_prefix.starts_with(begin));
     return begins_so && star == text.rfind('*') &&
            std::all_of(text.begin(), text.end(), can_be_in_pattern);
 }
@@ -52,6 +52,10 @@ MetaNames::MetaNames(std::string_view text) {
     if (text == "otel") {
         patterns_.assign(otel_names.begin(), otel_names.end());
         return;
+    }
+    if (text.size() > most_bytes) {
+        throw support::UsageError("the names are longer than " + std::to_string(most_bytes) +
+                                  " bytes together; * stands for many");
     }
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -74,12 +78,15 @@ MetaNames::MetaNames(std::string_view text) {
 }
 
 bool MetaNames::match(std::string_view name) const {
-    return name.starts_with(prefix) &&
+    return name.starts_with(meta_prefix) &&
            std::any_of(patterns_.begin(), patterns_.end(),
                        [&](const std::string& pattern) { return matches(pattern, name); });
 }
 
 std::string MetaNames::text() const {
+    if (std::equal(patterns_.begin(), patterns_.end(), otel_names.begin(), otel_names.end())) {
+        return "otel";
+    }
     std::string text;
     for (const std::string& pattern : patterns_) (text += text.empty() ? "" : ",") += pattern;
     return text;

@@ -7,7 +7,11 @@
 
 namespace bridge {
 
-/// Names of labels of discovery (`__meta_*`), as a reader gives them.
+/// Names of labels of discovery begin with it.
+inline constexpr std::string_view meta_prefix = "__meta_";
+
+/// Names of labels of discovery (`__meta_*`), as a reader gives them: 64 in 2048
+/// bytes at most.
 class MetaNames {
  public:
     MetaNames() = default;  ///< none are given

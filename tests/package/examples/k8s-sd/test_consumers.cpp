@@ -76,6 +76,25 @@ TEST_CASE("Consumers: equal selections are one, and have one text") {
     CHECK(consumers.all(noon).size() == 6);
 }
 
+TEST_CASE("Consumers: shards are told apart, however many labels their reader chooses") {
+    std::string many = "__meta_0";
+    for (int i = 1; i < 60; ++i) many += ",__meta_" + std::to_string(i);
+    for (const std::string& names : {std::string("otel"), many}) {
+        Consumers consumers;
+        for (const unsigned shard : {0U, 1U}) {
+            ListPoll poll = poll_by("a");
+            poll.content.meta = bridge::MetaNames(names);
+            poll.selection->division.shards = 2;
+            poll.selection->shard = shard;
+            consumers.saw(poll, noon);
+        }
+        const auto all = consumers.all(noon);
+        REQUIRE(all.size() == 2);
+        CHECK(all[0].key.selection.starts_with("shard=1&shards=2&keep_meta="));
+        CHECK(all[0].key.selection.size() <= Consumers::most_bytes);
+    }
+}
+
 TEST_CASE("Consumers: who does not ask again in time is late, then forgotten") {
     Consumers consumers;
     consumers.saw(poll_by("a"), noon);

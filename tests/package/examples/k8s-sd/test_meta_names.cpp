@@ -46,6 +46,7 @@ TEST_CASE("MetaNames: only labels of discovery are meant") {
 TEST_CASE("MetaNames: equal choices are equal, however they are written") {
     CHECK(MetaNames("__meta_b,__meta_a,__meta_b") == MetaNames("__meta_a,__meta_b"));
     CHECK(MetaNames("__meta_b,__meta_a").text() == "__meta_a,__meta_b");
+    CHECK(MetaNames("otel").text() == "otel");
     CHECK(MetaNames(MetaNames("otel").text()) == MetaNames("otel"));
     CHECK(MetaNames("otel").match("__meta_kubernetes_pod_controller_kind"));
     CHECK_FALSE(MetaNames("otel").match("__meta_kubernetes_pod_ip"));
@@ -63,4 +64,9 @@ TEST_CASE("MetaNames: what can match nothing is a mistake") {
     CHECK(mistake_in(many).empty());
     CHECK(mistake_in(many + ",__meta_1").empty());
     CHECK(mistake_in(many + ",__meta_64").find("64 names at most") != std::string::npos);
+    // Each reader's choice is remembered.
+    const std::string prefix = "__meta_";
+    CHECK(mistake_in(prefix + std::string(2048 - prefix.size(), 'a')).empty());
+    CHECK(mistake_in(prefix + std::string(2049 - prefix.size(), 'a')) ==
+          "the names are longer than 2048 bytes together; * stands for many");
 }
