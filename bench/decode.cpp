@@ -70,7 +70,7 @@ double parse(std::string_view body) {
         feed(body, [&](std::string_view piece) {
             while (!piece.empty()) {
                 if (parser.done()) parser.reset();
-                boost::json::error_code ec;
+                boost::system::error_code ec;
                 piece.remove_prefix(parser.write_some(true, piece.data(), piece.size(), ec));
                 if (ec) std::abort();
             }

@@ -13,7 +13,7 @@ struct NoHandler {
     static constexpr std::size_t max_array_size = max_object_size;
     static constexpr std::size_t max_string_size = max_object_size;
     static constexpr std::size_t max_key_size = max_object_size;
-    using ec = boost::json::error_code;
+    using ec = boost::system::error_code;
     using sv = boost::json::string_view;
     bool on_document_begin(ec&) { return true; }
     bool on_document_end(ec&) { return true; }

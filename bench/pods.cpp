@@ -61,7 +61,7 @@ Result measure_floor(unsigned short port, bool parse) {
             in_body = true;
         }
         left -= bytes.size();
-        boost::json::error_code ec;
+        boost::system::error_code ec;
         if (parse) parser.write_some(left > 0, bytes.data(), bytes.size(), ec);
     }
     Result result{};

@@ -28,7 +28,7 @@ std::string place(std::string_view text, std::size_t offset, std::size_t line) {
 
 json::value parse(std::string_view text, std::size_t line) {
     json::parser parser;
-    json::error_code error;
+    boost::system::error_code error;
     std::size_t offset = parser.write_some(text.data(), text.size(), error);
     // Behind the value only space may follow.
     const std::size_t rest = text.find_first_not_of(space, offset);

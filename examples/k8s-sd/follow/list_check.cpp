@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 using boost::json::error;
-using boost::json::error_code;
+using boost::system::error_code;
 using Text = boost::json::string_view;
 
 /// Follows a text through the places of a list, and keeps nothing of it.

@@ -8,7 +8,7 @@
 namespace bridge {
 
 boost::json::value read_json(std::string_view text) {
-    boost::json::error_code error;
+    boost::system::error_code error;
     boost::json::value value = boost::json::parse(text, error);
     if (error) throw BadRequest("this is no JSON: " + error.message());
     return value;

@@ -84,7 +84,7 @@ class JsonListReader : TargetListReader {
 
     TargetLists read(std::string_view text) {
         boost::json::monotonic_resource memory;
-        boost::json::error_code error;
+        boost::system::error_code error;
         const boost::json::value document =
             boost::json::parse(boost::json::string_view(text.data(), text.size()), error, &memory);
         if (error) throw ConfigError(whole_list, "is not JSON: " + error.message());

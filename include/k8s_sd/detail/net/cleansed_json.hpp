@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 
-#include <boost/json/memory_resource.hpp>
+#include <boost/container/pmr/memory_resource.hpp>
 #include <boost/json/parser.hpp>
 #include <boost/json/value.hpp>
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace k8s_sd::inline v0::detail {
 
 /// Memory that leaves nothing behind. Boost 1.81 gives keys back with another alignment than it got
 /// them with, none of which is larger than that of operator new.
-class CleansingResource final : public boost::json::memory_resource {
+class CleansingResource final : public boost::container::pmr::memory_resource {
     void* do_allocate(std::size_t size, std::size_t) override { return ::operator new(size); }
     void do_deallocate(void* memory, std::size_t size, std::size_t) override {
         cleanse(memory, size);
         ::operator delete(memory);
     }
-    bool do_is_equal(const boost::json::memory_resource& other) const noexcept override {
+    bool do_is_equal(const boost::container::pmr::memory_resource& other) const noexcept override {
         return this == &other;
     }
 };

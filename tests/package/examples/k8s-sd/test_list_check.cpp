@@ -75,7 +75,7 @@ TEST_CASE("is_list: what is damaged and still a list is one for another parser, 
         damaged[random() % damaged.size()] = static_cast<char>(random() % 256U);
         if (!is_list(damaged)) continue;
         ++lists;
-        boost::json::error_code ec;
+        boost::system::error_code ec;
         const boost::json::value parsed = boost::json::parse(damaged, ec);
         INFO(damaged);
         REQUIRE_FALSE(ec);
