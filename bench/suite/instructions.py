@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "build/release/bench/bench_instructions"
+PROGRAM = ROOT / "build/bench/bench/bench_instructions"
 RECORD = ROOT / "bench/data/instructions.json"
 LIMIT = 1.03
 

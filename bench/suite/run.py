@@ -351,7 +351,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/performance.md")
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
     parser.add_argument("--rounds", type=int, default=3)
