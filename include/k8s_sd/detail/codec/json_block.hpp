@@ -8,10 +8,15 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#define K8S_SD_SIXTEEN_CHARACTERS
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+#define K8S_SD_SIXTEEN_CHARACTERS
 #endif
 
-/// Looking at many characters of JSON at once: with SSE2, which every x86-64 has, or eight at a
-/// time in the registers that every machine has. Both are compiled there, so that both are tested.
+/// Classifies many characters of JSON at once: with SSE2, which every x86-64 has, with NEON, which
+/// every 64-bit ARM has, or eight at a time in general registers. The last way is compiled on every
+/// machine, so the tests compare it with the others.
 namespace k8s_sd::inline v0::detail {
 
 /// Which of 64 characters are what: a bit for each, the lowest for the first character.
@@ -119,6 +124,45 @@ class SixteenCharacters {
     __m128i all_;
 };
 
+#elif defined(K8S_SD_SIXTEEN_CHARACTERS)
+
+/// Sixteen characters in one register of NEON.
+class SixteenCharacters {
+ public:
+    explicit SixteenCharacters(const char* text) noexcept
+        : all_(vld1q_u8(reinterpret_cast<const std::uint8_t*>(text))) {}
+    SixteenCharacters with(unsigned char bit) const noexcept {
+        return SixteenCharacters(vorrq_u8(all_, vdupq_n_u8(bit)));
+    }
+    std::uint64_t equal(unsigned char c) const noexcept { return bits(is(c)); }
+    std::uint64_t control() const noexcept { return bits(is_control()); }
+    std::uint64_t without(unsigned char bit) const noexcept {
+        return bits(vmvnq_u8(vtstq_u8(all_, vdupq_n_u8(bit))));
+    }
+    /// The characters that end plain text of a string.
+    unsigned ends_text() const noexcept {
+        return bits(vorrq_u8(vorrq_u8(is('"'), is('\\')), is_control()));
+    }
+
+ private:
+    explicit SixteenCharacters(uint8x16_t all) noexcept : all_(all) {}
+    // NEON has no movemask: each byte keeps the bit of its own, and the halves are added up.
+    static unsigned bits(uint8x16_t mask) noexcept {
+        alignas(16) static constexpr std::uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128,
+                                                                 1, 2, 4, 8, 16, 32, 64, 128};
+        const uint8x16_t own = vandq_u8(mask, vld1q_u8(weights));
+        return unsigned{vaddv_u8(vget_low_u8(own))} | unsigned{vaddv_u8(vget_high_u8(own))} << 8U;
+    }
+    uint8x16_t is(unsigned char c) const noexcept { return vceqq_u8(all_, vdupq_n_u8(c)); }
+    uint8x16_t is_control() const noexcept { return vcltq_u8(all_, vdupq_n_u8(0x20)); }
+
+    uint8x16_t all_;
+};
+
+#endif
+
+#if defined(K8S_SD_SIXTEEN_CHARACTERS)
+
 inline JsonBlock json_block(const char* text) noexcept {
     JsonBlock block;
     for (unsigned at = 0; at < JsonBlock::size; at += 16) {
@@ -142,7 +186,7 @@ inline JsonBlock json_block(const char* text) noexcept { return portable_json_bl
 
 /// Where a string cannot simply go on: at a quote, a backslash, a control character or the end.
 inline const char* find_end_of_text(const char* at, const char* end) noexcept {
-#if defined(__SSE2__)
+#if defined(K8S_SD_SIXTEEN_CHARACTERS)
     for (; end - at >= 16; at += 16) {
         const unsigned ends = SixteenCharacters(at).ends_text();
         if (ends != 0) return at + std::countr_zero(ends);
@@ -153,3 +197,5 @@ inline const char* find_end_of_text(const char* at, const char* end) noexcept {
 }
 
 }  // namespace k8s_sd::inline v0::detail
+
+#undef K8S_SD_SIXTEEN_CHARACTERS
