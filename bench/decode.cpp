@@ -25,8 +25,7 @@ struct Counter final : detail::EventSink {
     void on_object(detail::EventType, const detail::DecodedObject&) override { ++objects; }
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const detail::ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
-                       std::string_view) override {}
+    void on_bad_object(const detail::BadObject&) override {}
     std::size_t objects = 0;
 };
 

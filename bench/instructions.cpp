@@ -35,8 +35,7 @@ struct Sink final : EventSink {
     }
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
-                       std::string_view) override {}
+    void on_bad_object(const BadObject&) override {}
 
     ObjectMaker* maker = nullptr;
     std::size_t count = 0;

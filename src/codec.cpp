@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/codec/generic_reader.ipp"
+#include "k8s_sd/detail/codec/json_cost.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/json_status.ipp"

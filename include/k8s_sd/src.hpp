@@ -110,6 +110,7 @@
 
 // codec
 #include "k8s_sd/detail/codec/generic_reader.ipp"
+#include "k8s_sd/detail/codec/json_cost.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/json_status.ipp"
@@ -143,6 +144,7 @@
 #include "k8s_sd/detail/groups/group_watcher_impl.ipp"
 #include "k8s_sd/detail/groups/kind_view.ipp"
 #include "k8s_sd/detail/groups/kind_watches.ipp"
+#include "k8s_sd/detail/groups/object_audiences.ipp"
 #include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
 #include "k8s_sd/detail/groups/shared_watch.ipp"

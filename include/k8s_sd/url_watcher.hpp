@@ -40,6 +40,8 @@ class WatchObserver {
     /// A number that the object is kept with, see detail::ObjectAudience; nothing: the object as it
     /// is now is unwanted. Asked for objects that are wanted by name.
     virtual std::optional<std::uint16_t> audience_of(const detail::DecodedObject&) { return 0; }
+    /// The object was made that audience_of() has just given the number of those kept apart.
+    virtual void keep_apart(const ObjectPtr&) {}
     /// Whether the observer makes up for a failure. Then it has dropped the watcher in this call,
     /// and nobody is told of the failure.
     virtual bool makes_up_for(error_code /*failure*/) { return false; }
@@ -77,6 +79,9 @@ class K8S_SD_EXPORT URLWatcher {
     WatchStatus status() const;
     /// The object of that name, or null. `ns` is empty for kinds without namespaces.
     const Object* find(std::string_view ns, std::string_view name) const;
+    /// Whether the server has an object of that name in a state that cannot be read, such as one
+    /// beyond WatchOptions::max_object_bytes. find() gives the last state, or null if there is none.
+    bool is_unread(std::string_view ns, std::string_view name) const;
     /// Number of objects.
     std::size_t size() const noexcept;
     /// Drops an object that is no longer wanted; not reported.
@@ -86,6 +91,8 @@ class K8S_SD_EXPORT URLWatcher {
     void adopt(ObjectPtr object);
     /// Calls the function for each object, in no particular order.
     void for_each(const std::function<void(const ObjectPtr&)>&) const;
+    /// The same for the objects of a list that has not stated its kind yet.
+    void for_each_pending(const std::function<void(const ObjectPtr&)>&) const;
 
  private:
     std::shared_ptr<detail::URLWatcherImpl> impl_;

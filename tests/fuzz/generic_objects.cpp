@@ -65,10 +65,10 @@ std::optional<std::string> captured;
 detail::Projection capturing_node() {
     detail::Projection node{.type = detail::Projection::Type::raw};
     node.begin = [](void* around) { return around; };
-    node.take_raw = [](void*, std::string_view json) {
+    node.take_raw = [](void*, std::string_view json, std::size_t) {
         require(json.size() <= max_object_bytes);
         captured = json;
-        return std::string();
+        return detail::RawProblem();
     };
     return node;
 }

@@ -36,9 +36,8 @@ class Sink final : public detail::EventSink {
     }
     void on_bookmark(std::string_view version, bool) override { require(version.size() <= 1024); }
     void on_error_event(const detail::ServerStatus& status) override { check(status); }
-    void on_bad_object(std::string_view, std::string_view, std::string_view version, error_code,
-                       std::string_view problem) override {
-        require(version.size() <= 1024 && problem.size() < 1000);
+    void on_bad_object(const detail::BadObject& bad) override {
+        require(bad.resource_version.size() <= 1024 && bad.problem.size() < 1000);
     }
 
     detail::ObjectMaker maker_;

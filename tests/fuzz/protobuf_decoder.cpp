@@ -49,10 +49,9 @@ class Sink final : public detail::EventSink {
         ++errors_;
         check(status);
     }
-    void on_bad_object(std::string_view, std::string_view, std::string_view version, error_code,
-                       std::string_view problem) override {
+    void on_bad_object(const detail::BadObject& bad) override {
         ++bad_;
-        require(version.size() <= 1024 && problem.size() < 1000);
+        require(bad.resource_version.size() <= 1024 && bad.problem.size() < 1000);
     }
 
     detail::ObjectMaker maker_;

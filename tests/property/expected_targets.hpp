@@ -93,8 +93,7 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
     }
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const detail::ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
-                       std::string_view) override {}
+    void on_bad_object(const detail::BadObject&) override {}
 
     DiscoveryConfig config_;
     detail::ObjectMaker maker_;

@@ -52,11 +52,10 @@ class Recorder final : public EventSink {
                                 ": " + status.message);
         decoded.errors.push_back(status);
     }
-    void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
-                       error_code ec, std::string_view problem) override {
-        const bool large = ec == errc::object_too_large;
-        decoded.calls.push_back((large ? "large " : "bad ") + key(ns, name) + at(version) + ": " +
-                                std::string(problem));
+    void on_bad_object(const BadObject& bad) override {
+        const bool large = bad.ec == errc::object_too_large;
+        decoded.calls.push_back((large ? "large " : "bad ") + key(bad.ns, bad.name) +
+                                at(bad.resource_version) + ": " + std::string(bad.problem));
     }
 
     Decoded decoded;

@@ -65,10 +65,9 @@ struct ModelReading final : private detail::EventSink {
         add("error " + std::to_string(s.code) + " " + s.reason + ": " + s.message + " after " +
             std::to_string(s.retry_after_seconds) + (s.version_too_large ? " too large" : ""));
     }
-    void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
-                       error_code ec, std::string_view problem) override {
-        add((ec == errc::object_too_large ? "large " : "bad ") + text(ns) + "/" + text(name) +
-            " @" + text(version) + ": " + text(problem));
+    void on_bad_object(const detail::BadObject& bad) override {
+        add((bad.ec == errc::object_too_large ? "large " : "bad ") + text(bad.ns) + "/" +
+            text(bad.name) + " @" + text(bad.resource_version) + ": " + text(bad.problem));
     }
     static std::string text(std::string_view view) { return std::string(view); }
     void add(std::string call) { result_.calls.push_back(std::move(call)); }

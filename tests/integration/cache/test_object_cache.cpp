@@ -281,6 +281,45 @@ TEST_CASE(
     CHECK(c.cache->status("shop", "db")->message.empty());
 }
 
+TEST_CASE("ObjectCache: an object that is too large is neither absent nor forgotten") {
+    ObjectCacheConfig config;
+    config.watch.max_object_bytes = 2000;
+    config.collection_threshold = 3;
+    CachedCluster c(config);
+    const std::string large(5000, 'x');
+    c.put("known", "1");
+    const auto known = c.refer("known");
+    CHECK(c.read("known") == "token=1");
+    c.put("known", large);
+    c.put("unknown", large);
+    const auto unknown = c.refer("unknown");
+    const auto check_state = [&] {
+        CHECK(c.read("known") == "token=1");
+        CHECK(c.state("unknown") == "unsynced");
+        CHECK(c.cache->status("shop", "unknown")->error == errc::object_too_large);
+    };
+    c.settle();
+    check_state();
+    SECTION("whichever watch there is") {
+        const auto others = c.refer_to({"a", "b", "c", "d"});
+        c.advance(10min);
+        check_state();
+        CHECK(c.read("a") == "not found");
+    }
+    SECTION("until it is gone") {
+        c.remove("known");
+        c.remove("unknown");
+        CHECK(c.read("known") == "not found");
+        CHECK(c.read("unknown") == "not found");
+    }
+    SECTION("until it is smaller") {
+        c.put("known", "2");
+        c.put("unknown", "3");
+        CHECK(c.read("known") == "token=2");
+        CHECK(c.read("unknown") == "token=3");
+    }
+}
+
 TEST_CASE("ObjectCache: a get that waits when the permission is refused ends at once") {
     CachedCluster c({.get_timeout = 10s});
     c.server.set_intercept([](const sim::Request&) { return sim::Response::never(); });

@@ -4,6 +4,7 @@
 #include "support/dialects.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <filesystem>
 #include <string>
 
@@ -180,6 +181,46 @@ TEST_CASE("file_sd: files that come and go never add up, also where there are to
         CHECK(contains(f.state().message, "there are more than 3 files"));
     }
     CHECK(f.addresses() == "20 21 22");
+}
+
+TEST_CASE("file_sd: new files of one pattern push out none of another one") {
+    FileJobs f;
+    Job job = f.job({"a*.json", "b*.json"}, GENERATE(prom, vm));
+    job.file_sd_configs[0].max_files = 2;
+    f.directory.write("b1.json", listed("b:1"));
+    f.settle_with({job});
+    f.host.take_diffs();
+    for (int i = 0; i < 5; ++i) {
+        f.directory.write("a" + std::to_string(i) + ".json", listed("a:" + std::to_string(i)));
+    }
+    CHECK(f.next() == "a: 1[~a0.json:0]");
+    CHECK(f.addresses() == "a:0 b:1");
+    CHECK(contains(f.state().message, "there are more than 2 files"));
+}
+
+TEST_CASE("file_sd: a file beyond a limit keeps the targets that it had, in each dialect") {
+    FileJobs f;
+    Job job = f.job({"*.json"}, GENERATE(prom, vm));
+    job.file_sd_configs[0].max_targets = 3;
+    job.file_sd_configs[0].max_file_bytes = 1000;
+    f.directory.write("a.json", listed("a:1"));
+    f.directory.write("b.json", listed("b:1"));
+    f.settle_with({job});
+    f.host.take_diffs();
+    SECTION("it has too many targets itself") {
+        f.directory.write("b.json", R"([{"targets":["1","2","3","4"]}])");
+    }
+    SECTION("others leave no room for it") {
+        f.directory.write("a.json", R"([{"targets":["a:1"]},{"targets":["1","2"]}])");
+        f.next();
+        CHECK(f.addresses() == "1 2 a:1 b:1");
+    }
+    SECTION("it has too many bytes") {
+        f.directory.write("b.json", listed("b:2") + std::string(1000, ' '));
+    }
+    f.next();
+    CHECK(f.state().error == errc::target_file_failed);
+    CHECK(f.addresses().ends_with("a:1 b:1"));
 }
 
 TEST_CASE("file_sd: a file that is gone is gone, whatever else cannot be looked at") {

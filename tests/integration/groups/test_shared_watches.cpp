@@ -9,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -352,15 +353,62 @@ TEST_CASE("Shared watches: while a list is under way, the jobs that were there g
     const auto y = j.host(j.config("app=y"));
     CHECK(y->diffs == 0);
     CHECK(y->discoverer->status().error);
-    CHECK_FALSE(x->discoverer->status().error);
+    CHECK(x->discoverer->status().error);  // of the watch that is to serve both
+    CHECK(x->discoverer->status().synced);
     j.server.apply(pod({.name = "new", .ns = "a", .labels = {{"app", "x"}}}));
     j.settle();
     CHECK(x->take_diffs() == "[~pod/a/new]");
     j.advance(60s);
     CHECK(y->diffs == 1);
+    CHECK_FALSE(x->discoverer->status().error);
+    CHECK(x->discoverer->status().watches.size() == 1);
     CHECK(x->take_diffs().empty());
     CHECK(j.server.open_connections() == 1);
     CHECK(x->complaints + y->complaints == "");
+}
+
+TEST_CASE("Shared watches: an object whose labels change for ever is seen by whom it is for") {
+    constexpr std::size_t selectors = 17;  // have more subsets than there are numbers for them
+    constexpr std::size_t subsets = std::size_t{1} << selectors;
+    Jobs j;
+    const Texts all_keys = [] {
+        Texts keys;
+        for (std::size_t i = 0; i < selectors; ++i) keys.push_back("k" + std::to_string(i));
+        return keys;
+    }();
+    std::vector<std::unique_ptr<Host>> hosts;
+    for (const std::string& key : all_keys) {
+        DiscoveryConfig config = j.config(key);
+        config.watch.protobuf = false;
+        hosts.push_back(j.start(config));
+    }
+    j.settle();
+    REQUIRE(j.requests() == all_pods);
+    const auto event_of = [&](std::size_t subset) {
+        std::string labels;
+        for (std::size_t i = 0; i < selectors; ++i) {
+            if ((subset >> i & 1U) != 0)
+                labels += (labels.empty() ? "\"" : ",\"") + all_keys[i] + "\":\"\"";
+        }
+        return R"({"type":"MODIFIED","object":{"kind":"Pod","metadata":{"name":"p","namespace":"a",)"
+               R"("uid":"u","resourceVersion":"1000","labels":{)" +
+               labels +
+               R"(}},"spec":{"containers":[{"name":"c"}]},"status":{"podIP":"1.2.3.4"}}})"
+               "\n";
+    };
+    for (std::size_t next = 1; next < subsets;) {
+        std::string events;
+        const std::size_t last = std::min(next + 9'973, subsets - 1);
+        for (; next <= last; ++next) events += event_of(next);
+        j.server.send_to_watches("pods", events);
+        j.settle();
+        for (std::size_t i = 0; i < selectors; ++i) {
+            CAPTURE(last, i);
+            CHECK(hosts[i]->groups.contains("pod/a/p") == ((last >> i & 1U) != 0));
+        }
+    }
+    CHECK(j.requests().empty());
+    for (const auto& host : hosts) CHECK(host->complaints.empty());
 }
 
 TEST_CASE("Shared watches: jobs that come and go leave nothing behind") {

@@ -44,9 +44,8 @@ class Printer final : public detail::EventSink {
     }
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const detail::ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view name, std::string_view, error_code,
-                       std::string_view problem) override {
-        std::cout << "bad " << name << ": " << problem << "\n";
+    void on_bad_object(const detail::BadObject& bad) override {
+        std::cout << "bad " << bad.name << ": " << bad.problem << "\n";
     }
 
  private:

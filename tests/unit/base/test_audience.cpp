@@ -1,6 +1,8 @@
 #include "k8s_sd/detail/base/audience.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <vector>
 
 using k8s_sd::detail::Audience;
 using k8s_sd::detail::AudienceTable;
@@ -51,6 +53,14 @@ TEST_CASE("AudienceTable: is full at some time, and says so") {
     }
     CHECK_FALSE(table.id_of(audience_of(AudienceTable::capacity + 1)));
     CHECK(table.id_of(audience_of(77)));
+    std::vector<bool> used(AudienceTable::capacity + 2, true);
+    const auto freed = table.id_of(audience_of(77));
+    used[*freed] = false;
+    table.keep_only(used);
+    CHECK(table.size() == AudienceTable::capacity - 1);
+    CHECK(table.id_of(audience_of(AudienceTable::capacity + 1)) == freed);
+    CHECK_FALSE(table.id_of(audience_of(77)));
+    CHECK(table.id_of(audience_of(78)) != freed);
     table.clear();
     CHECK(table.id_of(audience_of(AudienceTable::capacity + 1)));
 }

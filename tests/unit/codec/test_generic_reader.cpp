@@ -3,7 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 using namespace k8s_sd;
 using namespace k8s_sd::detail;
@@ -11,6 +13,10 @@ using namespace k8s_sd::detail;
 namespace {
 
 using GenericDocument = model::Document<Generic>;
+
+std::string generic_problem(std::string_view text, GenericDocument& document) {
+    return read_generic(text, document, std::size_t{16} << 20).text;
+}
 
 }  // namespace
 
@@ -23,7 +29,7 @@ TEST_CASE("generic objects: the metadata are read, and the content is the docume
         R"("ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u2",)"
         R"("controller":true}],"managedFields":[{}]},"spec":{"size":[1,2.5,"a",null]}})";
     GenericDocument document;
-    CHECK(read_generic(text, document).empty());
+    CHECK(generic_problem(text, document).empty());
     const api::ObjectMeta& meta = document.metadata;
     CHECK(document.kind == "Widget");
     CHECK(meta.name == "a");
@@ -45,10 +51,10 @@ TEST_CASE("generic objects: the metadata are read, and the content is the docume
 
 TEST_CASE("generic objects: a Status in place of one is told from an object with such members") {
     GenericDocument error;
-    CHECK(read_generic(R"({"apiVersion":"v1","kind":"Status","code":410,"reason":"Expired",)"
-                       R"("message":"too old","details":{"retryAfterSeconds":3,)"
-                       R"("causes":[{"reason":"r","message":"m"}]}})",
-                       error)
+    CHECK(generic_problem(R"({"apiVersion":"v1","kind":"Status","code":410,"reason":"Expired",)"
+                          R"("message":"too old","details":{"retryAfterSeconds":3,)"
+                          R"("causes":[{"reason":"r","message":"m"}]}})",
+                          error)
               .empty());
     CHECK(error.status.code == 410);
     CHECK(error.status.reason == "Expired");
@@ -58,9 +64,9 @@ TEST_CASE("generic objects: a Status in place of one is told from an object with
     CHECK(error.status.causes.front().message == "m");
 
     GenericDocument event;
-    CHECK(read_generic(R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},)"
-                       R"("reason":"Killing","message":{"any":1},"code":"x","details":[]})",
-                       event)
+    CHECK(generic_problem(R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},)"
+                          R"("reason":"Killing","message":{"any":1},"code":"x","details":[]})",
+                          event)
               .empty());
     CHECK(event.status.code == 0);
     CHECK(event.status.message.empty());
@@ -70,7 +76,7 @@ TEST_CASE("generic objects: a Status in place of one is told from an object with
 TEST_CASE("generic objects: what is wrong with one is said, and nothing is made up") {
     const auto problem = [](const std::string& text) {
         GenericDocument document;
-        return read_generic(text, document);
+        return generic_problem(text, document);
     };
     CHECK(problem("") != "");
     CHECK(problem("[]") == "not an object");
@@ -86,4 +92,17 @@ TEST_CASE("generic objects: what is wrong with one is said, and nothing is made 
           "metadata.ownerReferences: not an array of objects, as expected");
     CHECK(problem(R"({"metadata":{"finalizers":{}}})") == "finalizers: not an array, as expected");
     CHECK(problem(R"({"metadata":{"labels":null,"name":null}})").empty());
+}
+
+TEST_CASE("generic objects: one whose values take too much memory is too large, however short") {
+    GenericDocument document;
+    const std::string zeros = "{\"a\":[0" + std::string(100'000, ' ') + "]}";
+    std::string values = "{\"a\":[0";
+    for (int i = 0; i < 50'000; ++i) values += ",0";
+    values += "]}";
+    CHECK_FALSE(read_generic(zeros, document, 200'000).too_large);
+    const RawProblem problem = read_generic(values, document, 200'000);
+    CHECK(problem.too_large);
+    CHECK(problem.text == "its values take more than 400000 bytes of memory");
+    CHECK_FALSE(read_generic(values, document, 4'000'000).too_large);
 }

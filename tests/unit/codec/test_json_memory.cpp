@@ -62,9 +62,8 @@ struct Bystander final : detail::EventSink {
     void on_object(detail::EventType, const detail::DecodedObject&) override { ++objects; }
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const detail::ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code ec,
-                       std::string_view) override {
-        ++(ec == errc::object_too_large ? too_large : objects);
+    void on_bad_object(const detail::BadObject& bad) override {
+        ++(bad.ec == errc::object_too_large ? too_large : objects);
     }
     int objects = 0, too_large = 0;
 };
@@ -81,10 +80,10 @@ struct Cost {
 };
 
 /// Of reading an event with the text in it so many times, twice.
-Cost cost(Kind kind, std::string_view before, std::string_view repeated, std::string_view after,
-          std::size_t times) {
+Cost cost(const detail::KindSchema& schema, std::string_view before, std::string_view repeated,
+          std::string_view after, std::size_t times) {
     Bystander sink;
-    detail::ListWatchReader reader(detail::schema_of(kind), limit, sink);
+    detail::ListWatchReader reader(schema, limit, sink);
     reader.expect(Document::watch);
     REQUIRE(reader.choose_decoder("application/json"));
     std::string chunk;  // not all of it at once: that would be counted as well
@@ -103,6 +102,11 @@ Cost cost(Kind kind, std::string_view before, std::string_view repeated, std::st
     CHECK(sink.objects + sink.too_large == 2);
     const std::size_t now = memory_count.now;
     return {memory_count.most - start, now - std::min(start, now), sink.too_large};
+}
+
+Cost cost(Kind kind, std::string_view before, std::string_view repeated, std::string_view after,
+          std::size_t times) {
+    return cost(detail::schema_of(kind), before, repeated, after, times);
 }
 
 struct Hostile {
@@ -155,6 +159,33 @@ TEST_CASE("JsonDecoder: an object takes no more than twice its limit, whatever i
         CHECK(measured.most <= 2 * limit + fixed);
         CHECK(measured.after <= fixed);
     }
+}
+
+TEST_CASE("JsonDecoder: values of any resource take no more than twice the limit beside the text") {
+    const Kind widget = other_kind({"Widget", "example.com", "v1", "widgets", true});
+    const detail::KindSchema schema = detail::make_schema(widget, Fields::all());
+    struct Row {
+        std::string_view before, repeated, after;
+    };
+    for (const Row& row :
+         {Row{R"("a":[)", "0,", "0]"}, Row{R"("a":[)", "[],", "0]"}, Row{R"("a":[)", "{},", "0]"},
+          Row{R"("a":[)", "[[[[0]]]],", "0]"}, Row{R"("a":[)", R"({"a":0},)", "0]"},
+          Row{R"("a":[)", R"("",)", "0]"}, Row{R"("a":[)", R"("123456789012345",)", "0]"},
+          Row{R"("a":{)", R"("":0,)", R"("":0})"},
+          Row{R"("a":[)", R"({"a":{},"b":[{"c":"d"}]},)", "0]"}, Row{R"("a":")", R"(\u00e9)", "\""},
+          Row{R"("a":")", "x", "\""}}) {
+        for (std::size_t size = 2048; size < 2 * limit; size += size / 2) {
+            CAPTURE(row.repeated, size);
+            const Cost measured =
+                cost(schema, row.before, row.repeated, row.after, size / row.repeated.size());
+            CHECK(measured.most <= 3 * limit + fixed);
+            CHECK(measured.after <= fixed);
+        }
+    }
+    // What is usual is far from it.
+    CHECK(cost(schema, R"("a":[)", R"({"name":"some-name","value":"of some length","port":8080},)",
+               "{}]", limit / 2 / 55)
+              .too_large == 0);
 }
 
 TEST_CASE("JsonDecoder: an event of 20 MiB of what is not kept takes no memory") {

@@ -162,11 +162,11 @@ class Fixture final : private EventSink {
         calls_.push_back("error " + std::to_string(status.code) + " " + status.message +
                          (status.version_too_large ? " (version too large)" : ""));
     }
-    void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
-                       error_code what, std::string_view problem) override {
-        CHECK((what == errc::bad_object || what == errc::object_too_large));
-        calls_.push_back((what == errc::bad_object ? "bad " : "large ") + key(ns, name, version) +
-                         ": " + std::string(problem));
+    void on_bad_object(const BadObject& bad) override {
+        CHECK((bad.ec == errc::bad_object || bad.ec == errc::object_too_large));
+        calls_.push_back((bad.ec == errc::bad_object ? "bad " : "large ") +
+                         key(bad.ns, bad.name, bad.resource_version) + ": " +
+                         std::string(bad.problem));
     }
 
     Calls calls_;
@@ -222,10 +222,22 @@ TEST_CASE("ListWatchReader: an object that cannot be used is bad, with the reaso
 
 TEST_CASE("ListWatchReader: of a deleted object only the name is needed") {
     Fixture f;
-    CHECK(f.watch({"DELETED n/a @1 bad=spec", "DELETED n/b @2 bad=size large", "DELETED n/ @3",
+    CHECK(f.watch({"DELETED n/a @1 bad=spec", "DELETED n/b @2 bad=size large",
                    "DELETED n/c @4 kind=Service"}) ==
-          Calls{"deleted n/a @1", "deleted n/b @2", "bad n/ @3: an object without a name",
+          Calls{"deleted n/a @1", "deleted n/b @2",
                 "bad n/c @: an object of the kind Service and not Pod"});
+    CHECK_FALSE(f.ec);
+}
+
+TEST_CASE("ListWatchReader: a deletion of nobody knows what ends the stream, for a list to tell") {
+    Fixture f;
+    for (const std::string& event : {std::string("DELETED n/ @3"), std::string("DELETED /a @3"),
+                                     "DELETED n/a @" + std::string(1025, '1')}) {
+        CAPTURE(event);
+        CHECK(f.watch({"ADDED n/a @1", event, "ADDED n/c @4"}) == Calls{"added n/a @1"});
+        CHECK(f.ec == errc::malformed_response);
+        CHECK_THAT(f.reader.problem(), ContainsSubstring("the event of a deletion brings "));
+    }
 }
 
 TEST_CASE("ListWatchReader: the items of a list are added objects") {

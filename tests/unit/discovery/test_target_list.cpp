@@ -177,6 +177,20 @@ TEST_CASE("A list: targets, groups and texts are limited") {
     CHECK(http(R"([{"targets":["aaaa"],"labels":{"bbb":"ccc"}}])", prom, {1, 10}).size() == 1);
 }
 
+TEST_CASE("A list: a label that is the address of many targets counts as often") {
+    const auto list = [](int targets) {
+        std::string text =
+            R"([{"labels":{"__address__":")" + std::string(100, 'a') + R"("},"targets":["t")";
+        for (int i = 1; i < targets; ++i) text += R"(,"t")";
+        return text + "]}]";
+    };
+    CHECK(file(list(9), "t.json", vm, {100, 1000}).front().targets.size() == 9);
+    CHECK(file(list(10), "t.json", vm, {100, 1000}).front().targets.size() == 10);
+    CHECK(file_problem(list(11), "t.json", vm, {100, 1000}) ==
+          "the list: has texts of more than 1000 bytes");
+    CHECK(file_problem(list(11), "t.json", prom, {100, 1000}).empty());
+}
+
 TEST_CASE("A list: anchors that stand for much again and again come to an end") {
     std::string yaml = "- &g\n  targets: [a]\n  labels: {x: " + std::string(1000, 'v') + "}\n";
     for (int i = 0; i < 5000; ++i) yaml += "- *g\n";

@@ -109,10 +109,7 @@ struct KeptList final : private EventSink {
     }
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
-                       std::string_view problem) override {
-        FAIL("a bad object: " << problem);
-    }
+    void on_bad_object(const BadObject& bad) override { FAIL("a bad object: " << bad.problem); }
     const ObjectForm& form;
     ObjectMaker maker;
 };

@@ -176,6 +176,20 @@ TEST_CASE("ObjectStore: unusable objects that are not known do not hide removals
     CHECK(words(store.finish_list()) == Words{"-b=2"});
 }
 
+TEST_CASE("ObjectStore: a list with an object without a name removes nothing, the next one does") {
+    ObjectStore store = store_of({{"a", "1"}, {"b", "1"}});
+    store.begin_list();
+    store.mark_nameless();
+    CHECK(words(store.put_listed(thing("a", "2"))) == "a=1->2");
+    CHECK(store.missing() == 1);
+    CHECK(store.finish_list().empty());
+    store.begin_list();
+    store.mark_nameless();
+    store.begin_list();  // anew
+    store.put_listed(thing("a", "2"));
+    CHECK(words(store.finish_list()) == Words{"-b=1"});
+}
+
 TEST_CASE("ObjectStore: a list that starts again forgets what the first attempt brought") {
     ObjectStore store = store_of({{"a", "1"}});
     store.begin_list();

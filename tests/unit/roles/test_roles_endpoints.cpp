@@ -376,3 +376,45 @@ TEST_CASE("Role endpoints: what reaches no label is no change of endpoints, the 
         CHECK_FALSE(e.same_content(object(world, other)));
     }
 }
+
+TEST_CASE("Role endpoints: of a pod with many ports each is found, and each that is left") {
+    // The first such port of the last container that has one.
+    for (const int count : {1, 16, 32, 33, 300}) {
+        for (const LabelDialect dialect : dialects) {
+            CAPTURE(count);
+            const auto port = [](int number, const std::string& name) {
+                return R"({"name":")" + name + R"(","containerPort":)" + std::to_string(number) +
+                       R"(,"protocol":"TCP"},)";
+            };
+            std::string ports, covered, twice;
+            for (int i = count; i > 0; --i) {
+                ports += port(i, "p" + std::to_string(i));
+                if (i % 2 == 0) covered += R"({"port":)" + std::to_string(i) + "},";
+            }
+            twice = port(2, "first") + port(2, "second");
+            World world(dialect);
+            world.add(Kind::endpoints, backed(covered + R"({"port":2},{"port":70000})"))
+                .add(Kind::pod, pod(R"("containers":[{"name":"c","ports":[)" + ports +
+                                    R"({"containerPort":1}]},{"name":"d","ports":[)" + twice +
+                                    R"({"containerPort":1}]}])"));
+            std::size_t others = 0;
+            for (const LabelMap& target : targets(world)) {
+                const auto at = target.find("__meta_kubernetes_pod_container_port_number");
+                const auto name = target.find("__meta_kubernetes_pod_container_port_name");
+                const std::string address = target.at("__address__");
+                const std::string number = address.substr(address.find(':') + 1);
+                if (number == "70000") {
+                    CHECK(at == target.end());
+                } else if (!target.contains("__meta_kubernetes_endpoint_ready")) {
+                    ++others;
+                    CHECK(std::stoi(number) % 2 == 1);
+                } else {
+                    CHECK(at->second == number);
+                    CHECK(name->second == (number == "2" ? "first" : "p" + number));
+                }
+            }
+            // Those with an odd number; the number 1 three times.
+            CHECK(others == static_cast<std::size_t>((count + 1) / 2 + 2));
+        }
+    }
+}

@@ -450,3 +450,25 @@ TEST_CASE("Role pod: what reaches no label is no change of a pod, the rest is on
         CHECK_FALSE(p.same_content(object(world, other)));
     }
 }
+
+TEST_CASE("Role pod: many containers have their own statuses, of several the last one") {
+    for (const int count : {1, 15, 16, 17, 200}) {
+        CAPTURE(count);
+        std::string containers, statuses;
+        for (int i = 0; i < count; ++i) {
+            const std::string number = std::to_string(i);
+            containers += (i ? ",{" : "{") + (R"("name":"c)" + number) + "\"}";
+            statuses = R"({"name":"c)" + number + R"(","containerID":"first"},)" + statuses +
+                       R"({"name":"c)" + number + R"(","containerID":"id)" + number + "\"},";
+        }
+        const auto all =
+            targets(pod("", "\"containers\":[" + containers + "]",
+                        running(",\"containerStatuses\":[" + statuses + R"({"name":"other"}])")));
+        REQUIRE(all.size() == static_cast<std::size_t>(count));
+        for (int i = 0; i < count; ++i) {
+            const LabelMap& target = all[static_cast<std::size_t>(i)];
+            CHECK(value(target, "~pod_container_name") == "c" + std::to_string(i));
+            CHECK(value(target, "~pod_container_id") == "id" + std::to_string(i));
+        }
+    }
+}

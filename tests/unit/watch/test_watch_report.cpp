@@ -2,6 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,10 @@ struct Reported {
 };
 
 const std::string url = "https://a:6443/api/v1/nodes?labelSelector=zone%3Da: ";
+
+BadObject bad(std::string_view name, errc ec, std::string_view problem = {}) {
+    return {"ns", name, "u", "7", ec, problem};
+}
 
 ObjectPtr some_object() {
     struct Some final : Object {
@@ -133,16 +138,50 @@ TEST_CASE("WatchReport: it is synced once") {
 
 TEST_CASE("WatchReport: one line for the first bad object of a list, in printable text") {
     Reported r;
-    r.report.on_bad_object("ns", "a\nb", {errc::bad_object, "an\x01object"});
-    r.report.on_bad_object("ns", "c", {errc::bad_object, "another"});
+    r.report.on_bad_object(bad("a\nb", errc::bad_object, "an\x01object"), false);
+    r.report.on_bad_object(bad("c", errc::bad_object, "another"), false);
     CHECK(r.metrics.bad_objects == 2);
     const Texts log = r.take_log();
     REQUIRE(log.size() == 1);
     CHECK(log[0].starts_with("warning " + url + "skipped the object ns/a b: "));
     CHECK(log[0].ends_with(": an object"));
     r.report.begin_list(ListReason::expired, r.now);
-    r.report.on_bad_object("ns", "c", {errc::bad_object, "another"});
+    r.report.on_bad_object(bad("c", errc::bad_object, "another"), false);
     CHECK(r.take_log().size() == 1);
+    CHECK_FALSE(r.report.whole_status().error);
+}
+
+TEST_CASE("WatchReport: objects that cannot be read are an error until they can be, or are gone") {
+    Reported r;
+    const auto read_change = [&] { return r.report.take_unread_change(); };
+    r.report.on_bad_object(bad("b", errc::object_too_large), true);
+    CHECK(read_change());
+    CHECK_FALSE(read_change());
+    CHECK(r.report.whole_status().error == errc::object_too_large);
+    CHECK(r.report.whole_status().message ==
+          url + "an object is larger than max_object_bytes: ns/b; what was known stays, and is "
+                "removed when it is gone");
+    CHECK_FALSE(r.status().error);  // of requests
+    r.report.on_bad_object(bad("a", errc::object_too_large), true);
+    CHECK(r.report.whole_status().message.find("ns/a and 1 more") != std::string::npos);
+    r.report.fail({errc::server_error, "no"}, false, r.now);
+    CHECK(r.report.whole_status().error == errc::server_error);
+    r.report.recover(r.now);
+    r.report.on_read("ns", "a");
+    r.report.on_read("ns", "other");
+    CHECK(r.report.whole_status().error == errc::object_too_large);
+    SECTION("they are read or deleted") { r.report.on_read("ns", "b"); }
+    SECTION("a list is complete without them") {
+        r.report.begin_list(ListReason::expired, r.now);
+        CHECK(r.report.whole_status().error);
+        r.report.on_list(r.now);
+    }
+    CHECK_FALSE(r.report.whole_status().error);
+    r.report.begin_list(ListReason::expired, r.now);
+    r.report.on_bad_object(bad("", errc::bad_object), true);
+    r.report.on_list(r.now);
+    CHECK(r.report.whole_status().error == errc::bad_object);
+    CHECK(r.report.whole_status().message.find(": one without a name;") != std::string::npos);
 }
 
 TEST_CASE("WatchReport: a server whose version went back is told, and counted") {
@@ -207,7 +246,7 @@ TEST_CASE("WatchReport: what it waits for is in the status, since when, and for 
 TEST_CASE("WatchReport: no text holds what the client takes out of it") {
     Reported r;
     r.report.fail({errc::server_error, "you sent s3cret"}, false, r.now);
-    r.report.on_bad_object("ns", "s3cret", {errc::bad_object, ""});
+    r.report.on_bad_object(bad("s3cret", errc::bad_object), false);
     CHECK(r.status().message == url + "you sent <...>");
     for (const std::string& line : r.take_log()) CHECK(line.find("s3cret") == std::string::npos);
 }

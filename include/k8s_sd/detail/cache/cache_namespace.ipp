@@ -143,12 +143,13 @@ void CacheNamespace::on_synced(CacheWatch& watch) {
 }
 
 void CacheNamespace::on_status(CacheWatch& watch) {
-    bool failed = false;
+    CacheWatch::News news;
     {
         const std::lock_guard lock(mutex_);
-        failed = watch.publish();
+        news = watch.publish();
     }
-    if (!failed) return;
+    if (news.revealed) entries_.on_revealed(watch);
+    if (!news.failed) return;
     entries_.on_error(watch);
     if (watch.error() != errc::forbidden) return;
     if (watch.of_collection()) {

@@ -49,6 +49,8 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     bool synced() const noexcept { return watcher_.synced(); }
     error_code error() const { return watcher_.status().error; }
     ObjectPtr find(std::string_view name) const { return watcher_.find(ns_, name); }
+    /// The object is there, and what it is like is unknown.
+    bool hides(std::string_view name) const { return watcher_.is_unread(ns_, name); }
     /// The object is not served by this watch any more.
     void forget(std::string_view name) { watcher_.forget(ns_, name); }
 
@@ -58,12 +60,18 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
         std::string message;
         unsigned failures = 0;  ///< in a row
     };
-    /// \returns whether an attempt has failed since the last call
-    bool publish() {
+    struct News {
+        bool failed = false;    ///< an attempt
+        bool revealed = false;  ///< what was hidden: perhaps some of it
+    };
+    /// \returns what is new since the last call
+    News publish() {
         WatchStatus status = watcher_.status();
-        const bool failed = status.error && status.failures != trouble_.failures;
+        const bool hid = trouble_.error == errc::object_too_large;
+        const News news{status.error && status.failures != trouble_.failures,
+                        hid && status.message != trouble_.message};
         trouble_ = {status.error, std::move(status.message), status.failures};
-        return failed;
+        return news;
     }
     const Trouble& trouble() const noexcept { return trouble_; }
 

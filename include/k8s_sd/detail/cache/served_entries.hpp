@@ -73,6 +73,7 @@ class ServedEntries {
     // What the watches report.
     void on_object(const CacheWatch&, std::string_view name, const ObjectPtr& after);
     void on_synced(const CacheWatch&);
+    void on_revealed(const CacheWatch&);
     void on_error(const CacheWatch&);
 
     Counts counts() const;

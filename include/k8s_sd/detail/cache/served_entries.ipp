@@ -89,6 +89,7 @@ void ServedEntries::let_go(CacheEntry& entry) {
 // --- changing over -------------------------------------------------------------------------------
 
 void ServedEntries::change_over_if_agreed(CacheEntry& entry) {
+    if (entry.next->hides(entry.name)) return;
     ObjectPtr found = entry.next->find(entry.name);
     const bool well = entry.watch && entry.synced() && !entry.watch->error();
     if (well && !CacheEntry::same(found, entry.value)) return;
@@ -99,7 +100,8 @@ void ServedEntries::change_over_if_agreed(CacheEntry& entry) {
 // right; if it is not, its next events mend that.
 void ServedEntries::end_disagreements() {
     for (const auto& entry : entries_) {
-        const bool disagrees = entry->next && entry->next->synced();
+        const bool disagrees =
+            entry->next && entry->next->synced() && !entry->next->hides(entry->name);
         if (disagrees && entry->overdue) {
             change_over(*entry, entry->next->find(entry->name));
         } else {
@@ -140,8 +142,18 @@ void ServedEntries::on_object(const CacheWatch& watch, std::string_view name,
 
 void ServedEntries::on_synced(const CacheWatch& watch) {
     for_each_of(watch, [&](CacheEntry& entry) {
-        if (entry.watch.get() == &watch) return set_value(entry, watch.find(entry.name));
-        change_over_if_agreed(entry);
+        if (entry.watch.get() != &watch) return change_over_if_agreed(entry);
+        // What is hidden is not absent.
+        if (!watch.hides(entry.name)) set_value(entry, watch.find(entry.name));
+    });
+}
+
+/// What was hidden from the first list on, and is gone without ever having been known.
+void ServedEntries::on_revealed(const CacheWatch& watch) {
+    if (!watch.synced()) return;
+    for_each_of(watch, [&](CacheEntry& entry) {
+        const bool unknown = entry.watch.get() == &watch && !entry.synced();
+        if (unknown && !watch.hides(entry.name)) set_value(entry, watch.find(entry.name));
     });
 }
 

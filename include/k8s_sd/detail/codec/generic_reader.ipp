@@ -1,11 +1,13 @@
 #include "k8s_sd/detail/base/rfc3339.hpp"
 #include "k8s_sd/detail/codec/generic_reader.hpp"
+#include "k8s_sd/detail/codec/json_cost.hpp"
 #include "k8s_sd/detail/codec/json_skip.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -130,13 +132,18 @@ bool is_status(const json::object& document, std::string_view kind) {
 
 }  // namespace
 
-std::string read_generic(std::string_view text, model::Document<Generic>& document) {
+RawProblem read_generic(std::string_view text, model::Document<Generic>& document,
+                        std::size_t max_bytes) {
+    if (costs_more_than(2 * max_bytes, text)) {
+        return {"its values take more than " + std::to_string(2 * max_bytes) + " bytes of memory",
+                true};
+    }
     json::parse_options options;
     options.max_depth = max_json_depth;
     boost::system::error_code ec;
     json::value parsed = json::parse({text.data(), text.size()}, ec, {}, options);
-    if (ec) return "the object is not JSON: " + ec.message();
-    if (!parsed.is_object()) return "not an object";
+    if (ec) return {"the object is not JSON: " + ec.message()};
+    if (!parsed.is_object()) return {"not an object"};
     const json::object& object = document.content = std::move(parsed.get_object());
     MemberReader read;
     read.text(object, "kind", document.kind);
@@ -145,7 +152,7 @@ std::string read_generic(std::string_view text, model::Document<Generic>& docume
     } else if (const json::object* metadata = read.object(object, "metadata")) {
         read_metadata(read, *metadata, document.metadata);
     }
-    return std::move(read).problem();
+    return {std::move(read).problem()};
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -9,6 +9,7 @@
 #include "k8s_sd/detail/codec/text_arena.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
  public:
     JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t max_object_bytes,
                 DocumentSink& sink);
+    ~JsonDecoder() override;
 
     void begin(Document) override;
     error_code feed(std::string_view bytes) override;
@@ -38,6 +40,9 @@ class JsonDecoder final : public Decoder, private RecordSink {
     error_code fail(errc what, std::string why);
     error_code not_json(std::string_view what);
     void on_record() override;
+    void on_oversized(const Projection& node, void* object, std::string_view part) override;
+
+    class OversizedObject;
 
     const JsonSchema& schema_;
     Scratch& scratch_;
@@ -47,6 +52,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     JsonEvent event_;
     ListHead head_;
     JsonParser<JsonProjector> parser_;
+    std::unique_ptr<OversizedObject> oversized_;  // null: the object is not
     SurrogateFilter surrogates_;
     bool filters_surrogates_ = false;  // once JSON was refused: the filter takes time
     Document document_ = Document::list;

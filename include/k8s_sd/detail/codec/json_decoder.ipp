@@ -13,6 +13,25 @@ std::string_view without_leading_space(std::string_view bytes) noexcept {
 
 }  // namespace
 
+/// Reads, of an object whose text is not kept, which object it is.
+class JsonDecoder::OversizedObject final : RecordSink {
+ public:
+    /// \param raw  the node of the object
+    OversizedObject(const Projection& raw, void* object)
+        : parser_(arena_, std::size_t{0}, static_cast<RecordSink&>(*this)) {
+        parser_.handler().start(raw.element.front(), object, nullptr);
+    }
+    void feed(std::string_view part) { parser_.feed(part); }
+
+ private:
+    void on_record() override {}
+
+    TextArena arena_;
+    JsonParser<JsonProjector> parser_;
+};
+
+JsonDecoder::~JsonDecoder() = default;
+
 JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t max_object_bytes,
                          DocumentSink& sink)
     : schema_(schema),
@@ -43,6 +62,7 @@ void JsonDecoder::begin_event() {
 void JsonDecoder::start(const Projection& root, void* aggregate, const Projection* records) {
     arena_.reset();
     scratch_.clear();
+    oversized_.reset();
     parser_.begin();
     parser_.handler().start(root, aggregate, records);
     refused_ = {};
@@ -135,8 +155,15 @@ void JsonDecoder::on_record() {
         refused_ = sink_.on_event(event_.type, problem);
     }
     scratch_.clear();
+    oversized_.reset();
     arena_.reset();
     parser_.handler().clear_problem();
+}
+
+void JsonDecoder::on_oversized(const Projection& node, void* object, std::string_view part) {
+    if (node.element.empty()) return;
+    if (!oversized_) oversized_ = std::make_unique<OversizedObject>(node, object);
+    oversized_->feed(part);
 }
 
 }  // namespace k8s_sd::inline v0::detail

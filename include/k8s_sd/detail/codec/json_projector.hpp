@@ -17,10 +17,15 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Is told at the end of each record.
+/// Is told at the end of each record, and of raw objects that exceed the limit.
 class RecordSink {
  public:
     virtual void on_record() = 0;
+    /// Of such an object what comes next of its text.
+    /// \param node  the object's
+    /// \param object  its aggregate, see Projection::element
+    virtual void on_oversized(const Projection& /*node*/, void* /*object*/,
+                              std::string_view /*part*/) {}
 
  protected:
     ~RecordSink() = default;
@@ -45,6 +50,7 @@ class JsonProjector {
         pending_ = &root;
         has_records_ = false;
         skipping_ = 0;
+        oversized_ = nullptr;
         clear_problem();
         document_problem_.clear();
         forget_text();
@@ -69,7 +75,7 @@ class JsonProjector {
         return skipping_ == 0 && (pending_ == nullptr || pending_->type == Type::raw);
     }
     void on_passing(std::string_view part) {
-        if (pending_ != nullptr) append(part);
+        if (pending_ != nullptr) take_raw_part(part);
     }
     void on_passed() {
         if (pending_ != nullptr) take_raw();  // if not: the next key decides
@@ -163,19 +169,43 @@ class JsonProjector {
     using Type = Projection::Type;
     static constexpr std::size_t largest_kept_buffer = 64 * 1024;
     static constexpr std::size_t longest_shown_key = 64;
+    static constexpr std::size_t longest_identity = 1024;
+    static constexpr std::size_t most_identities = 16 * 1024;  // of one record, where keys repeat
     struct Frame {
         const Projection* node;
         void* context;
     };
 
-    [[gnu::noinline]] void take_raw() {
+    [[gnu::noinline]] void take_raw_part(std::string_view part) {
+        if (oversized_ == nullptr) {
+            if (within_limit(part.size() + text_.size())) return append(part);
+            begin_oversized();
+        }
+        sink_.on_oversized(*pending_, oversized_, part);
+    }
+    void begin_oversized() {
+        oversized_ = raw_aggregate();
+        sink_.on_oversized(*pending_, oversized_, {text_.data(), text_.size()});
+        forget_text();
+    }
+    void* raw_aggregate() {
         void* around = context();
         if (frames_.back().node->type == Type::array) around = frames_.back().node->begin(around);
-        std::string problem;
-        if (!too_large_)
-            problem = pending_->take_raw(pending_->begin(around), {text_.data(), text_.size()});
-        if (!problem.empty()) note_problem(std::move(problem));
-        forget_text();
+        return pending_->begin(around);
+    }
+    [[gnu::noinline]] void take_raw() {
+        if (oversized_ == nullptr) {
+            void* const object = raw_aggregate();
+            const std::string_view text(text_.data(), text_.size());
+            RawProblem problem = pending_->take_raw(object, text, max_record_bytes_);
+            if (problem.too_large) {
+                too_large_ = true;
+                sink_.on_oversized(*pending_, object, text);
+            }
+            if (!problem.text.empty()) note_problem(std::move(problem.text));
+            forget_text();
+        }
+        oversized_ = nullptr;
         after_value();
     }
     // A number may be written in quotes.
@@ -265,7 +295,8 @@ class JsonProjector {
         return text;
     }
     [[gnu::noinline]] void append(std::string_view part) {
-        if (!within_limit(part.size() + text_.size())) return;
+        lost_ = lost_ || !within_limit(part.size() + text_.size());
+        if (lost_) return text_.resize(std::max<std::size_t>(text_.size(), 1));  // see whole()
         const std::size_t size = text_.size() + part.size();
         if (size > text_.capacity()) text_.reserve(std::min(2 * size, left()));
         text_.insert(text_.end(), part.begin(), part.end());
@@ -274,6 +305,7 @@ class JsonProjector {
         if (!text_.empty()) cleanse_text();
     }
     [[gnu::noinline]] void cleanse_text() noexcept {
+        lost_ = false;
         if (text_.capacity() > largest_kept_buffer) return release();
         cleanse(text_.data(), text_.size());
         text_.clear();
@@ -281,7 +313,7 @@ class JsonProjector {
     std::string_view whole(std::string_view rest) {
         if (text_.empty()) return within_limit(rest.size()) ? rest : std::string_view();
         append(rest);
-        return {text_.data(), text_.size()};
+        return lost_ ? std::string_view() : std::string_view(text_.data(), text_.size());
     }
     std::string_view copy(std::string_view text) {
         if (!is_utf8(text)) return mended_copy(text);
@@ -316,7 +348,17 @@ class JsonProjector {
         const std::size_t used = arena_.size() + element_bytes_;
         return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
     }
-    bool within_limit(std::size_t more) { return more <= left() || note_too_large(); }
+    bool within_limit(std::size_t more) {
+        return more <= left() || is_identity(more) || note_too_large();
+    }
+    /// Keys of objects and texts that tell which object it is are read beyond the limit, too.
+    [[gnu::noinline]] bool is_identity(std::size_t size) const noexcept {
+        if (size > longest_identity || frames_.empty()) return false;
+        if (pending_ == nullptr || pending_->type == Type::object)
+            return frames_.back().node->type == Type::object;  // a key
+        return pending_->identity &&
+               arena_.size() + element_bytes_ + size <= max_record_bytes_ + most_identities;
+    }
     [[gnu::noinline]] bool note_too_large() {
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
@@ -336,6 +378,8 @@ class JsonProjector {
     std::string problem_;
     std::string document_problem_;
     std::size_t element_bytes_ = 0;  // of arrays and maps, in the current record
+    void* oversized_ = nullptr;      // the raw object whose text exceeds the limit
+    bool lost_ = false;              // of the text that came in several parts
     bool too_large_ = false;
     bool has_records_ = false;
 };

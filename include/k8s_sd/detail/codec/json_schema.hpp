@@ -48,8 +48,10 @@ inline JsonSchema::JsonSchema(Projection item, Projection event_object) {
         {"items", std::move(items)},
     });
     event_object.begin = [](void* around) { return static_cast<JsonEvent*>(around)->object; };
+    Projection type = text<&JsonEvent::type>();
+    type.identity = true;  // it may follow an object that is too large
     event = object({
-        {"type", text<&JsonEvent::type>()},
+        {"type", std::move(type)},
         {"object", std::move(event_object)},
     });
 }

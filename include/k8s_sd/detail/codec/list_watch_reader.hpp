@@ -47,8 +47,10 @@ class ListWatchReader final : private DocumentSink {
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
     error_code on_event(std::string_view type, const ObjectProblem&) override;
     void report(EventType type, const ObjectProblem& problem);
+    error_code report_deleted();
     void report_bookmark(const ObjectProblem& problem);
-    void report_bad(const ObjectProblem& problem, std::string_view text);
+    void report_bad(const ObjectProblem& problem, std::string_view text, bool is_state = true);
+    bool is_of_other_kind() const;
     std::string problem_of_object() const;
     std::string problem_of_version() const;
     error_code check_list();

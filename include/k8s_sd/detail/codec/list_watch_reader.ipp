@@ -123,7 +123,7 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
     } else if (type == "MODIFIED") {
         report(EventType::modified, problem);
     } else if (type == "DELETED") {
-        report(EventType::deleted, problem);
+        return report_deleted();
     } else if (type == "BOOKMARK") {
         report_bookmark(problem);
     } else if (type == "ERROR") {
@@ -132,35 +132,50 @@ error_code ListWatchReader::on_event(std::string_view type, const ObjectProblem&
         return fail(errc::malformed_response, "the documents in the body are not events");
     } else {
         report_bad(problem,
-                   "an event of the unknown type \"" + std::string(type.substr(0, 32)) + "\"");
+                   "an event of the unknown type \"" + std::string(type.substr(0, 32)) + "\"",
+                   false);
     }
     return {};
 }
 
 void ListWatchReader::report_bookmark(const ObjectProblem& problem) {
     const std::string unusable = problem_of_version();
-    if (!unusable.empty()) return report_bad(problem, unusable);
+    if (!unusable.empty()) return report_bad(problem, unusable, false);
     sink_.on_bookmark(scratch_->meta().resource_version, ends_list(scratch_->meta()));
 }
 
 void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
-    // Of a deleted object only the name is needed.
-    if (!problem.text.empty() && type != EventType::deleted) {
-        return report_bad(problem, problem.text);
-    }
+    if (!problem.text.empty()) return report_bad(problem, problem.text);
     const std::string unusable = problem_of_object();
     if (!unusable.empty()) return report_bad(problem, unusable);
     sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model(), kind_is_certain_});
 }
 
+// Of a deleted object only the name is needed. Without one only a list tells what is left.
+error_code ListWatchReader::report_deleted() {
+    const std::string unusable = problem_of_object();
+    if (unusable.empty()) {
+        sink_.on_object(EventType::deleted, {schema_.kind, scratch_->meta(), scratch_->model()});
+    } else if (is_of_other_kind()) {
+        report_bad({}, unusable);
+    } else {
+        return fail(errc::malformed_response, "the event of a deletion brings " + unusable);
+    }
+    return {};
+}
+
+bool ListWatchReader::is_of_other_kind() const {
+    const std::string_view kind = scratch_->head().kind;
+    return !kind.empty() && !is_object_kind(kind);
+}
+
 // Why the version of the object is no place to go on from; empty: it is one.
 std::string ListWatchReader::problem_of_version() const {
     const api::ObjectMeta& meta = scratch_->meta();
-    const std::string_view kind = resource_of(schema_.kind).kind;
-    const std::string_view found = scratch_->head().kind;
-    if (!found.empty() && !is_object_kind(found)) {
-        return "an object of the kind " + std::string(found.substr(0, longest_kind)) + " and not " +
-               std::string(kind);
+    if (is_of_other_kind()) {
+        return "an object of the kind " +
+               std::string(scratch_->head().kind.substr(0, longest_kind)) + " and not " +
+               std::string(resource_of(schema_.kind).kind);
     }
     if (meta.resource_version.size() > longest_version) return "a resource version too long";
     return {};
@@ -176,13 +191,14 @@ std::string ListWatchReader::problem_of_object() const {
     return {};
 }
 
-void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text) {
+void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view text,
+                                 bool is_state) {
     const api::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
     // The version of another collection, for one, is no place to go on from.
     const std::string_view version =
         problem_of_version().empty() ? meta.resource_version : std::string_view();
-    sink_.on_bad_object(meta.namespace_, meta.name, version, what, text);
+    sink_.on_bad_object({meta.namespace_, meta.name, meta.uid, version, what, text, is_state});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -3,8 +3,10 @@
 #include "k8s_sd/detail/codec/field_table.hpp"
 #include "k8s_sd/detail/objects/model/document.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -121,6 +123,7 @@ Projection object_kind() {
     kind.set_text = [](void* around, std::string_view value) {
         model::Document<Model>::head_of(around).kind = value;
     };
+    kind.identity = true;
     return kind;
 }
 
@@ -136,12 +139,23 @@ inline void add_bookmark_annotation(Members& members) {
     }
 }
 
+/// Of an object beyond its limit it is still known which one it is.
+inline void mark_identity(Members& members) {
+    constexpr std::string_view texts[] = {"name", "namespace", "uid", "resourceVersion"};
+    for (Member& member : members) {
+        if (member.key != "metadata") continue;
+        for (auto& [name, node] : member.node.members)
+            node.identity = std::find(std::begin(texts), std::end(texts), name) != std::end(texts);
+    }
+}
+
 /// Of an object in its rows what is wanted, what every object has, and the members of a Status:
 /// JSON does not say before which of the two it is.
 template <class Model, class Rows>
 Members object_members(const Rows& rows, const WantedFields& wanted) {
     Members members = TableProjection(wanted).members(rows);
     add_bookmark_annotation(members);
+    mark_identity(members);
     members.emplace_back("kind", object_kind<Model>());
     for (Member& member : status_members<Model>()) {
         member.node.field = 0;

@@ -16,6 +16,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// What is wrong with a raw object; an empty text: nothing.
+struct RawProblem {
+    std::string text;
+    bool too_large = false;
+};
+
 /// What a decoder takes from a document: a tree with a node for every wanted value. Everything
 /// without a node is skipped while parsing. Nodes write to the field of the aggregate around
 /// them, which is passed as `void*` so that one parser serves all kinds.
@@ -30,15 +36,18 @@ struct Projection {
     void (*set_number)(void* around, std::int64_t) = nullptr;
     void (*set_boolean)(void* around, bool) = nullptr;
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
-    /// raw: the text of an object; returns what is wrong with it, empty: nothing
-    std::string (*take_raw)(void* around, std::string_view json) = nullptr;
+    /// raw: the text of an object
+    RawProblem (*take_raw)(void* around, std::string_view json, std::size_t max_bytes) = nullptr;
     std::size_t element_bytes = 0;  ///< array, map: what an element costs beside its texts
     bool base64 = false;            ///< map: the values are bytes, which JSON writes in base64
     bool wrapped = false;           ///< map: the values are messages with a text in protobuf
     bool wide = false;              ///< number: of 64 bits
+    bool identity = false;          ///< text: tells which object it is, read beyond the limit, too
     std::string_view only{};        ///< map: the one key that is wanted; empty: all are
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
-    std::vector<Projection> element{};                               // of an array: exactly one
+    /// Of an array exactly one. Of a raw object what is read of it if it is too large, or nothing;
+    /// its aggregate is that of the object.
+    std::vector<Projection> element{};
 
     std::uint32_t field = 0;             // protobuf's number, in the object around; 0: it has none
     std::vector<std::uint8_t> fields{};  // of an object: number -> index of the member + 1

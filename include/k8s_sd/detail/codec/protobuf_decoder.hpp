@@ -18,7 +18,7 @@ namespace k8s_sd::inline v0::detail {
 /// Decodes Kubernetes' protobuf: a list, or the events of a watch one behind the other. An object
 /// is decoded where it lies in the bytes that have come; of one that comes in pieces, the pieces
 /// are kept until it is complete. Of one that is longer than `max_object_bytes` only its start is:
-/// it is a bad object, and what follows it is read.
+/// it is a bad object, of which it is known which one it is, and what follows it is read.
 class ProtobufDecoder final : public Decoder {
  public:
     ProtobufDecoder(const ProtobufSchema& schema, Scratch& scratch, std::size_t max_object_bytes,
@@ -65,6 +65,7 @@ class ProtobufDecoder final : public Decoder {
     error_code on_frame_head(std::string_view length);
     error_code on_event(std::string_view bytes);
     ObjectProblem problem_of_object() const;
+    void read_identity(std::string_view object);
     void forget_object();
     error_code finish_list();
     error_code malformed(std::string why);

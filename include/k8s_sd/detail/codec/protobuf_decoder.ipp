@@ -1,6 +1,8 @@
+#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/protobuf_decoder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -252,6 +254,7 @@ error_code ProtobufDecoder::on_list_meta(std::string_view bytes) {
 error_code ProtobufDecoder::on_item(std::string_view object) {
     has_items_ = true;
     projector_.read(schema_.object, scratch_.model(), object);
+    if (problem_of_object().too_large) read_identity(object);
     const error_code ec = sink_.on_item(head_.kind, problem_of_object());
     forget_object();
     return ec;
@@ -278,6 +281,7 @@ error_code ProtobufDecoder::on_event(std::string_view bytes) {
     projector_.read(is_status ? schema_.status : schema_.object, scratch_.model(),
                     event.envelope.object);
     schema_.set_kind(scratch_.model(), event.envelope.kind);
+    if (!is_status && problem_of_object().too_large) read_identity(event.envelope.object);
     const ObjectProblem problem = event.well_formed
                                       ? problem_of_object()
                                       : ObjectProblem{"the object is not Kubernetes' protobuf"};
@@ -290,6 +294,18 @@ error_code ProtobufDecoder::on_event(std::string_view bytes) {
 ObjectProblem ProtobufDecoder::problem_of_object() const {
     if (payload_.cut()) return {too_large_, true};
     return {projector_.problem(), projector_.too_large()};
+}
+
+/// What tells the object from others comes before all that may be large.
+void ProtobufDecoder::read_identity(std::string_view object) {
+    const Projection& metadata = *schema_.object.member("metadata");
+    void* const aggregate = metadata.begin(schema_.object.begin(scratch_.model()));
+    read_texts_of_metadata(object, [&](std::uint64_t number, std::string_view text) {
+        const bool known = number <= std::numeric_limits<std::uint32_t>::max();
+        const Projection* node =
+            known ? metadata.member_in(static_cast<std::uint32_t>(number)) : nullptr;
+        if (node && node->identity && is_utf8(text)) node->set_text(aggregate, text);
+    });
 }
 
 void ProtobufDecoder::forget_object() {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -40,6 +41,10 @@ std::optional<std::string_view> read_kind(std::string_view type_meta);
 std::optional<ProtobufListMeta> read_list_meta(std::string_view message);
 /// A document: magic and envelope. Nothing if it is not well-formed.
 std::optional<ProtobufEnvelope> read_envelope(std::string_view document);
+/// The texts in the metadata of an object of which perhaps only the start is there: calls the
+/// function with the number and the bytes of each that is complete.
+void read_texts_of_metadata(std::string_view object,
+                            const std::function<void(std::uint64_t, std::string_view)>& take);
 /// \param cut  only the start of the event is there; so is that of its object, then
 ProtobufEvent read_event(std::string_view message, bool cut);
 

@@ -31,6 +31,8 @@ class SmallMessage {
         return std::nullopt;
     }
     std::uint64_t number() const noexcept { return number_; }
+    /// That field is there to its end.
+    bool whole() const noexcept { return whole_; }
 
  private:
     std::uint64_t varint() {
@@ -41,6 +43,7 @@ class SmallMessage {
     }
     std::string_view bytes(std::uint64_t size) {
         if (size > rest_.size() && !cut_) throw protozero::end_of_buffer_exception();
+        whole_ = size <= rest_.size();
         const auto there = static_cast<std::size_t>(std::min<std::uint64_t>(size, rest_.size()));
         const std::string_view value = rest_.substr(0, there);
         rest_.remove_prefix(there);
@@ -50,6 +53,7 @@ class SmallMessage {
     std::string_view rest_;
     bool cut_;
     std::uint64_t number_ = 0;
+    bool whole_ = true;
 };
 
 /// Calls `take(number, bytes)` for each field that has bytes. \returns false if it is no message
@@ -109,6 +113,23 @@ std::optional<ProtobufEnvelope> read_envelope(std::string_view document) {
     ProtobufEnvelope envelope;
     if (!read_into(envelope, document, false)) return std::nullopt;
     return envelope;
+}
+
+void read_texts_of_metadata(std::string_view object,
+                            const std::function<void(std::uint64_t, std::string_view)>& take) {
+    constexpr std::uint64_t metadata_field = 1;  // of every kind
+    try {
+        SmallMessage around(object, true);
+        std::optional<std::string_view> bytes = around.next();
+        while (bytes && around.number() != metadata_field) bytes = around.next();
+        if (!bytes) return;
+        SmallMessage metadata(*bytes, true);
+        while (const auto text = metadata.next()) {
+            if (metadata.whole()) take(metadata.number(), *text);
+        }
+    } catch (const protozero::exception&) {
+        // What came before is known.
+    }
 }
 
 ProtobufEvent read_event(std::string_view message, bool cut) {

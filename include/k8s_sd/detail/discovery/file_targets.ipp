@@ -111,7 +111,8 @@ void FileTargets::on_look(const FileLook& look) {
     tell(summary(look), nothing_known, changed);
 }
 
-/// What is known after a look: where it failed, what was known before, if the dialect keeps that.
+/// What is known after a look: where it failed, what was known before, if the dialect keeps that or
+/// a limit is the reason.
 FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
     const bool keeps = !rules_of(config_.dialect).drops_targets_of_bad_files;
     KnownFiles files;
@@ -120,7 +121,7 @@ FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
         Known known = before == files_.end() ? Known{} : before->second;
         if (file.groups) {
             known = {{file.content, {}}, *file.groups};
-        } else if (!file.problem.empty() && !keeps) {
+        } else if (!file.problem.empty() && !keeps && !file.over_limit) {
             known = {};
         }
         known.file.bad = file.content.mistake.empty() ? TargetFileContent{} : file.content;

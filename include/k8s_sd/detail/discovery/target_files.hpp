@@ -26,7 +26,8 @@ struct TargetFile {
     TargetFileContent content;
     /// None: the bytes are those of the last time, or there is a problem.
     std::optional<std::vector<TargetGroupPtr>> groups;
-    std::string problem;  ///< why it cannot be used, with its path; empty: none
+    std::string problem;      ///< why it cannot be used, with its path; empty: none
+    bool over_limit = false;  ///< the problem is a limit of ours
 };
 
 /// The files of one configuration, as they are now.

@@ -8,12 +8,15 @@
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -46,6 +49,11 @@ class TargetFileReader {
 
     FileLook look() {
         for (const std::string& pattern : config_.files) look_for(pattern);
+        for (const std::string& path : fresh_) add(path);
+        if (left_out_) {
+            look_.untold.push_back("there are more than " + std::to_string(config_.max_files) +
+                                   " files");
+        }
         return std::move(look_);
     }
 
@@ -58,18 +66,20 @@ class TargetFileReader {
         } else if (found.paths.empty() && !is_file_pattern(pattern)) {
             look_.missing.push_back(printable(pattern));
         }
-        // What is new must not push out what is known.
-        std::stable_partition(found.paths.begin(), found.paths.end(),
-                              [&](const std::string& path) { return has_list(path); });
+        // What is new, of whichever pattern, must not push out what is known.
         for (const std::string& path : found.paths) {
-            if (look_.files.contains(path)) continue;  // another pattern has it, too
-            if (look_.files.size() == config_.max_files) {
-                look_.untold.push_back("there are more than " + std::to_string(config_.max_files) +
-                                       " files");
-                return;
+            if (has_list(path)) {
+                add(path);
+            } else {
+                fresh_.push_back(path);
             }
-            look_.files.emplace(path, read(path));
         }
+    }
+
+    void add(const std::string& path) {
+        if (look_.files.contains(path)) return;  // another pattern has it, too
+        left_out_ = left_out_ || look_.files.size() == config_.max_files;
+        if (!left_out_) look_.files.emplace(path, read(path));
     }
 
     /// Where nobody can say what there is, known files are there as long as nothing says otherwise.
@@ -90,6 +100,7 @@ class TargetFileReader {
         try {
             read(path, file);
         } catch (const TargetListTooLong& e) {
+            file.over_limit = true;
             const bool is_first = targets_ == 0 && texts_ == 0;
             const std::string others =
                 "with the files before it, it exceeds max_targets or max_bytes";
@@ -107,9 +118,12 @@ class TargetFileReader {
 
     void read(const std::string& path, TargetFile& file) {
         const std::size_t left = config_.max_bytes - bytes_;
-        const auto content =
-            read_secret_file(path, file.problem, std::min(config_.max_file_bytes, left));
+        const std::size_t most = std::min(config_.max_file_bytes, left);
+        const auto content = read_secret_file(path, file.problem, most);
         if (!content) {
+            std::error_code unknown;
+            const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+            file.over_limit = !unknown && size > most;
             file.problem = printable("cannot read " + path + ": " + file.problem);
             if (left < config_.max_file_bytes) file.problem += " (max_bytes is for all files)";
             return;
@@ -163,9 +177,11 @@ class TargetFileReader {
     const KnownTargetFiles& known_;
     TargetGroupMaker& maker_;
     FileLook look_;
-    std::size_t bytes_ = 0;    ///< of the files so far
-    std::size_t targets_ = 0;  ///< in their lists
-    std::size_t texts_ = 0;    ///< bytes of the texts in them
+    std::vector<std::string> fresh_;  ///< paths of which no list is known
+    bool left_out_ = false;           ///< files beyond max_files
+    std::size_t bytes_ = 0;           ///< of the files so far
+    std::size_t targets_ = 0;         ///< in their lists
+    std::size_t texts_ = 0;           ///< bytes of the texts in them
 };
 
 }  // namespace

@@ -18,6 +18,11 @@ namespace {
 
 constexpr const char* whole_list = "the list";
 
+[[noreturn]] void throw_too_long(const TargetListLimits& limits) {
+    throw TargetListTooLong(whole_list,
+                            "has texts of more than " + std::to_string(limits.bytes) + " bytes");
+}
+
 /// What both forms have in common.
 class TargetListReader {
  public:
@@ -53,10 +58,7 @@ class TargetListReader {
  private:
     void add_bytes(std::string_view text) {
         bytes_ += text.size();
-        if (bytes_ > limits_.bytes) {
-            throw TargetListTooLong(whole_list, "has texts of more than " +
-                                                    std::to_string(limits_.bytes) + " bytes");
-        }
+        if (bytes_ > limits_.bytes) throw_too_long(limits_);
     }
     static void count(std::size_t before, std::size_t most, const char* what) {
         if (before >= most) {
@@ -171,6 +173,22 @@ class YamlListReader : TargetListReader {
     }
 };
 
+const std::string* address_label(const StaticConfig& list) {
+    const auto label = list.labels.find(std::string(address_name.text));
+    return label == list.labels.end() ? nullptr : &label->second;
+}
+
+/// One text becomes the address of each target of its group.
+void check_address_labels(const TargetLists& lists, const TargetListLimits& limits) {
+    std::size_t left = limits.bytes;
+    for (const StaticConfig& list : lists) {
+        const std::string* address = address_label(list);
+        if (!address || address->empty()) continue;
+        if (list.targets.size() > left / address->size()) throw_too_long(limits);
+        left -= list.targets.size() * address->size();
+    }
+}
+
 std::optional<TargetLists> try_json(std::string_view text, const DialectRules& rules,
                                     const TargetListLimits& limits) {
     if (!trim(text).starts_with('[')) return std::nullopt;
@@ -200,15 +218,16 @@ TargetLists parse_file_list(std::string_view text, const std::string& path,
     std::optional<TargetLists> lists = try_json(text, rules, limits);
     if (!lists) lists = YamlListReader(rules, limits).read(YamlValue::parse(text, path));
     if (rules.address_label_replaces_targets) {
+        check_address_labels(*lists, limits);
         for (StaticConfig& list : *lists) prefer_address_label(list);
     }
     return std::move(*lists);
 }
 
 void prefer_address_label(StaticConfig& list) {
-    const auto address = list.labels.find(std::string(address_name.text));
-    if (address == list.labels.end()) return;
-    for (std::string& target : list.targets) target = address->second;
+    const std::string* address = address_label(list);
+    if (!address) return;
+    for (std::string& target : list.targets) target = *address;
 }
 
 std::vector<TargetGroupPtr> make_groups(TargetLists lists, const ListOrigin& origin,

@@ -16,7 +16,6 @@
 
 namespace k8s_sd::inline v0::detail {
 
-class AudienceTable;
 class KindWatches;
 class SharedWatch;
 
@@ -66,7 +65,7 @@ class KindView {
     void for_each(const std::function<void(const ObjectPtr&)>& visit) const;
     /// Whether two objects differ in what it wants.
     bool tells_apart(const Object& before, const Object& after) const;
-    /// Of the watches that it has. Any thread.
+    /// Of the watches that it has, and of those that fail to take their place. Any thread.
     void add_status(std::vector<WatchStatus>& status) const;
 
  private:
@@ -88,7 +87,8 @@ class KindView {
     const FieldMask mask_;  ///< of its fields
     const PartyPtr party_;  ///< null: without a selection
     Observer& observer_;
-    Watches now_;               ///< changed on the strand only, under the mutex
+    // Changed on the strand only, under the mutex.
+    Watches now_;
     Watches next_;              ///< take their place once they are as far
     std::size_t unsynced_ = 0;  ///< of now_
     bool told_ = false;         ///< something, since the last end of a batch

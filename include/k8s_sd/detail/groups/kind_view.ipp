@@ -39,6 +39,12 @@ void KindView::for_each(const std::function<void(const ObjectPtr&)>& visit) cons
 void KindView::add_status(std::vector<WatchStatus>& status) const {
     const std::lock_guard lock(watches_->common_->mutex);
     for (const auto& [ns, watch] : now_) status.push_back(watch->published());
+    for (const auto& [ns, watch] : next_) {
+        const auto it = now_.find(ns);
+        if (!watch->published().error || (it != now_.end() && it->second == watch)) continue;
+        status.push_back(watch->published());
+        status.back().synced = true;  // those that it shall replace are
+    }
 }
 
 bool KindView::wants_namespace(std::string_view ns) const {
@@ -48,15 +54,18 @@ bool KindView::wants_namespace(std::string_view ns) const {
 }
 
 bool KindView::sees(const Object& object) const noexcept {
-    const bool selected =
-        !party_ || watches_->audiences_.has(ObjectAudience::of(object), party_->number);
+    const bool selected = !party_ || watches_->audiences_.has(object, party_->number);
     const bool has_form = is_for_labels() || object.has_api_object();
     return selected && has_form && wants_namespace(object.ns());
 }
 
 bool KindView::tells_apart(const Object& before, const Object& after) const {
-    // What is kept for labels alone has been compared.
-    if (!before.same_uid(after) || !after.has_api_object()) return true;
+    if (!before.same_uid(after)) return true;
+    // What is kept for labels alone has been compared, unless it was kept apart.
+    if (!after.has_api_object()) {
+        return ObjectAudience::of(after) != ObjectAudience::apart || before.has_api_object() ||
+               !before.same_content(after);
+    }
     if (is_for_labels()) return !before.same_labels(after);
     return !same_fields(before, after, wanted_.fields, mask_);
 }

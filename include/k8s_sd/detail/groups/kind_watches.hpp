@@ -2,8 +2,8 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/base/audience.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
+#include "k8s_sd/detail/groups/object_audiences.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 
 #include <map>
@@ -63,6 +63,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     void on_more_than_share();
     void log_refusal(const SharedWatch&, error_code why) const;
     void on_too_many_audiences();
+    bool may_select_here() const;
 
     const Kind kind_;
     const std::shared_ptr<const Common> common_;
@@ -71,10 +72,10 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     std::vector<std::weak_ptr<SharedWatch>> running_;
     using Selected = std::tuple<std::string, std::string, ObjectShare>;  ///< with two selectors
     std::map<Selected, std::weak_ptr<const Party>> parties_;
-    AudienceTable audiences_;
+    ObjectAudiences audiences_;
     RefusedWatches refused_;
     std::size_t waiting_ = 0;          ///< views that have something next
-    bool too_many_audiences_ = false;  ///< nothing is selected here any more
+    bool too_many_audiences_ = false;  ///< the server selects, see on_too_many_audiences()
     /// Shares of a server that does not shard have one watch: also the last one that is left of
     /// them, for which it would have to list everything again.
     bool shares_in_one_ = false;

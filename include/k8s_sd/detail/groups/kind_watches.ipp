@@ -11,7 +11,14 @@ namespace k8s_sd::inline v0::detail {
 
 KindWatches::KindWatches(Kind kind, std::shared_ptr<const Common> common,
                          std::shared_ptr<ObjectMaker> maker)
-    : kind_(kind), common_(std::move(common)), maker_(std::move(maker)) {}
+    : kind_(kind),
+      common_(std::move(common)),
+      maker_(std::move(maker)),
+      audiences_([this](const std::function<void(const ObjectPtr&)>& visit) {
+          for (const auto& weak : running_) {
+              if (const SharedWatchPtr watch = weak.lock()) watch->for_each_object(visit);
+          }
+      }) {}
 
 // --- views ---------------------------------------------------------------------------------------
 
@@ -103,6 +110,7 @@ void KindWatches::on_more_than_share() {
 /// \param failing  a watch that shall not go on, or null
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
+    too_many_audiences_ = too_many_audiences_ && !may_select_here();
     shares_in_one_ =
         (shares_in_one_ || has_several_shares()) && !server_shards() && !too_many_audiences_;
     std::vector<WantedObjects> wanted;
@@ -193,7 +201,10 @@ void KindWatches::assign(KindView& view, Watches next) {
         return;
     }
     for (const auto& [ns, watch] : next) watch->take_seat(view);
-    view.next_ = std::move(next);
+    {
+        const std::lock_guard lock(common_->mutex);
+        view.next_ = std::move(next);
+    }
     ++waiting_;
     if (is_ready(view)) switch_to_next(view);
 }
@@ -201,7 +212,11 @@ void KindWatches::assign(KindView& view, Watches next) {
 void KindWatches::drop_next(KindView& view) {
     if (view.next_.empty()) return;
     --waiting_;
-    const Watches dropped = std::exchange(view.next_, {});
+    Watches dropped;
+    {
+        const std::lock_guard lock(common_->mutex);
+        dropped.swap(view.next_);
+    }
     for (const auto& [ns, watch] : dropped) {
         const auto it = view.now_.find(ns);
         if (it == view.now_.end() || it->second != watch) watch->leave_seat(view);
@@ -242,9 +257,10 @@ void KindWatches::switch_to_next(KindView& view) {
         before.emplace(std::pair(object->ns(), object->name()), object);
     });
     --waiting_;
-    Watches left = std::exchange(view.next_, {});
+    Watches left;
     {
         const std::lock_guard lock(common_->mutex);
+        left.swap(view.next_);
         left.swap(view.now_);
     }
     view.unsynced_ = 0;
@@ -295,10 +311,18 @@ void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
     logger.log({LogLevel::info, text, kind_, watch.query().ns, why});
 }
 
-/// Selections that fall together in ever new ways: the server has to tell them apart again.
+/// Selections that fall together in ever new ways: the server has to tell them apart again. Until
+/// it does, objects are kept apart.
 void KindWatches::on_too_many_audiences() {
     if (std::exchange(too_many_audiences_, true)) return;
     plan_soon();
+}
+
+/// So few selections cannot have too many audiences.
+bool KindWatches::may_select_here() const {
+    constexpr std::ptrdiff_t few = 15;
+    return std::count_if(parties_.begin(), parties_.end(),
+                         [](const auto& entry) { return !entry.second.expired(); }) <= few;
 }
 
 }  // namespace k8s_sd::inline v0::detail

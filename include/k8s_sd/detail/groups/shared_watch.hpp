@@ -6,6 +6,7 @@
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     void set_active(KindView& view);
     void leave_seat(KindView& view);
     bool has_seats() const noexcept;
+    /// Calls the function for each object that it has or is about to have.
+    void for_each_object(const std::function<void(const ObjectPtr&)>&) const;
     /// Drops what none of the views wants that are left.
     void forget_unwanted();
     /// Whether all that the view wants is kept, with its selection.
@@ -67,8 +70,11 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     void on_status() override;
     bool wants(std::string_view ns, std::string_view name) override;
     std::optional<std::uint16_t> audience_of(const DecodedObject&) override;
+    void keep_apart(const ObjectPtr&) override;
     bool makes_up_for(error_code failure) override;
 
+    template <class Call>
+    void for_each_view(Call call, bool active_only);
     template <class Call>
     void for_each_active(Call call);
     bool has_form_for(const KindView&) const;

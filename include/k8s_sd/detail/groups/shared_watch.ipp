@@ -50,12 +50,17 @@ bool SharedWatch::has_seats() const noexcept {
 }
 
 template <class Call>
-void SharedWatch::for_each_active(Call call) {
+void SharedWatch::for_each_view(Call call, bool active_only) {
     ++telling_;
     for (std::size_t i = 0; i < seats_.size(); ++i) {
-        if (seats_[i].view && seats_[i].active) call(*seats_[i].view);
+        if (seats_[i].view && (seats_[i].active || !active_only)) call(*seats_[i].view);
     }
     if (--telling_ == 0) std::erase_if(seats_, [](const Seat& seat) { return !seat.view; });
+}
+
+template <class Call>
+void SharedWatch::for_each_active(Call call) {
+    for_each_view(call, true);
 }
 
 // --- what is kept --------------------------------------------------------------------------------
@@ -89,6 +94,11 @@ bool SharedWatch::serves(const KindView& view) const {
            });
 }
 
+void SharedWatch::for_each_object(const std::function<void(const ObjectPtr&)>& visit) const {
+    watcher_.for_each(visit);
+    watcher_.for_each_pending(visit);
+}
+
 void SharedWatch::forget_unwanted() {
     const std::vector<Cover> before = std::exchange(covers_, {});
     parties_.clear();
@@ -98,9 +108,8 @@ void SharedWatch::forget_unwanted() {
     if (covers_.size() == before.size()) return;  // they only become fewer
     std::vector<ObjectPtr> unwanted;
     watcher_.for_each([&](const ObjectPtr& object) {
-        const std::uint16_t audience = ObjectAudience::of(*object);
         const bool wanted = std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-            return (!cover.party || owner_.audiences_.has(audience, cover.party->number)) &&
+            return (!cover.party || owner_.audiences_.has(*object, cover.party->number)) &&
                    includes_all(cover.namespaces, {std::string(object->ns())});
         });
         if (!wanted) unwanted.push_back(object);
@@ -138,9 +147,13 @@ bool SharedWatch::is_wanted(std::string_view ns, const Audience& audience) const
 std::optional<std::uint16_t> SharedWatch::audience_of(const DecodedObject& object) {
     look_at(object);
     if (!is_wanted(object.meta.namespace_, audience_)) return std::nullopt;
-    const auto id = owner_.audiences_.id_of(audience_);
-    if (!id) owner_.on_too_many_audiences();
+    const std::uint16_t id = owner_.audiences_.id_of(audience_);
+    if (id == ObjectAudience::apart && owner_.audiences_.crowded()) owner_.on_too_many_audiences();
     return id;
+}
+
+void SharedWatch::keep_apart(const ObjectPtr& object) {
+    owner_.audiences_.keep_apart(object, audience_);
 }
 
 void SharedWatch::adopt_from(const KindView& view) {
@@ -206,7 +219,8 @@ bool SharedWatch::is_refused(error_code failure) {
 void SharedWatch::on_status() {
     const auto self = shared_from_this();  // views may leave it
     publish();
-    for_each_active([](KindView& view) { view.observer_.on_status(); });
+    // Those that wait for this watch have its errors, too.
+    for_each_view([](KindView& view) { view.observer_.on_status(); }, false);
     owner_.switch_views();
 }
 

@@ -4,7 +4,9 @@
 #include "k8s_sd/detail/kinds/schema.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -37,10 +39,12 @@ bool is_metadata_only(const Members& members) {
 Projection raw_object() {
     Projection node{.type = Projection::Type::raw};
     node.begin = [](void* around) { return around; };
-    node.take_raw = [](void* object, std::string_view json) {
+    node.take_raw = [](void* object, std::string_view json, std::size_t max_bytes) {
         auto& document = *static_cast<Generic*>(object);
-        return read_generic(json, static_cast<model::Document<Generic>&>(document));
+        return read_generic(json, static_cast<model::Document<Generic>&>(document), max_bytes);
     };
+    node.element.push_back(project::object(
+        object_members<Generic>(KindTraits<any_other_kind>::rows, {Use::always, {}})));
     return node;
 }
 

@@ -105,6 +105,7 @@ class ObjectStore {
     /// A list begins: nothing is known to be in it yet.
     void begin_list() {
         listed_.clear();
+        nameless_ = false;
         // The first list has nothing to remove, so nothing needs to be remembered.
         tracking_ = !objects_.empty();
         known_ = objects_.size();
@@ -123,6 +124,10 @@ class ObjectStore {
         if (!tracking_) return;
         if (const Object* known = find(ns, name)) listed_.insert(known);
     }
+    /// The list has an object whose name cannot be read: each that the list does not bring may be
+    /// that one, and stays.
+    void mark_nameless() noexcept { nameless_ = tracking_; }
+    bool has_nameless() const noexcept { return nameless_; }
     /// What a list that is complete has not brought.
     std::size_t missing() const noexcept {
         return tracking_ ? objects_.size() - listed_.size() : 0;
@@ -132,7 +137,7 @@ class ObjectStore {
     /// The list is complete. \returns the removals.
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
-        if (tracking_ && listed_.size() != objects_.size()) {
+        if (tracking_ && !nameless_ && listed_.size() != objects_.size()) {
             for (auto it = objects_.begin(); it != objects_.end();) {
                 const auto here = it++;
                 if (listed_.contains(here->get())) continue;
@@ -141,7 +146,7 @@ class ObjectStore {
             }
         }
         listed_ = {};
-        tracking_ = false;
+        tracking_ = nameless_ = false;
         return removals;
     }
 
@@ -149,13 +154,14 @@ class ObjectStore {
     static bool is_equal(const Object& a, const Object& b) noexcept {
         return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) &&
                a.has_labels() == b.has_labels() && a.has_api_object() == b.has_api_object() &&
-               a.same_content(b);
+               a.same_content(b) && ObjectAudience::of(a) != ObjectAudience::apart;
     }
 
     Objects objects_;
     boost::unordered_flat_set<const Object*> listed_;  // of objects_, in the list so far
     std::size_t known_ = 0;                            // when the list began
     bool tracking_ = false;
+    bool nameless_ = false;  // an object of the list so far
 };
 
 }  // namespace k8s_sd::inline v0::detail

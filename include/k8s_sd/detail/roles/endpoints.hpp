@@ -180,8 +180,8 @@ inline std::string_view endpoint_node(const Backing& backing) {
 
 /// The container labels that the port of an endpoint gets.
 inline LabelBlockPtr endpoint_container(const PodObject& pod, const EndpointsObject::Port& port,
-                                        GeneratorContext& g) {
-    const auto* found = BackingPods::find_port(pod, port.number, [&](const PodPort& candidate) {
+                                        const BackingPods& pods, GeneratorContext& g) {
+    const auto* found = pods.find_port(pod, port.number, [&](const PodPort& candidate) {
         return BackingPods::is_endpoint_port(candidate, g.options);
     });
     if (found == nullptr) return nullptr;
@@ -212,11 +212,11 @@ inline void endpoint_targets(const PlacedAddress& at, const PodObject* pod, cons
             .add(port.labels)
             .add(at.ready)
             .add_common();
-        if (pod != nullptr) g.group.add(endpoint_container(*pod, port, g));
+        if (pod != nullptr) g.group.add(endpoint_container(*pod, port, pods, g));
     }
 }
 
-/// The numbers of the ports that an object has for the pod of a leading address.
+/// The numbers of the ports that an object has for the pod of a leading address, sorted.
 inline std::vector<std::int32_t> covered_ports(const EndpointsObject& endpoints,
                                                const PlacedAddress& at) {
     std::vector<std::int32_t> covered;
@@ -232,6 +232,7 @@ inline std::vector<std::int32_t> covered_ports(const EndpointsObject& endpoints,
          it != also_in.end() && it->first == at.position; ++it) {
         add(*it->second);
     }
+    std::sort(covered.begin(), covered.end());
     return covered;
 }
 

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -60,7 +61,7 @@ class EndpointSliceObject : public Object {
     std::vector<Endpoint> endpoints;
     std::vector<Port> ports;
     std::vector<bool> leads;            ///< of each endpoint, see LeadingAddresses
-    std::vector<std::int32_t> numbers;  ///< of all ports that have one
+    std::vector<std::int32_t> numbers;  ///< of all ports that have one, sorted
 
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
@@ -174,6 +175,7 @@ inline EndpointSliceObject::EndpointSliceObject(const api::EndpointSlice& slice,
         }
         ports.push_back(std::move(made));
     }
+    std::sort(numbers.begin(), numbers.end());
     LeadingAddresses leading;
     for (const Endpoint& endpoint : endpoints) {
         if (endpoint.addresses.empty()) {
@@ -210,10 +212,10 @@ inline void begin_slice_endpoint(const EndpointSliceObject::Endpoint& endpoint,
 
 inline void slice_targets(const EndpointSliceObject::Endpoint& endpoint,
                           const EndpointSliceObject::Port& port, const PodObject* pod,
-                          GeneratorContext& g) {
+                          const BackingPods& pods, GeneratorContext& g) {
     const PodPort* container = nullptr;
     if (pod != nullptr && port.number) {
-        container = BackingPods::find_port(*pod, *port.number, [](const PodPort&) { return true; });
+        container = pods.find_port(*pod, *port.number, [](const PodPort&) { return true; });
     }
     for (const std::string_view address : endpoint.addresses) {
         if (g.group.overfull()) return;
@@ -234,7 +236,8 @@ inline void slice_part(const EndpointSliceObject& slice, std::size_t index, cons
     if (endpoint.addresses.empty()) return;
     const PodObject* pod = pods.find(endpoint.backing, g);
     begin_slice_endpoint(endpoint, pod, pods, g);
-    for (const EndpointSliceObject::Port& port : slice.ports) slice_targets(endpoint, port, pod, g);
+    for (const EndpointSliceObject::Port& port : slice.ports)
+        slice_targets(endpoint, port, pod, pods, g);
     if (pod == nullptr || !slice.leads[index]) return;
     pods.add_extra_targets(*pod, slice.numbers, g, [&] {
         if (!g.options.rules->uncovered_ports_refer_to_pod) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/roles/node.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/shared/address.hpp"
@@ -11,6 +12,8 @@
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/roles/shared/workload.hpp"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -147,15 +150,41 @@ inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactor
     add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory);
 }
 
+/// The statuses of containers by name; of several with one name the last one.
+class ContainerStatuses {
+ public:
+    explicit ContainerStatuses(const std::vector<api::ContainerStatus>& all) : all_(all) {
+        if (all.size() <= few) return;
+        by_name_.reserve(all.size());
+        for (const api::ContainerStatus& status : all) by_name_[status.name] = &status;
+    }
+    /// Null: none.
+    const api::ContainerStatus* operator()(std::string_view name) const {
+        if (all_.size() > few) {
+            const auto it = by_name_.find(name);
+            return it == by_name_.end() ? nullptr : it->second;
+        }
+        const api::ContainerStatus* found = nullptr;
+        for (const api::ContainerStatus& status : all_) {
+            if (status.name == name) found = &status;
+        }
+        return found;
+    }
+
+ private:
+    static constexpr std::size_t few = 16;  // are quickly searched
+
+    const std::vector<api::ContainerStatus>& all_;
+    boost::unordered_flat_map<std::string_view, const api::ContainerStatus*, SeededHash> by_name_;
+};
+
 inline void PodObject::add_containers(const std::vector<api::Container>& containers,
                                       const std::vector<api::ContainerStatus>& statuses, bool init,
                                       LabelFactory& factory) {
     auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
+    const ContainerStatuses status_of(statuses);
     for (const api::Container& container : containers) {
-        const api::ContainerStatus* status = nullptr;
-        for (const auto& s : statuses) {
-            if (s.name == container.name) status = &s;
-        }
+        const api::ContainerStatus* const status = status_of(container.name);
         PodPort port;
         port.container = position++;
         port.init = init;

@@ -15,8 +15,7 @@ struct NoObjects final : EventSink {
     void on_object(EventType, const DecodedObject&) override {}
     void on_bookmark(std::string_view, bool) override {}
     void on_error_event(const ServerStatus&) override {}
-    void on_bad_object(std::string_view, std::string_view, std::string_view, error_code,
-                       std::string_view) override {}
+    void on_bad_object(const BadObject&) override {}
 };
 
 Exchange exchange_of(const ShortRequest::Answer& answer, const WatchQuery& query, Purpose purpose) {

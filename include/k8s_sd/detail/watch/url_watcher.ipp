@@ -34,11 +34,17 @@ WatchStatus URLWatcher::status() const { return impl_->status(); }
 const Object* URLWatcher::find(std::string_view ns, std::string_view name) const {
     return impl_->store().find(ns, name);
 }
+bool URLWatcher::is_unread(std::string_view ns, std::string_view name) const {
+    return impl_->is_unread(ns, name);
+}
 std::size_t URLWatcher::size() const noexcept { return impl_->store().size(); }
 void URLWatcher::forget(std::string_view ns, std::string_view name) { impl_->forget(ns, name); }
 void URLWatcher::adopt(ObjectPtr object) { impl_->adopt(std::move(object)); }
 void URLWatcher::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
     for (const ObjectPtr& object : impl_->store().objects()) visit(object);
+}
+void URLWatcher::for_each_pending(const std::function<void(const ObjectPtr&)>& visit) const {
+    for (const ObjectPtr& object : impl_->held()) visit(object);
 }
 
 }  // namespace k8s_sd::inline v0

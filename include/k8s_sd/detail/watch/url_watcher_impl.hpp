@@ -45,7 +45,11 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void adopt(ObjectPtr object);
 
     const ObjectStore& store() const noexcept { return store_; }
+    const std::vector<ObjectPtr>& held() const noexcept { return held_; }
     bool synced() const noexcept { return report_.status().synced; }
+    bool is_unread(std::string_view ns, std::string_view name) const {
+        return report_.is_unread(ns, name);
+    }
     WatchStatus status() const;
 
  private:
@@ -79,8 +83,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_object(EventType, const DecodedObject&) override;
     void on_bookmark(std::string_view version, bool list_ends) override;
     void on_error_event(const ServerStatus&) override;
-    void on_bad_object(std::string_view ns, std::string_view name, std::string_view version,
-                       error_code ec, std::string_view problem) override;
+    void on_bad_object(const BadObject&) override;
+    void keep_last_state(const BadObject&);
+    bool hides_state(const BadObject&) const;
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
     void on_object_of_other_share();

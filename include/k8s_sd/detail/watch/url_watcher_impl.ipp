@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/fnv1a.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
@@ -86,12 +87,13 @@ void URLWatcherImpl::stop() noexcept {
 }
 
 WatchStatus URLWatcherImpl::status() const {
-    WatchStatus status = report_.status();
+    WatchStatus status = report_.whole_status();
     status.resource_version = machine_.resource_version();
     return status;
 }
 
 void URLWatcherImpl::forget(std::string_view ns, std::string_view name) {
+    report_.on_read(ns, name);
     if (store_.remove(ns, name).before) report_.on_forgotten();
 }
 
@@ -393,6 +395,7 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
     if (!exchange_.readable) return exchange_.add_error_text(bytes);
     const auto self = shared_from_this();  // an observer may drop the watcher
     const error_code ec = inflater_ ? unpack(bytes) : read(bytes);
+    if (!stopped_ && report_.take_unread_change()) observer_.on_status();
     if (stopped_) return asio::error::operation_aborted;
     observer_.on_batch_end();
     read_until_ = now();
@@ -427,9 +430,11 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         if (stopped_) return;
     }
     if (!observer_.wants(meta.namespace_, meta.name)) return;
+    report_.on_read(meta.namespace_, meta.name);
     if (!audience) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
     ObjectAudience::set(*object, *audience);
+    if (*audience == ObjectAudience::apart) observer_.keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange_.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
@@ -525,20 +530,40 @@ bool URLWatcherImpl::has_lost_much() const {
 
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
 
-void URLWatcherImpl::on_bad_object(std::string_view ns, std::string_view name,
-                                   std::string_view version, error_code ec,
-                                   std::string_view problem) {
+void URLWatcherImpl::on_bad_object(const BadObject& bad) {
     if (stopped_ || too_many_ || exchange_.shrunken) return;
     if (!exchange_.watching()) {
         too_many_ = ++exchange_.items > options_.max_objects;
         if (exchange_.purpose == Purpose::probe) return;
         if (exchange_.streamed) on_initial_event(EventType::added);
-        store_.mark_listed(ns, name);
-    } else if (!version.empty()) {
-        on_progress(version);
+    } else if (!bad.resource_version.empty()) {
+        on_progress(bad.resource_version);
+        if (stopped_) return;
     }
-    if (ns.empty() || name.empty() || observer_.wants(ns, name))
-        report_.on_bad_object(ns, name, {ec, std::string(problem)});
+    if (!bad.uid.empty() && !query_.share.contains(bad.uid)) return;
+    if (bad.is_state) keep_last_state(bad);
+    if (stopped_) return;
+    if (bad.ns.empty() || bad.name.empty() || observer_.wants(bad.ns, bad.name))
+        report_.on_bad_object(bad, hides_state(bad));
+}
+
+/// An object of that name with another UID is known to be gone.
+void URLWatcherImpl::keep_last_state(const BadObject& bad) {
+    if (!is_identified(bad, query_.kind)) return store_.mark_nameless();
+    const Object* known = store_.find(bad.ns, bad.name);
+    if (!known) return;
+    if (bad.uid.empty() || known->uid_hash() == fnv1a64(bad.uid)) {
+        store_.mark_listed(bad.ns, bad.name);
+    } else if (exchange_.watching()) {
+        on_change(store_.remove(bad.ns, bad.name));
+    }
+}
+
+/// A limit hides the state of its object. An object of a list without a name hides what is gone.
+bool URLWatcherImpl::hides_state(const BadObject& bad) const {
+    if (!bad.is_state) return false;
+    return bad.ec == errc::object_too_large ||
+           (store_.has_nameless() && !is_identified(bad, query_.kind));
 }
 
 void URLWatcherImpl::on_progress(std::string_view version) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -11,8 +12,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -29,7 +32,10 @@ class WatchReport {
     WatchReport(const WatchQuery&, const std::string& server, Metrics::PerKind&, const Logger&,
                 Redact redact, TimePoint now);
 
+    /// Of requests.
     const WatchStatus& status() const noexcept { return status_; }
+    /// The same, or if they have no error, that of objects whose present state is unknown.
+    WatchStatus whole_status() const;
 
     // What is done.
     void wait(Waiting, TimePoint now, std::optional<Duration> pause = {});
@@ -52,7 +58,15 @@ class WatchReport {
     /// An object of another watch was taken over.
     void on_adopted() { count_objects(1); }
     /// The first of them has a log line, until the next list begins.
-    void on_bad_object(std::string_view ns, std::string_view name, const Failure&);
+    /// \param hides_state  an error of whole_status() until the object can be read or is gone
+    void on_bad_object(const BadObject&, bool hides_state);
+    /// The object was read, or is gone.
+    void on_read(std::string_view ns, std::string_view name) {
+        if (!unread_.empty()) forget_unread(ns, name);
+    }
+    bool is_unread(std::string_view ns, std::string_view name) const;
+    /// Whether that has changed whole_status() since the last call.
+    bool take_unread_change() noexcept { return std::exchange(unread_changed_, false); }
     /// The server's version is older than the one that is known.
     void on_version_regression(std::string_view version, std::string_view known);
     /// Of the list that is under way.
@@ -89,6 +103,8 @@ class WatchReport {
         gauge.fetch_add(delta, std::memory_order_relaxed);
     }
     void count_objects(int delta);
+    void add_unread(const std::string& key);
+    void forget_unread(std::string_view ns, std::string_view name);
     std::string url() const;
     void log(LogLevel, const std::string& text, error_code error = {}) const;
 
@@ -102,6 +118,11 @@ class WatchReport {
     TimePoint list_began_{};
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
+    /// The names of objects whose present state is unknown; "/" stands for those without one.
+    std::set<std::string, std::less<>> unread_;
+    std::set<std::string, std::less<>> unread_since_list_;  ///< the last one that has begun
+    TimePoint unread_since_{};
+    bool unread_changed_ = false;
     bool failed_watching_ = false;  ///< the error of the status is that of a watch
     Proof over_with_ = Proof::life;
     bool polling_ = false;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -114,6 +115,7 @@ class BackingPods {
 
     /// The ports of a pod that the object does not cover. `refer()` may add labels to what these
     /// targets have in common.
+    /// \param covered  the numbers of the others, sorted
     template <class Refer>
     void add_extra_targets(const PodObject& pod, std::span<const std::int32_t> covered,
                            GeneratorContext& g, Refer refer) const {
@@ -123,7 +125,7 @@ class BackingPods {
         for (const PodPort& port : pod.ports) {
             if (g.group.overfull()) return;
             if (!port.declared || !is_endpoint_port(port, g.options)) continue;
-            if (std::find(covered.begin(), covered.end(), port.number) != covered.end()) continue;
+            if (std::binary_search(covered.begin(), covered.end(), port.number)) continue;
             if (!std::exchange(begun, true)) {
                 g.group.begin_common();
                 add_labels(pod, g, true);
@@ -141,19 +143,41 @@ class BackingPods {
     }
 
     /// The container port with a number: the first such port of the last container that has one.
+    /// \param allowed  whether a port counts; the same in each call
     template <class Allowed>
-    static const PodPort* find_port(const PodObject& pod, std::int32_t number, Allowed allowed) {
-        const PodPort* found = nullptr;
-        for (const PodPort& port : pod.ports) {
-            if (!port.declared || port.number != number || !allowed(port)) continue;
-            if (found == nullptr || found->container != port.container) found = &port;
-        }
-        return found;
+    const PodPort* find_port(const PodObject& pod, std::int32_t number, Allowed allowed) const {
+        const auto ports_with = [&](const auto& ports) {
+            const PodPort* found = nullptr;
+            for (const PodPort& port : ports) {
+                if (!port.declared || port.number != number || !allowed(port)) continue;
+                if (found == nullptr || found->container != port.container) found = &port;
+            }
+            return found;
+        };
+        if (pod.ports.size() <= few_ports) return ports_with(pod.ports);
+        return ports_with(same_number(pod, number));
     }
 
  private:
+    static constexpr std::size_t few_ports = 32;  // are quickly searched
+    using SortedPorts = std::vector<std::reference_wrapper<const PodPort>>;
+
+    /// Many addresses may refer to one pod: its ports are sorted once.
+    std::span<const std::reference_wrapper<const PodPort>> same_number(const PodObject& pod,
+                                                                       std::int32_t number) const {
+        const auto [it, is_new] = sorted_.try_emplace(&pod);
+        SortedPorts& ports = it->second;
+        if (is_new) {
+            ports.assign(pod.ports.begin(), pod.ports.end());
+            std::ranges::stable_sort(ports, {}, &PodPort::number);
+        }
+        const auto range = std::ranges::equal_range(ports, number, {}, &PodPort::number);
+        return {range.begin(), range.end()};
+    }
+
     std::string_view ns_;
     bool has_service_;
+    mutable boost::unordered_flat_map<const PodObject*, SortedPorts> sorted_;
 };
 
 /// attach_metadata.namespace of an Endpoints or EndpointSlice object.
