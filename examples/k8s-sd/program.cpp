@@ -72,6 +72,7 @@ Program::Program(asio::io_context& io, Options options)
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), complain),
       jobs_(strand_, executor_, options_.serve, metrics_),
       allocator_(strand_, options_.allocator),
+      allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, complain)),
       server_(std::make_shared<HttpServer>(
           strand_, listen_, guard_.protect(routes(jobs_, allocator_, metrics_, route_events())),
           possible(options_.http), guard_.tls())) {
@@ -104,6 +105,7 @@ void Program::start() {
     out_.end_line();
     wait_for_signals();
     allocator_.start(options_.server);
+    allocation_count_->start();
     guard_.start();
     follow_config();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
@@ -198,7 +200,8 @@ RouteEvents Program::route_events() {
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
-                           to_text(guard_.metrics(*server_));
+                           to_text(guard_.metrics(*server_)) +
+                           (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
                 },
             .trouble = [this] { return trouble_; },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
@@ -240,6 +243,7 @@ void Program::stop() {
     answer_reloads(support::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
     jobs_.stop();
+    allocation_count_->stop();
     allocator_.stop();
     if (cluster_) cluster_->stop();
     server_->stop();

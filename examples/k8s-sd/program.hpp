@@ -1,6 +1,7 @@
 #pragma once
 
 #include "access/guard.hpp"
+#include "collectors/allocation_count.hpp"
 #include "collectors/allocator.hpp"
 #include "files/list_files.hpp"
 #include "jobs/bridge_metrics.hpp"
@@ -61,6 +62,7 @@ class Program {
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
     Allocator allocator_;
+    const std::shared_ptr<AllocationCount> allocation_count_;
     std::optional<boost::asio::thread_pool> file_worker_;  ///< may be blocked by the disk
     std::optional<ListFiles> files_;
     std::shared_ptr<support::HttpServer> server_;

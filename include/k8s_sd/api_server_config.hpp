@@ -85,6 +85,7 @@ struct ExecConfig {
     std::vector<Variable> env{};
     std::string install_hint{};         ///< told where there is no such program
     bool provide_cluster_info = false;  ///< tells the program which server is meant
+    std::string cluster_server{};       ///< the server for it, as written; empty: the URL
     std::string cluster_extension{};    ///< JSON for it, of the kubeconfig's cluster
     /// Whether the program may ask somebody at a terminal. There is none: with `always` it cannot
     /// be run.

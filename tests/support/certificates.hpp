@@ -47,6 +47,27 @@ class CertificateAuthority {
         return issue(user, "clientAuth", {}, days, -1000);
     }
 
+    /// What a test says of a certificate of a server, each with the usual value.
+    struct Special {
+        std::string usage = "serverAuth";                     ///< extended; empty: none
+        std::string key_usage{};                              ///< empty: none
+        unsigned rsa_bits = 0;                                ///< 0: EC P-256
+        std::vector<std::vector<unsigned char>> addresses{};  ///< their bytes
+    };
+    Identity special(const std::vector<std::string>& names, const Special& special) const {
+        const KeyPtr key =
+            special.rsa_bits == 0 ? make_key() : KeyPtr(EVP_RSA_gen(special.rsa_bits));
+        require(key != nullptr, "EVP_RSA_gen");
+        const X509Ptr certificate = unsigned_certificate("server", *key, 1, -1);
+        if (!special.usage.empty()) extend(*certificate, NID_ext_key_usage, special.usage);
+        if (!special.key_usage.empty()) extend(*certificate, NID_key_usage, special.key_usage);
+        if (!names.empty() || !special.addresses.empty()) {
+            add_names(*certificate, names, special.addresses);
+        }
+        sign(*certificate);
+        return {pem(*certificate), pem(*key)};
+    }
+
     /// A certificate that signs itself, for these names.
     static Identity self_signed(const std::vector<std::string>& names) {
         const KeyPtr key = make_key();
@@ -121,8 +142,16 @@ class CertificateAuthority {
     }
 
     /// Without OpenSSL's configuration syntax, which hostile names would break out of.
-    static void add_names(X509& certificate, const std::vector<std::string>& names) {
+    static void add_names(X509& certificate, const std::vector<std::string>& names,
+                          const std::vector<std::vector<unsigned char>>& addresses = {}) {
         const NamesPtr list(GENERAL_NAMES_new());
+        for (const std::vector<unsigned char>& bytes : addresses) {
+            GENERAL_NAME* name = GENERAL_NAME_new();
+            ASN1_OCTET_STRING* address = ASN1_OCTET_STRING_new();
+            ASN1_OCTET_STRING_set(address, bytes.data(), static_cast<int>(bytes.size()));
+            GENERAL_NAME_set0_value(name, GEN_IPADD, address);
+            sk_GENERAL_NAME_push(list.get(), name);
+        }
         for (const std::string& text : names) {
             GENERAL_NAME* name = GENERAL_NAME_new();
             if (ASN1_OCTET_STRING* address = a2i_IPADDRESS(text.c_str())) {

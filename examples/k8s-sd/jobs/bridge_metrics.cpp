@@ -25,8 +25,10 @@ std::string quoted(std::string_view value) {
 
 class Writer {
  public:
-    void metric(std::string name, std::string_view type, std::string_view help) {
-        name_ = "k8s_sd_bridge_" + std::move(name);
+    explicit Writer(std::string_view prefix = "k8s_sd_bridge_") : prefix_(prefix) {}
+
+    void metric(std::string_view name, std::string_view type, std::string_view help) {
+        (name_ = prefix_).append(name);
         (text_ += "# HELP ").append(name_).append(" ").append(help).append("\n");
         (text_ += "# TYPE ").append(name_).append(" ").append(type).append("\n");
     }
@@ -42,6 +44,7 @@ class Writer {
     std::string text() && { return std::move(text_); }
 
  private:
+    const std::string_view prefix_;
     std::string name_;
     std::string text_;
 };
@@ -106,11 +109,11 @@ void write_files(Writer& out, const FileMetrics& files) {
     out.value(files.errors);
 }
 
-void write_oldest(Writer& out, std::string name, std::string_view help,
+void write_oldest(Writer& out, std::string_view name, std::string_view help,
                   const std::map<std::string, JobMetrics>& jobs, double JobMetrics::*age) {
     double oldest = 0;
     for (const auto& [job, metrics] : jobs) oldest = std::max(oldest, metrics.*age);
-    out.metric(std::move(name), "gauge", help);
+    out.metric(name, "gauge", help);
     out.seconds(oldest);
 }
 
@@ -175,6 +178,32 @@ std::string to_text(const ClientMetrics& clients) {
                    "When the certificate of the server ends.");
         out.value(static_cast<std::uint64_t>(clients.certificate_end));
     }
+    return std::move(out).text();
+}
+
+std::string to_text(const AllocationMetrics& metrics) {
+    Writer out("opentelemetry_allocator_");
+    const std::string strategy = "strategy=" + quoted(metrics.strategy);
+    out.metric("targets", "gauge", "Number of targets discovered.");
+    for (const auto& [name, job] : metrics.jobs)
+        out.value(job.discovered, "job_name=" + quoted(name));
+    const auto sum = [&](std::size_t AllocationMetrics::OfJob::*count) {
+        std::size_t total = 0;
+        for (const auto& [name, job] : metrics.jobs) total += job.*count;
+        return total;
+    };
+    out.metric("targets_remaining", "gauge", "Number of targets kept after filtering.");
+    out.value(sum(&AllocationMetrics::OfJob::kept));
+    out.metric("targets_unassigned", "gauge", "Number of targets that no collector has.");
+    out.value(sum(&AllocationMetrics::OfJob::unassigned));
+    out.metric("targets_per_collector", "gauge", "The number of targets for each collector.");
+    for (const auto& [name, targets] : metrics.collectors)
+        out.value(targets, "collector_name=" + quoted(name) + "," + strategy);
+    out.metric("collectors_discovered", "gauge", "Number of collectors discovered.");
+    out.value(metrics.discovered);
+    out.metric("collectors_allocatable", "gauge",
+               "Number of collectors the allocator is able to allocate to.");
+    out.value(metrics.collectors.size(), strategy);
     return std::move(out).text();
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace bridge {
 
@@ -59,8 +60,22 @@ struct ClientMetrics {
     std::int64_t certificate_end{};  ///< in seconds since 1970; 0: no TLS
 };
 
+/// How targets are allocated to collectors, as OpenTelemetry's Target Allocator tells it.
+struct AllocationMetrics {
+    struct OfJob {
+        std::size_t discovered = 0;
+        std::size_t kept = 0;        ///< by the rules
+        std::size_t unassigned = 0;  ///< that no collector has
+    };
+    std::string_view strategy{};
+    std::size_t discovered = 0;                       ///< collectors, idle ones too
+    std::map<std::string, std::size_t> collectors{};  ///< the others, and how many targets each has
+    std::map<std::string, OfJob> jobs{};
+};
+
 /// In Prometheus' text format.
 std::string to_text(const ClientMetrics&);
+std::string to_text(const AllocationMetrics&);
 std::string to_text(const BridgeMetrics&, const std::map<std::string, JobMetrics>& jobs);
 
 }  // namespace bridge

@@ -168,6 +168,11 @@ ListBodyPtr JobTargets::body(const ListContent& content, const Selection& select
     return listing(content).body(selection, now);
 }
 
+std::size_t JobTargets::count(const ListContent& content, const Selection& selection,
+                              Listing::TimePoint now) {
+    return listing(content).count(selection, now);
+}
+
 Listing& JobTargets::listing(const ListContent& content) {
     const auto known = listings_.find(content);
     if (known != listings_.end()) return known->second;

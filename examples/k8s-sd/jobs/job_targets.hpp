@@ -49,6 +49,9 @@ class JobTargets final : private k8s_sd::TargetHandler {
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached
     ListBodyPtr body(const ListContent&, const Selection&, Listing::TimePoint now);
+    /// How many targets such a list has.
+    /// \throws LimitReached
+    std::size_t count(const ListContent&, const Selection&, Listing::TimePoint now);
     /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
     /// it is asked for. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);

@@ -178,6 +178,16 @@ ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
     return view.body;
 }
 
+std::size_t Listing::count(const Selection& selection, TimePoint now) {
+    const Divided& all = divided(selection.division, now);
+    std::size_t count = 0;
+    for (const std::string& name : selection.parts()) {
+        const auto part = all.parts.find(name);
+        if (part != all.parts.end()) count += part->second.targets.size();
+    }
+    return count;
+}
+
 const ListBodyPtr& Listing::empty_body() {
     if (!empty_) empty_ = std::make_shared<const ListBody>(join({}, 0), metrics_.held);
     return empty_;

@@ -63,6 +63,9 @@ class Listing {
     /// target, of which anybody can think up any number, share one.
     /// \throws LimitReached
     ListBodyPtr body(const Selection&, TimePoint now);
+    /// How many targets are selected.
+    /// \throws LimitReached
+    std::size_t count(const Selection&, TimePoint now);
     /// The tag of that body, if it can be told without making it: empty where the targets have
     /// changed since somebody asked, nullopt where the selection is not in use.
     std::optional<std::string> known_tag(const Selection&) const;

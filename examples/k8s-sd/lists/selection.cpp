@@ -21,6 +21,8 @@ constexpr unsigned most_replicas = 4;
 
 std::string node_part(const std::string& node) { return "node " + node; }
 std::string collector_part(std::string_view name) { return "collector " + std::string(name); }
+/// Of the targets that no collector has.
+constexpr const char* unassigned_part = "unassigned";
 std::string shard_part(std::string_view number) { return "shard " + std::string(number); }
 
 /// What the query says, before it is put together.
@@ -188,6 +190,7 @@ std::vector<std::string> Divider::parts_of(const ListedTarget& target) const {
     if (division_.collectors) {
         for (const std::string_view name : division_.collectors->owners(target))
             parts.push_back(collector_part(name));
+        if (parts.empty()) parts.emplace_back(unassigned_part);
     } else if (division_.by_node && !target.node.empty()) {
         parts.push_back(node_part(target.node));
     } else if (!shards_) {
@@ -203,6 +206,7 @@ std::vector<std::string> Divider::parts_of(const ListedTarget& target) const {
 
 std::vector<std::string> Selection::parts() const {
     std::vector<std::string> parts;
+    if (division.collectors && unassigned) return {unassigned_part};
     if (division.collectors) return {collector_part(collector)};
     if (division.by_node) parts.push_back(node_part(node));
     if (division.shards != 0) parts.push_back(shard_part(std::to_string(shard)));

@@ -53,6 +53,7 @@ struct Selection {
     unsigned shard = 0;       ///< where the division has shards
     std::string node{};       ///< where it is by nodes
     std::string collector{};  ///< where it is by collectors
+    bool unassigned = false;  ///< there: those that no collector has
     auto operator<=>(const Selection&) const = default;
 
     /// The parts of the division that make it up, one or two.

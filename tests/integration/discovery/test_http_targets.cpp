@@ -106,6 +106,7 @@ TEST_CASE("http_sd: whatever fails keeps the targets, and is told with the URL b
     const std::pair<std::string, errc> table[] = {
         {http(503, "busy", "text/plain"), errc::server_error},
         {http(404, "", "text/plain"), errc::not_found},
+        {http(404, R"({"message": "busy"})", "application/json"), errc::not_found},
         {http(403, "", "text/plain"), errc::forbidden},
         {http(401, "", "text/plain"), errc::unauthorized},
         {http(429, "", "text/plain"), errc::too_many_requests},
@@ -131,6 +132,14 @@ TEST_CASE("http_sd: whatever fails keeps the targets, and is told with the URL b
         CHECK(l.next(listed("x:1")) == "");
         CHECK_FALSE(l.state().error);
     }
+}
+
+TEST_CASE("http_sd: the error of a service is told in its words") {
+    ListJobs l;
+    l.lists->answers = {http(403, R"({"title": "Forbidden", "detail": "no list for you"})",
+                             "application/problem+json")};
+    l.apply({ListJobs::config()});
+    CHECK(l.state().message == "http://lists.example:8080/t: HTTP 403: Forbidden: no list for you");
 }
 
 TEST_CASE("http_sd: types that Prometheus takes") {

@@ -235,6 +235,129 @@ TEST_CASE("HttpConnection: interim responses are skipped") {
     CHECK(answer.ec == error_code());
 }
 
+TEST_CASE("HttpConnection: padded sizes of chunks are read, and the connection serves again") {
+    const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                "5  \r\nhello\r\n06 ;x\r\n world\r\n0  \r\n\r\n";
+    Fixture f;
+    Answer answer, next;
+    SECTION("in one piece") {
+        f.answers = {chunked, with_length("two")};
+        f.get(answer);
+        f.settle();
+    }
+    SECTION("byte by byte") {
+        f.get(answer);
+        f.settle();
+        for (const char c : chunked) f.push({&c, 1});
+        f.answers = {with_length("two")};
+    }
+    CHECK(answer.ec == error_code());
+    CHECK(answer.body == "hello world");
+    f.get(next);
+    f.settle();
+    CHECK(next.body == "two");
+    CHECK(f.connector->made == 1);
+}
+
+TEST_CASE("HttpConnection: a head of bare LF, or without a blank behind the status, is read once") {
+    const std::string head =
+        GENERATE("HTTP/1.1 200 OK\nContent-Length: 3\nX: y\n\n",
+                 "HTTP/1.1 200\nContent-Length: 3\n\n", "HTTP/1.1 200\r\nContent-Length: 3\r\n\r\n",
+                 "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n");
+    const std::string body =
+        head.find("chunked") == std::string::npos ? "one" : "3\r\none\r\n0\r\n\r\n";
+    Fixture f;
+    Answer answer, next;
+    SECTION("in one piece") {
+        f.answers = {head + body};
+        f.get(answer);
+        f.settle();
+    }
+    SECTION("byte by byte") {
+        f.get(answer);
+        f.settle();
+        for (const char c : head + body) f.push({&c, 1});
+    }
+    CHECK(answer.ec == error_code());
+    CHECK(answer.body == "one");
+    REQUIRE(answer.heads.size() == 1);
+    CHECK(answer.heads[0].status == 200);
+    // Another reader may see other responses in it: none is waited for.
+    f.answers = {with_length("two")};
+    f.get(next);
+    f.settle();
+    CHECK(next.body == "two");
+    CHECK(f.connector->made == 2);
+}
+
+TEST_CASE("HttpConnection: what two readers could take for different responses is refused") {
+    const std::string ok = "HTTP/1.1 200 OK\r\n";
+    const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
+    const std::string given = GENERATE_COPY(
+        // a line smuggled into a value
+        ok + "X: a\nContent-Length: 3\r\n\r\none", ok + "X: a\n\nHTTP/1.1 200 OK\r\n\r\n",
+        ok + "X: a\n\r\none", "HTTP/1.1 200 OK\nX: a\r\n\r\n",
+        ok + "X: a\rContent-Length: 3\r\n\r\none",
+        // two lengths
+        ok + "Content-Length: 3\r\nContent-Length: 4\r\n\r\none",
+        ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n",
+        ok + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n3\r\none\r\n0\r\n\r\n",
+        // ends of chunks
+        chunked + "3\none\r\n0\r\n\r\n", chunked + "3\r\none\n0\r\n\r\n",
+        chunked + "3\r\nonee\r\n0\r\n\r\n", chunked + " 3\r\none\r\n0\r\n\r\n",
+        chunked + "ffffffffffffffff\r\none", chunked + "\r\n");
+    Fixture f;
+    Answer answer, next;
+    SECTION("in one piece") {
+        f.answers = {given};
+        f.get(answer);
+        f.settle();
+    }
+    SECTION("byte by byte") {
+        f.get(answer);
+        f.settle();
+        for (const char c : given) {
+            if (!answer.ec) f.push({&c, 1});
+        }
+    }
+    INFO(given);
+    REQUIRE(answer.ec);
+    CHECK(*answer.ec);
+    CHECK(answer.text.starts_with("the response is not valid HTTP: "));
+    f.answers = {with_length("two")};
+    f.get(next);
+    f.settle();
+    CHECK(next.body == "two");
+    CHECK(f.connector->made == 2);
+}
+
+TEST_CASE("HttpConnection: an end in the middle of chunks is an end in the middle") {
+    Fixture f;
+    Answer answer;
+    f.answers = {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\n"};
+    f.get(answer);
+    f.settle();
+    CHECK(answer.body == "one");
+    CHECK_FALSE(answer.ec);
+    f.connector->last->end();
+    f.settle();
+    CHECK(answer.ec == errc::truncated_response);
+}
+
+TEST_CASE("HttpConnection: a head without end is refused at its limit, whatever it is made of") {
+    const std::string line = GENERATE("X: y\r\n", "X: y\n", "x");
+    Fixture f;
+    Answer answer;
+    f.get(answer);
+    f.settle();
+    for (int i = 0; i < 100'000 && !answer.ec; i += 100) {
+        std::string many;
+        for (int k = 0; k < 100; ++k) many += line;
+        f.push(many);
+    }
+    CHECK(answer.ec == errc::header_too_large);
+}
+
 TEST_CASE("HttpConnection: interim responses without end are an error") {
     const auto ends = [](int interim) {
         Fixture f;

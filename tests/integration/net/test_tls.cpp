@@ -128,6 +128,70 @@ TEST_CASE("TLS client: verifies names and addresses, subject alternative names o
     CHECK_FALSE(rejection(ca, ca.server({"*.foo.example"}), "a.b.foo.example").empty());
 }
 
+TEST_CASE("TLS client: takes certificates for any use, as Go does") {
+    using Special = CertificateAuthority::Special;
+    const CertificateAuthority ca;
+    const auto rejected = [&](const Special& special) {
+        return rejection(ca, ca.special({"127.0.0.1"}, special), "127.0.0.1");
+    };
+    CHECK(rejected({.usage = "anyExtendedKeyUsage"}).empty());
+    CHECK(rejected({.usage = "clientAuth,anyExtendedKeyUsage"}).empty());
+    CHECK(rejected({.usage = "anyExtendedKeyUsage", .key_usage = "digitalSignature"}).empty());
+    CHECK(rejected({.usage = ""}).empty());
+    CHECK_FALSE(rejected({.usage = "clientAuth"}).empty());
+    CHECK_FALSE(rejected({.usage = "codeSigning"}).empty());
+    CHECK_FALSE(rejected({.usage = "anyExtendedKeyUsage", .key_usage = "cRLSign"}).empty());
+    // Nothing else is overlooked.
+    const Identity server = ca.special({"127.0.0.1"}, {.usage = "anyExtendedKeyUsage"});
+    CHECK_FALSE(rejection(CertificateAuthority("another"), server, "127.0.0.1").empty());
+    CHECK_FALSE(rejection(ca, server, "127.0.0.2").empty());
+}
+
+TEST_CASE("TLS client: takes RSA keys of 1024 bits, as Go does, and no smaller ones") {
+    const CertificateAuthority ca;
+    const Identity small = ca.special({"127.0.0.1"}, {.rsa_bits = 1024});
+    const auto server = [](const Identity& identity) {
+        auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+        SSL_CTX_set_security_level(context->native_handle(), 0);
+        context->use_certificate_chain(asio::buffer(identity.certificate));
+        context->use_private_key(asio::buffer(identity.key), asio::ssl::context::pem);
+        return context;
+    };
+    const TlsConfig config = trusting(ca.certificate());
+    const Handshake taken(client_tls(config), server(small));
+    INFO(taken.connected.text);
+    CHECK(taken.ok());
+    const Identity tiny = ca.special({"127.0.0.1"}, {.rsa_bits = 768});
+    CHECK_FALSE(Handshake(client_tls(config), server(tiny)).ok());
+    // Another authority, or another name, is still another one.
+    const CertificateAuthority other("another");
+    CHECK_FALSE(Handshake(client_tls(trusting(other.certificate())), server(small)).ok());
+    CHECK_FALSE(Handshake(client_tls(config, "127.0.0.2"), server(small)).ok());
+
+    TlsConfig own = config;
+    own.cert = small.certificate;
+    own.key = small.key;
+    CHECK(Handshake(client_tls(own), server_context(ca.server({"127.0.0.1"}))).ok());
+    own.cert = tiny.certificate;
+    own.key = tiny.key;
+    CHECK_THROWS_AS(make_client_context(own), TlsError);
+}
+
+TEST_CASE("TLS client: an address of IPv4 in its form of IPv6 is the same address") {
+    const CertificateAuthority ca;
+    const std::vector<unsigned char> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+    const Identity server = ca.special({}, {.addresses = {mapped}});
+    CHECK(rejection(ca, server, "127.0.0.1").empty());
+    CHECK(rejection(ca, server, "::ffff:127.0.0.1").empty());
+    CHECK_FALSE(rejection(ca, server, "127.0.0.2").empty());
+    CHECK_FALSE(rejection(ca, server, "::127.0.0.1").empty());
+    CHECK_FALSE(rejection(ca, server, "localhost").empty());
+    CHECK(rejection(ca, ca.server({"127.0.0.1"}), "::ffff:127.0.0.1").empty());
+    CHECK_FALSE(rejection(ca, ca.server({"127.0.0.1"}), "::ffff:127.0.0.2").empty());
+    CHECK_FALSE(rejection(ca, ca.server({"::7f00:1"}), "127.0.0.1").empty());
+    CHECK_FALSE(rejection(ca, ca.special({}, {.addresses = {{127, 0, 0}}}), "127.0.0.1").empty());
+}
+
 TEST_CASE("TLS client: names of a hostile certificate stay short and printable in texts") {
     const CertificateAuthority ca;
     std::vector<std::string> names(8, std::string(200, 'a'));

@@ -93,13 +93,63 @@ TEST_CASE("TlsContexts: an unusable CA is an error, never the system's trust sto
     CHECK(problem_of(config).starts_with(name + " holds a broken certificate: "));
     std::string bad = ca.certificate();
     bad[100] = '!';
-    directory.write("ca.crt", ca.certificate() + bad);
+    directory.write("ca.crt", bad + bad);
     CHECK(problem_of(config).starts_with(name + " holds a broken certificate: "));
+    directory.write("ca.crt", "\xef\xbb\xbf" + ca.certificate());
+    CHECK(problem_of(config).empty());
     directory.write("ca.crt", "# comment\n" + ca.certificate() + "\n# more\n" + ca.certificate());
     CHECK(problem_of(config).empty());
     config = {};
     config.ca = "garbage";
     CHECK(problem_of(config) == "the inline CA holds no certificate");
+}
+
+TEST_CASE("TlsContexts: a broken certificate among others is skipped, and told once") {
+    const TemporaryDirectory directory;
+    const CertificateAuthority first, second;
+    const std::string whole = first.certificate();
+    std::string bad = whole;
+    bad[100] = '!';  // no base64
+    const std::string wrong = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    const std::string cut = whole.substr(0, 200) + "\n";
+    const std::string headless = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
+    for (const std::string& broken : {bad, wrong, cut, headless}) {
+        std::vector<std::string> logged;
+        Logger logger;
+        logger.write = [&](LogLevel, std::string_view line) { logged.emplace_back(line); };
+        Contexts contexts(logger);
+        TlsConfig config;
+        config.ca_file = directory.write("ca.crt", broken + second.certificate() + broken);
+        INFO(broken);
+        REQUIRE(contexts.get(config));
+        REQUIRE(logged.size() == 1);
+        CHECK(logged[0].starts_with("CA file " + config.ca_file +
+                                    ": 2 of 3 certificates cannot be read, so they are not "
+                                    "trusted ("));
+        CHECK(logged[0].ends_with("); the others are"));
+        CHECK(contexts.get(config, 2s));
+        CHECK(logged.size() == 1);
+        Loopback net;
+        CHECK(net.connect(net.make_client(ClientTls{contexts.result, "127.0.0.1"}),
+                          server_context(second.server({"127.0.0.1"}))));
+        CHECK_FALSE(*net.connected.ec);
+        directory.write("ca.crt", second.certificate());
+        CHECK(contexts.get(config, 2s));
+        CHECK(logged.size() == 1);
+        directory.write("ca.crt", broken);
+        CHECK(contexts.get(config, 2s));  // what was read before
+        CHECK(logged.size() == 2);
+    }
+}
+
+TEST_CASE("TlsContexts: a chain with a broken certificate is unusable") {
+    const CertificateAuthority ca;
+    const Identity user = ca.client("user");
+    TlsConfig config;
+    config.ca = ca.certificate();
+    config.cert = user.certificate + ca.certificate().substr(0, 200);
+    config.key = user.key;
+    CHECK(problem_of(config).starts_with("the inline client certificate holds a broken "));
 }
 
 TEST_CASE("TlsContexts: explains an unusable client certificate without its key") {

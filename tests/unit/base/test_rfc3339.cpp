@@ -26,6 +26,22 @@ TEST_CASE("RFC 3339: times with and without fractions and offsets") {
     CHECK(seconds_of("9999-12-31T23:59:59Z") == 253402300799);
 }
 
+TEST_CASE("RFC 3339: Go's zero time, and nothing else, is no time for a Go program") {
+    for (const char* text : {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z",
+                             "0001-01-01T01:30:00+01:30", "0000-12-31T19:00:00-05:00"}) {
+        INFO(text);
+        CHECK(read_rfc3339(text) == go_zero_time);
+        CHECK_FALSE(read_go_time(text));
+    }
+    for (const char* text : {"0001-01-01T00:00:01Z", "0000-01-01T00:00:00Z", "1970-01-01T00:00:00Z",
+                             "2026-03-05T11:12:13,5Z"}) {
+        INFO(text);
+        CHECK(read_go_time(text));
+        CHECK(read_go_time(text) == read_rfc3339(text));
+    }
+    CHECK_FALSE(read_go_time("never"));
+}
+
 TEST_CASE("RFC 3339: everything else is none") {
     for (const char* text : {"",
                              "Z",

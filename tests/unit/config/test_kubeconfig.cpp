@@ -217,6 +217,29 @@ TEST_CASE("kubeconfig: a file among several that cannot be read is an error, as 
     }
 }
 
+TEST_CASE("kubeconfig: a directory among several files is an error, as in kubectl") {
+    const TemporaryDirectory directory;
+    const std::string good = directory.write("good", one_context(https_server, "token: t"));
+    for (const std::string& list : {directory.path() + ":" + good, good + ":" + directory.path()}) {
+        CHECK(config_error([&] { load_kubeconfig(list, ""); }) ==
+              "kubeconfig_file: cannot read " + directory.path() + ": it is a directory");
+    }
+    // It is not there, but not as if nobody had written it.
+    CHECK(config_error([&] { load_kubeconfig(good + "/x:" + good, ""); }) ==
+          "kubeconfig_file: cannot read " + good + "/x: Not a directory");
+}
+
+TEST_CASE("kubeconfig: entries that are null are none") {
+    const ApiServerConfig server =
+        read_config("clusters: [null, {name: k, cluster: {server: 'https://h'}}, ~]\n"
+                    "users:\n-\n- {name: u, user: {token: t}}\n"
+                    "contexts: [null, {name: c, context: {cluster: k, user: u}}]\n"
+                    "current-context: c\n");
+    CHECK(server.url == "https://h");
+    CHECK(server.auth.bearer_token == "t");
+    CHECK(problem_of("users: [{user: {token: t}}]\n") == "kc:1: users[0]: has no name");
+}
+
 TEST_CASE("kubeconfig: a file that cannot be read or is no kubeconfig is an error") {
     const TemporaryDirectory directory;
     const auto error = [&](const std::string& path) {

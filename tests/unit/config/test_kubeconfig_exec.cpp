@@ -124,6 +124,15 @@ TEST_CASE("kubeconfig: a plugin gets the extension of the cluster as JSON if it 
     CHECK(extension("null") == "null");
 }
 
+TEST_CASE("kubeconfig: a plugin that wants the cluster gets its server as it is written") {
+    const std::string server = "server: 'HTTPS://Cluster.Example:6443/'";
+    CHECK(read_plugin("command: p", server).cluster_server == "");
+    CHECK(read_plugin("command: p, provideClusterInfo: true", server).cluster_server ==
+          "HTTPS://Cluster.Example:6443/");
+    CHECK(extension("{f: 1.0, e: 1e3, big: 12345678901234567890}") ==
+          R"({"f":1.0,"e":1e3,"big":12345678901234567890})");
+}
+
 TEST_CASE("kubeconfig: an extension that never ends is an error") {
     const auto problem = [](const std::string& yaml) {
         return problem_of(

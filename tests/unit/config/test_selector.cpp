@@ -107,6 +107,35 @@ TEST_CASE("LabelSelector: an empty value is a value") {
     CHECK_FALSE(selects("a=", {{"a", "x"}}));
 }
 
+TEST_CASE("LabelSelector: lists of values are those of labels.Parse") {
+    using Values = std::vector<std::string>;
+    const auto values = [](const std::string& list) {
+        return LabelSelector::parse("a in " + list).requirements().at(0).values;
+    };
+    CHECK(values("()") == Values{""});
+    CHECK(values("( )") == Values{""});
+    CHECK(values("(,)") == Values{""});
+    CHECK(values("(,,,)") == Values{""});
+    CHECK(values("(,b)") == Values{"", "b"});
+    CHECK(values("(b,)") == Values{"", "b"});
+    CHECK(values("(b,,c)") == Values{"", "b", "c"});
+    CHECK(values("(,,b)") == Values{"", "b"});
+    CHECK(values("(b,,,c)") == Values{"", "b", "c"});
+    CHECK(values("(b,,,)") == Values{"", "b"});
+    CHECK(values("(in,notin)") == Values{"in", "notin"});
+    // labels.Parse wants something behind each second comma.
+    for (const char* list : {"(,,)", "(b,,)", "(,,,,)", "(b,,,,)", "(b,c,,)"}) {
+        INFO(list);
+        CHECK_THROWS_AS(values(list), ConfigError);
+    }
+    CHECK(selects("a in ()", {{"a", ""}}));
+    CHECK_FALSE(selects("a in ()", {{"a", "x"}}));
+    CHECK_FALSE(selects("a in ()", {}));
+    CHECK_FALSE(selects("a notin ()", {{"a", ""}}));
+    CHECK(selects("a notin ()", {{"a", "x"}}));
+    CHECK(selects("a notin ()", {}));
+}
+
 TEST_CASE("LabelSelector: values of a list are sorted and unique") {
     const auto selector = LabelSelector::parse("a in (z,b,z)");
     REQUIRE(selector.requirements().size() == 1);
@@ -141,7 +170,6 @@ TEST_CASE("LabelSelector: what the API server rejects is rejected") {
                                                             "a in",
                                                             "a in (",
                                                             "a in (b",
-                                                            "a in ()",
                                                             "a in b",
                                                             "a in (b c)",
                                                             "a in (b)c",
@@ -227,6 +255,21 @@ TEST_CASE("FieldSelector: a field that is not there has the value ''") {
     CHECK_FALSE(selects_fields("spec.nodeName=x", {}));
 }
 
+TEST_CASE("FieldSelector: the path may be empty, as in fields.ParseSelector") {
+    using Requirement = FieldSelector::Requirement;
+    const auto only = [](const std::string& text) {
+        return FieldSelector::parse(text).requirements().at(0);
+    };
+    CHECK(only("=b") == Requirement{"", "b", true});
+    CHECK(only("==b") == Requirement{"", "b", true});
+    CHECK(only("!=b") == Requirement{"", "b", false});
+    CHECK(only("=") == Requirement{"", "", true});
+    CHECK(only("==") == Requirement{"", "", true});
+    CHECK_FALSE(selects_fields("=b", {{"a", "b"}}));
+    CHECK(selects_fields("!=b", {{"a", "b"}}));
+    CHECK(selects_fields("=", {{"a", "b"}}));
+}
+
 TEST_CASE("FieldSelector: backslash escapes the characters that mean something") {
     const auto selector = FieldSelector::parse(R"(a=x\,y\=z\\,b!=\\)");
     REQUIRE(selector.requirements().size() == 2);
@@ -236,7 +279,7 @@ TEST_CASE("FieldSelector: backslash escapes the characters that mean something")
 
 TEST_CASE("FieldSelector: what the API server rejects is rejected") {
     for (const std::string_view text :
-         {"a", "a,b=c", R"(a=\)", R"(a=\n)", "a=b=c", "a===b", "=b", "!=b", "==", R"(a=b\,c\)"}) {
+         {"a", "a,b=c", R"(a=\)", R"(a=\n)", "a=b=c", "a===b", "===", "=b=c", R"(a=b\,c\)"}) {
         INFO(text);
         CHECK_THROWS_AS(FieldSelector::parse(text), ConfigError);
     }

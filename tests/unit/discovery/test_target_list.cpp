@@ -59,6 +59,29 @@ TEST_CASE("A list in JSON: null stands for what is not there, as in Go") {
     }
 }
 
+TEST_CASE("A list: a byte order mark before it is passed over") {
+    const std::string mark = "\xef\xbb\xbf", json = R"([{"targets": ["a"]}])";
+    for (const LabelDialect dialect : dialects) {
+        CHECK(http(mark + json, dialect) == TargetLists{{{"a"}, {}}});
+        CHECK(file(mark + json, "t.json", dialect) == TargetLists{{{"a"}, {}}});
+        CHECK(file(mark + json, "t.yml", dialect) == TargetLists{{{"a"}, {}}});
+        CHECK(file(mark + "- targets: [a]\n", "t.yml", dialect) == TargetLists{{{"a"}, {}}});
+        CHECK(file(mark + "- targets:\n  - a\n", "t.yml", dialect) == TargetLists{{{"a"}, {}}});
+    }
+    CHECK(http_problem(mark + mark + json).starts_with("the list: is not JSON: "));
+}
+
+TEST_CASE("A list in JSON: half a surrogate pair is U+FFFD, as Go reads it") {
+    const std::string json =
+        R"([{"targets": ["a\ud800", "\uDC00b"], "labels": {"x": "\ud83d\ude00"}}])";
+    const TargetLists expected{{{"a\xef\xbf\xbd", "\xef\xbf\xbd"
+                                                  "b"},
+                                {{"x", "\xf0\x9f\x98\x80"}}}};
+    for (const LabelDialect dialect : dialects) CHECK(http(json, dialect) == expected);
+    CHECK(file(json, "t.json") == expected);
+    CHECK(http_problem(R"([{"targets": ["\ud8"]}])").starts_with("the list: is not JSON: "));
+}
+
 TEST_CASE("A list in JSON: keys are read in any case, as Go does, the last one of a name wins") {
     CHECK(http(R"([{"Targets":["a"],"LABELS":{"x":"1"}}])") == TargetLists{{{"a"}, {{"x", "1"}}}});
     CHECK(http(R"([{"targets":["a"],"TARGETS":["b"]}])") == TargetLists{{{"b"}, {}}});
@@ -99,8 +122,8 @@ TEST_CASE("A list in JSON: what is no list is refused in both dialects, without 
                                  R"([{"labels":{"a":true}}])",
                                  R"([{"labels":{"a":{"b":"hunter2"}}}])",
                                  "[{\"targets\":[\"\xff\"]}]",
-                                 "[{\"targets\":[\"\\ud800\"]}]",
-                                 "\xef\xbb\xbf[]",
+                                 "[{\"targets\":[\"\\ud8\"]}]",
+                                 "\xef\xbb\xbf",
                                  "[{\"a\nb\":1}]"}) {
             CAPTURE(json);
             const std::string problem = http_problem(json, dialect);

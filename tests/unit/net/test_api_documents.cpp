@@ -94,5 +94,6 @@ TEST_CASE("API documents: the message of a Status can be printed") {
     CHECK(read_status_message(R"({"kind":"Status","message":"no\nway"})").find('\n') ==
           std::string::npos);
     CHECK(read_status_message(R"({"kind":"Pod","message":"x"})").empty());
+    CHECK(read_status_message(R"({"error":{"message":"no\nway"}})") == "no way");
     CHECK(read_status_message("").empty());
 }

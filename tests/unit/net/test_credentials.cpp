@@ -129,6 +129,12 @@ TEST_CASE("Credentials: a token file is trimmed and read again after 60 s") {
     CHECK(f.problem.empty());
 }
 
+TEST_CASE("Credentials: a byte order mark is no part of a token") {
+    const TemporaryDirectory directory;
+    Fixture f{token_file(directory.write("token", "\xef\xbb\xbf token\r\n"))};
+    CHECK(f.get() == "Bearer token");
+}
+
 TEST_CASE("Credentials: a token beside a token file serves until the file can be read") {
     const TemporaryDirectory directory;
     AuthConfig config = token_file(directory.path("token"));

@@ -74,12 +74,89 @@ TEST_CASE("ExecCredential: a token, a certificate with its key, or both") {
     CHECK(read(R"({"token": "t", "clientKeyData": null, "later": {}})").problem.empty());
 }
 
+TEST_CASE("ExecCredential: the extension and the server are told as they are written") {
+    ExecCluster cluster;
+    cluster.server = "HTTPS://Cluster.Example:6443/";
+    cluster.disable_compression = true;
+    cluster.extension = R"({"a":1.0,"b":1e3,"c":0.10,"d":12345678901234567890,"e":[]})";
+    CHECK(make_exec_info(v1, &cluster) ==
+          R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":)"
+          R"({"cluster":{"server":"HTTPS://Cluster.Example:6443/","disable-compression":true,)"
+          R"("config":{"a":1.0,"b":1e3,"c":0.10,"d":12345678901234567890,"e":[]}},)"
+          R"("interactive":false}})");
+    for (const char* broken : {"", "{", "1}", "null,\"x\":1", "{} {}"}) {
+        INFO(broken);
+        cluster.extension = broken;
+        CHECK(boost::json::parse(make_exec_info(v1, &cluster))
+                  .at("spec")
+                  .at("cluster")
+                  .at("config")
+                  .is_null());
+    }
+}
+
+TEST_CASE("ExecCredential: Go's zero time is no expiry") {
+    for (const char* time : {"0001-01-01T00:00:00Z", "", "0001-01-01T00:00:00.0Z"}) {
+        const auto issued =
+            read(R"({"token": "t", "expirationTimestamp": ")" + std::string(time) + "\"}");
+        INFO(time);
+        CHECK(issued.problem.empty());
+        CHECK_FALSE(issued.expiry);
+    }
+    CHECK(read(R"({"token": "t", "expirationTimestamp": "0001-01-01T00:00:01Z"})").expiry);
+}
+
+TEST_CASE("ExecCredential: what kubectl takes is taken") {
+    const std::string mark = "\xef\xbb\xbf";
+    const std::string status = R"("apiVersion":")" + v1 + R"(","status":{"token":"t0ken"}})";
+    for (const std::string& output :
+         {"{" + status, R"({"kind":null,)" + status, R"({"kind":"",)" + status,
+          mark + R"({"kind":"ExecCredential",)" + status, mark + "\r\n{" + status + "\r\n"}) {
+        INFO(output);
+        const IssuedCredentials issued = read_exec_credential(output, v1);
+        CHECK(issued.problem.empty());
+        CHECK(view(issued.token) == "t0ken");
+    }
+    for (const std::string& output :
+         {R"({"kind":5,)" + status, R"({"kind":{},)" + status, R"({"kind":"Exec",)" + status}) {
+        INFO(output);
+        CHECK_FALSE(read_exec_credential(output, v1).problem.empty());
+    }
+    CHECK(read_exec_credential(mark, v1).problem == "it printed nothing");
+}
+
+TEST_CASE("ExecCredential: output of another form is named with what to do, and not repeated") {
+    const std::string not_json = "what it printed is not JSON: ";
+    const std::string json = "(often --output json)";
+    struct Row {
+        std::string output, looks, remedy;
+    };
+    for (const Row& row : {
+             Row{"apiVersion: " + v1 + "\nkind: ExecCredential\nstatus:\n  token: s3cret\n",
+                 "it looks like YAML; ", json},
+             Row{"---\nstatus: {token: s3cret}", "it looks like YAML; ", json},
+             Row{"<!DOCTYPE html><html>s3cret", "it looks like a web page (HTML); ", "a login"},
+             Row{"s3cret.s3cret.s3cret\n", "it looks like a bare token; ", json},
+             Row{"Fetching s3cret ...\n" + credential(R"({"token": "s3cret"})"),
+                 "other text, such as a line of a log, comes before it; ", "standard error"},
+             Row{"Usage: s3cret [flags]\n", "it looks like text for people, ", json},
+         }) {
+        const std::string problem = read_exec_credential(row.output, v1).problem;
+        INFO(problem);
+        CHECK(problem.starts_with(not_json + row.looks));
+        CHECK(test::contains(problem, row.remedy));
+        CHECK_FALSE(test::contains(problem, "s3cret"));
+    }
+}
+
 TEST_CASE("ExecCredential: an answer that will not do says what is wrong with it") {
     const auto problem = [](const std::string& output) {
         const IssuedCredentials issued = read_exec_credential(output, v1);
         CHECK(issued.token.empty());
         return issued.problem;
     };
+    const std::string remedy = "give it the command or the option that prints an ExecCredential in "
+                               "JSON (often --output json)";
     CHECK(problem("") == "it printed nothing");
     CHECK(problem(" \n") == "it printed nothing");
     CHECK(problem("<html>").starts_with("what it printed is not JSON: "));
@@ -90,9 +167,9 @@ TEST_CASE("ExecCredential: an answer that will not do says what is wrong with it
     CHECK(problem(std::string(100'000, '[')).starts_with("what it printed is not JSON: "));
     CHECK(problem("[]") == "what it printed is no object of JSON");
     CHECK(problem(R"({"kind": "Pod"})") ==
-          "it printed an object of kind \"Pod\" instead of ExecCredential");
+          "it printed an object of kind \"Pod\" instead of ExecCredential; " + remedy);
     CHECK(problem(R"({"token": "s3cret"})") ==
-          "it printed an object of kind \"\" instead of ExecCredential");
+          "it printed an object of kind \"\" instead of ExecCredential; " + remedy);
     CHECK(problem(credential(R"({"token": "s3cret"})", v1beta1)) ==
           "it was asked for apiVersion \"client.authentication.k8s.io/v1\" and printed "
           "\"client.authentication.k8s.io/v1beta1\"; set that as apiVersion of the exec user, or "

@@ -69,6 +69,29 @@ TEST_CASE("Exec: the program is told what the protocol says, and no more") {
               "apiVersion": "client.authentication.k8s.io/v1", "spec": {"interactive": false}})"));
 }
 
+TEST_CASE("Exec: a program that gives Go's zero time as expiry is not run again") {
+    Issuers f(with_exec());
+    f.get();
+    f.programs->issue(R"({"token": "one", "expirationTimestamp": "0001-01-01T00:00:00Z"})");
+    f.settle();
+    f.advance(24h * 300);
+    CHECK(f.get() == "Bearer one");
+    CHECK(f.programs->runs() == 1);
+}
+
+TEST_CASE("Exec: the program is told of the server as the kubeconfig writes it") {
+    ApiServerConfig server = with_exec();
+    server.disable_compression = true;
+    server.auth.exec->provide_cluster_info = true;
+    server.auth.exec->cluster_server = "HTTPS://Cluster:6443/";
+    Issuers f(server);
+    f.get();
+    REQUIRE(f.programs->runs() == 1);
+    const auto info = boost::json::parse(f.programs->programs[0].variables.back().second);
+    CHECK(info.at("spec").at("cluster").at("server") == "HTTPS://Cluster:6443/");
+    CHECK(info.at("spec").at("cluster").at("disable-compression") == true);
+}
+
 TEST_CASE("Exec: the environment of a program has no password of a proxy") {
     ApiServerConfig server = with_exec();
     server.auth.exec->provide_cluster_info = true;

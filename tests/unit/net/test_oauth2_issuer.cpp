@@ -94,7 +94,8 @@ TEST_CASE("OAuth2: the token is renewed before it expires, whether the time is a
 }
 
 TEST_CASE("OAuth2: without a time that makes sense a token serves until it is refused") {
-    const std::string expiry = GENERATE("0", "-1", "null", "\"soon\"", "{}", "1e300", "\"nan\"");
+    const std::string expiry = GENERATE("0", "-1", "null", "\"soon\"", "{}", "1e300", "\"nan\"",
+                                        "\"0001-01-01T00:00:00Z\"");
     Service f(TextServer::http(200, R"({"access_token": "one", "expires_in": )" + expiry + "}"));
     CHECK(f.get() == "Bearer one");
     f.advance(24h * 300);
@@ -109,7 +110,11 @@ TEST_CASE("OAuth2: each failure is told by what the service says, without secret
     CHECK(
         error_of(401, R"({"error": "invalid_client", "error_description": "no s3cret&more\n"})") ==
         prefix + "it answered HTTP 401: invalid_client: no <redacted>");
-    CHECK(error_of(503, "<html>down</html>", "text/html") == prefix + "it answered HTTP 503");
+    CHECK(error_of(503, "<html>down</html>", "text/html") ==
+          prefix + "it answered HTTP 503: the answer is a web page (HTML)");
+    CHECK(error_of(400,
+                   R"({"error": {"code": 400, "message": "no s3cret&more", "status": "BAD"}})") ==
+          prefix + "it answered HTTP 400: BAD: no <redacted>");
     CHECK(error_of(302, "") == prefix + "it answered HTTP 302, a redirect, which is not followed; "
                                         "set token_url to where it leads");
     CHECK(error_of(200, "<html>log in</html>", "text/html") ==
@@ -140,6 +145,11 @@ TEST_CASE("OAuth2: a service that hangs has failed after 30 s, and pauses grow t
     f.advance(60s);
     f.get();
     f.advance(60s);
+    CHECK(f.get() == "Bearer one");
+}
+
+TEST_CASE("OAuth2: an answer with a byte order mark is read") {
+    Service f(TextServer::http(200, "\xef\xbb\xbf{\"access_token\": \"one\"}"));
     CHECK(f.get() == "Bearer one");
 }
 

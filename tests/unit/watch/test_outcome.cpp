@@ -309,6 +309,18 @@ TEST_CASE("judge: a web page is named and not quoted") {
     }
 }
 
+TEST_CASE("judge: the error of a gateway or a cloud is told, of any type of content") {
+    const std::string body =
+        R"({"error": {"code": 403, "message": "Required \"container.pods.list\" permission.", )"
+        R"("status": "PERMISSION_DENIED"}})";
+    const Verdict verdict = judge(exchange(Asked::list, 403, body), {});
+    CHECK(verdict.failure.message.starts_with(
+        "HTTP 403: PERMISSION_DENIED: Required \"container.pods.list\" permission.; "));
+    const std::string page = "<html><title>502 Bad Gateway</title>";
+    CHECK(judge(exchange(Asked::list, 502, page), {}).failure.message ==
+          "HTTP 502: the answer is a web page (HTML) with the title \"502 Bad Gateway\"");
+}
+
 TEST_CASE("judge: nobody is told to give rights to anonymous") {
     const Verdict verdict =
         judge(exchange(Asked::list, 403,

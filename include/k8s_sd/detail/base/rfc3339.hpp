@@ -61,7 +61,7 @@ constexpr std::optional<std::chrono::sys_seconds> read_rfc3339(std::string_view 
         second < 0 || second > 60) {
         return std::nullopt;
     }
-    if (take_one_of(text, ".")) {
+    if (take_one_of(text, ".,")) {
         const std::size_t end = text.find_first_not_of("0123456789");
         if (end == 0 || end == std::string_view::npos) return std::nullopt;
         text.remove_prefix(end);
@@ -73,6 +73,16 @@ constexpr std::optional<std::chrono::sys_seconds> read_rfc3339(std::string_view 
     if (!offset || !date.ok()) return std::nullopt;
     return chrono::sys_days(date) + chrono::hours(hour) + chrono::minutes(minute) +
            chrono::seconds(second) - *offset;
+}
+
+/// Go's zero time, "0001-01-01T00:00:00Z". Go programs write it where there is no time.
+constexpr std::chrono::sys_seconds go_zero_time =
+    std::chrono::sys_days(std::chrono::year(1) / std::chrono::January / 1);
+
+/// A time that a Go program wrote: nullopt for Go's zero time, too.
+constexpr std::optional<std::chrono::sys_seconds> read_go_time(std::string_view text) noexcept {
+    const auto time = read_rfc3339(text);
+    return time == go_zero_time ? std::nullopt : time;
 }
 
 }  // namespace k8s_sd::inline v0::detail

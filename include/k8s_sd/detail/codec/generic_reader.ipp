@@ -37,7 +37,7 @@ class MemberReader {
     void time(const json::object& from, std::string_view name, std::optional<api::Time>& to) {
         std::string_view written;
         text(from, name, written);
-        if (!written.empty()) to = read_rfc3339(written);
+        if (!written.empty()) to = read_go_time(written);
     }
     void map(const json::object& from, std::string_view name, api::StringMap& to) {
         const json::object* pairs = object(from, name);

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "k8s_sd/detail/base/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/json_parser.hpp"
 #include "k8s_sd/detail/codec/json_projector.hpp"
 #include "k8s_sd/detail/codec/json_schema.hpp"
-#include "k8s_sd/detail/codec/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 

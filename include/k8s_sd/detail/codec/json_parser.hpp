@@ -1,10 +1,10 @@
 #pragma once
 
+#include "k8s_sd/detail/base/json_surrogates.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/json_block.hpp"
 #include "k8s_sd/detail/codec/json_number.hpp"
 #include "k8s_sd/detail/codec/json_skip.hpp"
-#include "k8s_sd/detail/codec/json_surrogates.hpp"
 
 #include <array>
 #include <cstddef>

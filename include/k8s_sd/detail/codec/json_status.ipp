@@ -1,7 +1,7 @@
+#include "k8s_sd/detail/base/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/json_parser.hpp"
 #include "k8s_sd/detail/codec/json_projector.hpp"
 #include "k8s_sd/detail/codec/json_status.hpp"
-#include "k8s_sd/detail/codec/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 
@@ -16,18 +16,6 @@ namespace {
 struct IgnoredRecords final : RecordSink {
     void on_record() override {}
 };
-
-std::string without_lone_surrogates(std::string_view body) {
-    std::string mended;
-    const auto append = [&](std::string_view part) {
-        mended += part;
-        return error_code();
-    };
-    SurrogateFilter surrogates;
-    surrogates.feed(body, append);
-    surrogates.finish(append);
-    return mended;
-}
 
 bool is_json_space(std::string_view bytes) noexcept {
     return bytes.find_first_not_of(" \t\r\n") == std::string_view::npos;

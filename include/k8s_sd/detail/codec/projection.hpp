@@ -189,10 +189,11 @@ template <auto Pointer>
 Projection time() {
     Projection node{.type = Projection::Type::number, .wide = true};
     node.set_number = [](void* around, std::int64_t value) {
-        field<Pointer>(around) = std::chrono::sys_seconds(std::chrono::seconds(value));
+        const std::chrono::sys_seconds time{std::chrono::seconds(value)};
+        if (time != go_zero_time) field<Pointer>(around) = time;
     };
     node.set_text = [](void* around, std::string_view text) {
-        field<Pointer>(around) = read_rfc3339(text);
+        field<Pointer>(around) = read_go_time(text);
     };
     return node;
 }

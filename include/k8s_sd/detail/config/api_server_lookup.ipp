@@ -33,7 +33,7 @@ void use_kubeconfig(DiscoveryConfig& config, std::string found) {
 std::string try_kubeconfig_variable(DiscoveryConfig& config) {
     const std::vector<std::string> paths = detail::split_path_list(variable("KUBECONFIG"));
     if (paths.empty()) return "$KUBECONFIG (not set)";
-    if (std::none_of(paths.begin(), paths.end(), detail::is_file)) {
+    if (std::all_of(paths.begin(), paths.end(), detail::is_missing)) {
         throw ConfigError("$KUBECONFIG",
                           "none of these files exists: " + detail::printable(detail::join(paths)) +
                               "; name one that does, or unset the variable");

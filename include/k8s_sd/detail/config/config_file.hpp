@@ -20,6 +20,8 @@ inline constexpr std::size_t max_config_file_bytes = std::size_t{4} << 20;
 K8S_SD_EXPORT std::string read_config_file(const std::string& path, const std::string& where,
                                            std::size_t max_bytes = max_config_file_bytes);
 
+/// Whether there is nothing of this name, as far as can be seen.
+bool is_missing(const std::string& path) noexcept;
 /// Whether there is such a file that is not a directory.
 bool is_file(const std::string& path) noexcept;
 

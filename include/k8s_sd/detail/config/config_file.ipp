@@ -60,6 +60,12 @@ bool is_file(const std::string& path) noexcept {
     return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
 }
 
+bool is_missing(const std::string& path) noexcept {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    return !std::filesystem::exists(status) && error == std::errc::no_such_file_or_directory;
+}
+
 std::string read_config_file(const std::string& path, const std::string& where,
                              std::size_t max_bytes) {
     std::optional<std::string> content = read_up_to(path, where, max_bytes);

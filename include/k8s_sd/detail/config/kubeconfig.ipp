@@ -124,7 +124,8 @@ ApiServerConfig load_kubeconfig(const std::string& path, const std::string& cont
     std::vector<KubeconfigFile> files;
     contents.reserve(paths.size());
     for (const std::string& file : paths) {
-        if (paths.size() > 1 && !is_file(file)) continue;
+        // As kubectl does it: what is there and cannot be read is an error.
+        if (paths.size() > 1 && is_missing(file)) continue;
         contents.push_back(read_config_file(file, "kubeconfig_file"));
         files.push_back({file, contents.back()});
     }

@@ -12,6 +12,7 @@ KubeconfigEntries read_entries(const YamlValue& root, std::string_view list, std
                                const std::filesystem::path& directory) {
     KubeconfigEntries result;
     for (const YamlValue& item : root[list].items()) {
+        if (item.is_null()) continue;  // kubectl takes it for an entry without a name
         const std::string name = item["name"].string();
         if (name.empty()) item.fail("has no name");
         if (!result.emplace(name, KubeconfigEntry{item[body], directory}).second) {

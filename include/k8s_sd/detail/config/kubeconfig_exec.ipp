@@ -84,7 +84,9 @@ ExecConfig read_exec(const KubeconfigEntry& user, const YamlValue& cluster) {
     result.install_hint = exec["installHint"].string();
     result.interactive_mode = read_interactive_mode(exec["interactiveMode"], result.api_version);
     result.provide_cluster_info = exec["provideClusterInfo"].boolean();
-    if (result.provide_cluster_info) result.cluster_extension = find_extension(cluster);
+    if (!result.provide_cluster_info) return result;
+    result.cluster_server = cluster["server"].string();
+    result.cluster_extension = find_extension(cluster);
     return result;
 }
 

@@ -173,13 +173,17 @@ class LabelParser {
     std::vector<std::string> value_list() {
         if (current_.token != Token::open) fail("expected '('");
         advance();
-        if (current_.token == Token::close) fail("a list of values must not be empty");
         std::vector<std::string> values;
         for (;;) {
             values.push_back(value());
             if (current_.token == Token::close) break;
             if (current_.token != Token::comma) fail("expected ',' or ')'");
             advance();
+            if (current_.token != Token::comma) continue;
+            // labels.Parse takes two commas as one empty value, and wants more behind them.
+            values.emplace_back();
+            advance();
+            if (current_.token == Token::close) fail("expected a label value");
         }
         advance();
         std::sort(values.begin(), values.end());
@@ -229,7 +233,6 @@ FieldSelector::Requirement field_requirement(std::string_view term, std::size_t 
     const std::size_t path_size = result.equal ? op : op - 1;
     const bool doubled = result.equal && op + 1 < term.size() && term[op + 1] == '=';
     const std::size_t value_begin = op + (doubled ? 2 : 1);
-    if (path_size == 0) fail_field(offset, "expected a field path");
     result.path = term.substr(0, path_size);
     result.value = unescape(term.substr(value_begin), offset + value_begin);
     return result;

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/byte_order_mark.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/config/text_encoding.hpp"
 
@@ -37,10 +38,9 @@ std::string from_utf16(std::string_view bytes, std::size_t high) {
 }  // namespace
 
 std::string text_of_file(std::string_view bytes) {
-    if (bytes.starts_with("\xef\xbb\xbf")) return std::string(bytes.substr(3));
     if (bytes.starts_with("\xff\xfe")) return from_utf16(bytes.substr(2), 1);
     if (bytes.starts_with("\xfe\xff")) return from_utf16(bytes.substr(2), 0);
-    return std::string(bytes);
+    return std::string(without_byte_order_mark(bytes));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/discovery/elsewhere.hpp"
 #include "k8s_sd/detail/discovery/http_targets.hpp"
 #include "k8s_sd/detail/discovery/target_list.hpp"
+#include "k8s_sd/detail/net/foreign_error.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/status_error.hpp"
 
@@ -172,8 +173,10 @@ HttpTargets::Problem HttpTargets::problem_of_status(const ShortRequest::Answer& 
     if (status >= 300 && status < 400) {
         text += redirects_ > 0 ? ", a redirect after others" : ", a redirect that is not followed";
         text += "; set url to where the list is";
-    } else if (answer.head.content_type == "text/plain" && redirects_ == 0) {
-        text += ": " + answer.body;  // after redirects it may hold the query of one
+    } else if (redirects_ == 0 && answer.head.content_encoding.empty()) {
+        // After redirects it may hold the query of one.
+        const std::string message = read_foreign_error(answer.body);
+        if (!message.empty()) text += ": " + message;
     }
     if (status == 401 && !answer.credentials_problem.empty()) {
         text += "; " + answer.credentials_problem;

@@ -1,3 +1,5 @@
+#include "k8s_sd/detail/base/byte_order_mark.hpp"
+#include "k8s_sd/detail/base/json_surrogates.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/yaml_value.hpp"
@@ -87,8 +89,8 @@ class JsonListReader : TargetListReader {
     TargetLists read(std::string_view text) {
         boost::json::monotonic_resource memory;
         boost::system::error_code error;
-        const boost::json::value document =
-            boost::json::parse(boost::json::string_view(text.data(), text.size()), error, &memory);
+        const boost::json::value document = boost::json::parse(
+            without_lone_surrogates(without_byte_order_mark(text)), error, &memory);
         if (error) throw ConfigError(whole_list, "is not JSON: " + error.message());
         if (document.is_null()) return {};
         const auto* groups = document.if_array();
@@ -191,7 +193,7 @@ void check_address_labels(const TargetLists& lists, const TargetListLimits& limi
 
 std::optional<TargetLists> try_json(std::string_view text, const DialectRules& rules,
                                     const TargetListLimits& limits) {
-    if (!trim(text).starts_with('[')) return std::nullopt;
+    if (!trim(without_byte_order_mark(text)).starts_with('[')) return std::nullopt;
     try {
         return JsonListReader(rules, limits, Keys::exact).read(text);
     } catch (const TargetListTooLong&) {

@@ -29,7 +29,7 @@ bool is_document_of(std::string_view json, std::string_view kind);
 /// first. Those that cannot stand in a path are left out.
 std::vector<std::string> read_group_versions(std::string_view json);
 
-/// The message of a Status; empty: it is none.
+/// The message of a Status, or of an error that is none; empty: it is neither.
 std::string read_status_message(std::string_view json);
 
 /// "v1.32.0", of the answer to GET /version; empty: it does not say.

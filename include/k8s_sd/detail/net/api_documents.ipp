@@ -1,6 +1,8 @@
+#include "k8s_sd/detail/base/json_surrogates.hpp"
 #include "k8s_sd/detail/base/kubernetes_names.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/net/api_documents.hpp"
+#include "k8s_sd/detail/net/foreign_error.hpp"
 #include "k8s_sd/detail/net/json_text.hpp"
 
 #include <boost/json/parse.hpp>
@@ -19,7 +21,7 @@ using Objects = std::vector<boost::json::object>;
 
 std::optional<boost::json::object> read_json_object(std::string_view text) {
     boost::system::error_code ec;
-    boost::json::value document = boost::json::parse({text.data(), text.size()}, ec);
+    boost::json::value document = boost::json::parse(without_lone_surrogates(text), ec);
     if (ec || !document.is_object()) return std::nullopt;
     return std::move(document.get_object());
 }
@@ -101,8 +103,9 @@ std::vector<std::string> read_group_versions(std::string_view json) {
 
 std::string read_status_message(std::string_view json) {
     const auto status = read_json_object(json);
-    if (!status || json_text(*status, "kind") != "Status") return {};
-    return printable(json_text(*status, "message"));
+    const std::string_view kind = status ? json_text(*status, "kind") : std::string_view();
+    if (kind.empty()) return printable(read_foreign_error(json));
+    return kind == "Status" ? printable(json_text(*status, "message")) : std::string();
 }
 
 std::string read_server_version(std::string_view json) {

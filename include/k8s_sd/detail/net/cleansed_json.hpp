@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/byte_order_mark.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 
 #include <boost/container/pmr/memory_resource.hpp>
@@ -37,7 +38,7 @@ class CleansedJson {
         {
             boost::json::parser parser(&memory_, options, buffer, sizeof buffer);
             parser.reset(&memory_);
-            parser.write(text, ec);
+            parser.write(without_byte_order_mark(text), ec);
             if (!ec) value_ = parser.release();
         }
         cleanse(buffer, sizeof buffer);

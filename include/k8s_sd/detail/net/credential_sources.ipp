@@ -29,6 +29,7 @@ ApiServerConfig issuer_config(const ApiServerConfig& server) {
         config.url = server.url;
         config.tls = server.tls;
         config.proxy = server.proxy;
+        config.disable_compression = server.disable_compression;
     }
     return config;
 }

@@ -13,11 +13,12 @@ namespace k8s_sd::inline v0::detail {
 
 /// What a program is told about the server.
 struct ExecCluster {
-    std::string server;
+    std::string server;  ///< as the kubeconfig writes it
     std::string tls_server_name;
     bool insecure_skip_tls_verify = false;
     std::string ca;  ///< PEM
     std::string proxy_url;
+    bool disable_compression = false;
     std::string extension;  ///< JSON of the kubeconfig; empty: none
 };
 

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/base/byte_order_mark.hpp"
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/base/rfc3339.hpp"
 #include "k8s_sd/detail/base/text.hpp"
@@ -19,7 +20,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-boost::json::object exec_cluster_object(const ExecCluster& cluster) {
+/// In the order of client-go.
+std::string exec_cluster_text(const ExecCluster& cluster) {
     boost::json::object object;
     const auto add = [&object](std::string_view name, const std::string& value) {
         if (!value.empty()) object[name] = value;
@@ -29,10 +31,15 @@ boost::json::object exec_cluster_object(const ExecCluster& cluster) {
     if (cluster.insecure_skip_tls_verify) object["insecure-skip-tls-verify"] = true;
     add("certificate-authority-data", encode_base64(cluster.ca));
     add("proxy-url", cluster.proxy_url);
-    error_code ignored;
-    boost::json::value extension = boost::json::parse(cluster.extension, ignored);
-    object["config"] = ignored ? boost::json::value() : std::move(extension);
-    return object;
+    if (cluster.disable_compression) object["disable-compression"] = true;
+    object["config"] = nullptr;
+    std::string text = boost::json::serialize(object);
+    error_code not_json;
+    boost::json::parse(cluster.extension, not_json);
+    if (not_json) return text;
+    // Boost would write its numbers in another form.
+    text.resize(text.size() - std::string_view("null}").size());
+    return text + cluster.extension + '}';
 }
 
 /// For messages: a short word of the program, which may be anything.
@@ -47,12 +54,46 @@ IssuedCredentials bad_exec_credential(std::string problem) {
     return none;
 }
 
+constexpr const char* exec_remedy =
+    "give it the command or the option that prints an ExecCredential in JSON (often --output json)";
+
+/// What the output that is no JSON looks like, and what to do; nothing of it is repeated.
+std::string looks_of_output(std::string_view output, const std::string& json_problem) {
+    const auto has_line = [&](std::string_view start) {
+        return output.starts_with(start) ||
+               output.find('\n' + std::string(start)) != std::string_view::npos;
+    };
+    const std::string looks = "it looks like ";
+    if (output.starts_with('{') || output.starts_with('[')) return json_problem;
+    if (output.starts_with('<')) {
+        return looks + "a web page (HTML); the program may have got one from a proxy or a login";
+    }
+    if (has_line("{")) {
+        return "other text, such as a line of a log, comes before it; let the program write that "
+               "to standard error";
+    }
+    if (has_line("apiVersion:") || has_line("kind:") || has_line("status:") || has_line("---")) {
+        return looks + "YAML; " + exec_remedy;
+    }
+    if (output.find_first_of(" \t\r\n") == std::string_view::npos) {
+        return looks + "a bare token; " + exec_remedy;
+    }
+    return looks + "text for people, such as a help or a log; " + exec_remedy;
+}
+
+/// As in client-go, an object without a kind is of the one that is expected.
+bool has_no_kind(const boost::json::object& object) {
+    const boost::json::value* kind = object.if_contains("kind");
+    return !kind || kind->is_null() || (kind->is_string() && kind->get_string().empty());
+}
+
 std::string problem_of_type(const boost::json::object& object, std::string_view api_version) {
     const std::string_view kind = json_text(object, "kind");
-    if (kind != "ExecCredential") {
-        return "it printed an object of kind " + exec_word(kind) + " instead of ExecCredential";
-    }
     const std::string_view came = json_text(object, "apiVersion");
+    if (has_no_kind(object) ? came.empty() : kind != "ExecCredential") {
+        return "it printed an object of kind " + exec_word(kind) + " instead of ExecCredential; " +
+               exec_remedy;
+    }
     if (came == api_version) return {};
     return "it was asked for apiVersion " + in_quotes(api_version) + " and printed " +
            exec_word(came) + "; set that as apiVersion of the exec user, or update the program";
@@ -92,30 +133,31 @@ IssuedCredentials read_exec_status(const boost::json::object& status) {
     }
     const std::string_view expiry = json_text(status, "expirationTimestamp");
     if (expiry.empty()) return issued;
-    issued.expiry = read_rfc3339(expiry);
-    if (issued.expiry) return issued;
-    return bad_exec_credential("status.expirationTimestamp is no time of RFC 3339: " +
-                               exec_word(expiry));
+    if (!read_rfc3339(expiry)) {
+        return bad_exec_credential("status.expirationTimestamp is no time of RFC 3339: " +
+                                   exec_word(expiry));
+    }
+    issued.expiry = read_go_time(expiry);
+    return issued;
 }
 
 }  // namespace
 
 std::string make_exec_info(const std::string& api_version, const ExecCluster* cluster) {
-    boost::json::object spec;
-    spec["interactive"] = false;
-    if (cluster) spec["cluster"] = exec_cluster_object(*cluster);
-    boost::json::object info;
-    info["kind"] = "ExecCredential";
-    info["apiVersion"] = api_version;
-    info["spec"] = std::move(spec);
-    return boost::json::serialize(info);
+    std::string text = R"({"kind":"ExecCredential","apiVersion":)" +
+                       boost::json::serialize(boost::json::string_view(api_version)) +
+                       R"(,"spec":{)";
+    if (cluster) text += R"("cluster":)" + exec_cluster_text(*cluster) + ',';
+    return text + R"("interactive":false}})";
 }
 
 IssuedCredentials read_exec_credential(std::string_view output, std::string_view api_version) {
-    if (trim(output).empty()) return bad_exec_credential("it printed nothing");
-    CleansedJson json(output);
+    const std::string_view text = trim(without_byte_order_mark(output));
+    if (text.empty()) return bad_exec_credential("it printed nothing");
+    CleansedJson json(text);
     if (!json.problem().empty()) {
-        return bad_exec_credential("what it printed is not JSON: " + json.problem());
+        return bad_exec_credential("what it printed is not JSON: " +
+                                   looks_of_output(text, json.problem()));
     }
     const boost::json::object* object = json.value().if_object();
     if (!object) return bad_exec_credential("what it printed is no object of JSON");

@@ -71,11 +71,13 @@ void ExecIssuer::on_authority(const FileContent& content) {
 
 void ExecIssuer::run(const std::string& ca) {
     // The environment of a process can be read by others of the same user.
-    const ExecCluster cluster{server_.url,
+    const std::string& written = config().cluster_server;
+    const ExecCluster cluster{written.empty() ? server_.url : written,
                               server_.tls.server_name,
                               server_.tls.insecure_skip_verify,
                               ca,
                               without_user_info(server_.proxy.url),
+                              server_.disable_compression,
                               config().cluster_extension};
     ProgramRunner::Program program;
     program.command = config().command;

@@ -1,8 +1,10 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/base/seconds_text.hpp"
 #include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/net/chunked_body.hpp"
 #include "k8s_sd/detail/net/http_connection.hpp"
 #include "k8s_sd/detail/net/proxy_target.hpp"
+#include "k8s_sd/detail/net/response_head_text.hpp"
 #include "k8s_sd/detail/net/tls_peer.hpp"
 
 #include <boost/asio/error.hpp>
@@ -73,7 +75,8 @@ constexpr Duration very_late = std::chrono::seconds(1);
 
 struct HttpExchange;
 
-// A Beast body that hands the bytes on, whatever the framing (length, chunks, end of stream).
+// A Beast body that hands the bytes on, whatever the framing (length, end of stream). Chunks are
+// read by ChunkedBody.
 struct SinkBody {
     using value_type = HttpExchange*;
     class reader {
@@ -103,6 +106,7 @@ struct HttpExchange {
     HttpExchange& operator=(const HttpExchange&) = delete;
 
     void expect_head() {
+        head_end = {};
         parser.emplace();
         parser->get().body() = this;
         parser->body_limit(boost::none);
@@ -112,6 +116,30 @@ struct HttpExchange {
     bool head_is_interim() const {
         const unsigned status = parser->get().result_int();
         return status >= 100 && status < 200 && status != 101;
+    }
+    bool done() const { return chunks ? chunks->done() : parser->is_done(); }
+    /// \return how many bytes were used
+    std::size_t feed(std::string_view bytes, error_code& ec) {
+        if (chunks) {
+            return chunks->put(
+                bytes, [this](std::string_view data) { return put(data); }, ec);
+        }
+        if (!parser->is_header_done()) return feed_head(bytes, ec);
+        return parser->put(asio::buffer(bytes), ec);
+    }
+    /// The parser gets a head as a whole.
+    std::size_t feed_head(std::string_view bytes, error_code& ec) {
+        ec = {};
+        const std::size_t size = head_end.find(bytes);
+        if (size == 0) {
+            ec = http::error::need_more;
+            return 0;
+        }
+        const std::optional<std::string> mended = mend_head(bytes.substr(0, size));
+        mended_head = mended_head || mended;
+        parser->put(asio::buffer(mended ? *mended : bytes.substr(0, size)), ec);
+        if (ec == http::error::need_more) ec = http::error::bad_line_ending;
+        return size;
     }
     error_code put(std::string_view bytes) {
         if (!trim(bytes).empty()) alive = true;
@@ -145,6 +173,9 @@ struct HttpExchange {
     ResponseSink* sink;
     HttpConnection::Handler handler;
     std::optional<http::response_parser<SinkBody>> parser;
+    std::optional<ChunkedBody> chunks;  ///< the body, where it comes in chunks
+    HeadEnd head_end;
+    bool mended_head = false;  ///< the head was not as the standard asks
     CleansedBytes buffer;
     std::size_t buffered = 0;
     bool reused = false;    ///< the connection had served another exchange
@@ -269,8 +300,10 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         auto& parser = e.parser;
         std::size_t used = 0;
         error_code ec;
-        while (used < e.buffered && !parser->is_done()) {
-            used += parser->put(asio::buffer(e.buffer.data() + used, e.buffered - used), ec);
+        while (used < e.buffered && !e.done()) {
+            const std::size_t size =
+                e.feed(std::string_view(e.buffer.data() + used, e.buffered - used), ec);
+            used += size;
             if (exchange_ != exchange) return false;  // closed by the sink
             if (ec) break;
             // Beast stops behind the header, so that the sink learns of it before the body comes,
@@ -283,13 +316,14 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
                     continue;
                 }
                 parser->eager(true);
+                if (parser->chunked() && !parser->is_done()) e.chunks.emplace();
                 e.alive = true;
                 e.sink->on_head(read_head(parser->get()));
                 if (exchange_ != exchange) return false;
             }
+            if (size == 0) break;
         }
         if (ec == http::error::need_more) ec = {};
-        // Beast limits the header of the response only, not that of a chunk.
         if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
@@ -297,9 +331,10 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             return false;
         }
         e.consume(used);
-        if (!parser->is_done()) return true;
-        // Bytes behind the response cannot belong to anything.
-        if (!parser->keep_alive() || e.buffered != 0) drop_stream();
+        if (!e.done()) return true;
+        // Bytes behind the response cannot belong to anything, and where a head is read as it is
+        // not written, the next response is not to depend on it.
+        if (!parser->keep_alive() || e.buffered != 0 || e.mended_head) drop_stream();
         CleansedBytes().swap(e.buffer);  // no read is under way that could still write to it
         finish({}, {});
         return false;

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/net/cleansed_json.hpp"
 #include "k8s_sd/detail/net/connect_targets.hpp"
+#include "k8s_sd/detail/net/foreign_error.hpp"
 #include "k8s_sd/detail/net/json_text.hpp"
 #include "k8s_sd/detail/net/oauth2_issuer.hpp"
 #include "k8s_sd/detail/net/redaction.hpp"
@@ -32,7 +33,9 @@ std::optional<std::chrono::seconds> expires_in(const boost::json::object& object
         seconds = value->to_number<double>();
     } else if (value && value->is_string()) {
         const std::string_view text = json_text(object, "expires_in");
-        std::from_chars(text.data(), text.data() + text.size(), seconds);
+        const char* const end = text.data() + text.size();
+        // A date begins like a number.
+        if (std::from_chars(text.data(), end, seconds).ptr != end) return std::nullopt;
     }
     constexpr double longest = 1e9;
     if (!(seconds >= 1)) return std::nullopt;
@@ -187,15 +190,8 @@ std::string OAuth2Issuer::problem_of_status() const {
     if (status >= 300 && status < 400) {
         return problem + ", a redirect, which is not followed; set token_url to where it leads";
     }
-    const CleansedJson json(response_->body());
-    if (const boost::json::object* object = json.value().if_object()) {
-        const std::string_view error = json_text(*object, "error");
-        const std::string_view description = json_text(*object, "error_description");
-        for (const std::string_view part : {error, description}) {
-            if (!part.empty()) problem += ": " + printable(redact(std::string(part)));
-        }
-    }
-    return problem;
+    const std::string message = read_foreign_error(response_->body());
+    return message.empty() ? problem : problem + ": " + printable(redact(message));
 }
 
 std::string OAuth2Issuer::redact(std::string text) const {

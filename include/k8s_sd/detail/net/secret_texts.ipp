@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/byte_order_mark.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
@@ -32,7 +33,7 @@ struct SecretTexts::Text {
         known = true;
     }
     void on_content(const FileContent& content) {
-        const std::string_view text = trim(view(content.bytes));
+        const std::string_view text = trim(without_byte_order_mark(view(content.bytes)));
         if (!content.problem.empty()) {
             problem = name + ": " + content.problem;
         } else if (text.empty()) {

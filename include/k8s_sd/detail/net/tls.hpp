@@ -42,10 +42,12 @@ std::string describe_trust(const TlsConfig&, TrustStore);
 /// The client's side: the configured versions of TLS, ALPN "http/1.1", trust and identity as
 /// configured. `server_name` does not matter here.
 /// \param contents  of the files that the configuration names
+/// \param warning  gets what is wrong and no error: certificates of the CA that are not trusted, as
+/// they are broken, beside others that are
 /// \throws TlsError; an empty or broken CA never means the system's trust store
 std::shared_ptr<asio::ssl::context> make_client_context(
     const TlsConfig&, const ForTlsFiles<FileContent>& contents = {},
-    TrustStore = TrustStore::configured);
+    TrustStore = TrustStore::configured, std::string* warning = nullptr);
 
 /// Whether a connection can show it.
 /// \param certificate_name, key_name  what messages call them

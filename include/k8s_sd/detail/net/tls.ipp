@@ -1,5 +1,7 @@
+#include "k8s_sd/detail/base/byte_order_mark.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/tls.hpp"
+#include "k8s_sd/detail/net/tls_peer.hpp"
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -55,26 +57,75 @@ Pem load(const std::string& what, const std::string& text, const std::string& fi
 Bio open(const Pem& pem) {
     ERR_clear_error();
     // OpenSSL takes no null pointer, not even for nothing.
-    const char* const text = pem.text.empty() ? "" : pem.text.data();
-    Bio bio(BIO_new_mem_buf(text, static_cast<int>(pem.text.size())));
+    const std::string_view text = without_byte_order_mark(pem.text);
+    Bio bio(BIO_new_mem_buf(text.empty() ? "" : text.data(), static_cast<int>(text.size())));
     if (!bio) throw std::bad_alloc();
     return bio;
 }
 
-/// All certificates; anything between them is skipped.
-std::vector<Certificate> certificates(const Pem& pem) {
-    const Bio bio = open(pem);
-    std::vector<Certificate> result;
-    while (Certificate next{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
-        result.push_back(std::move(next));
+/// The parts of a PEM text that begin with a line "-----BEGIN …".
+std::vector<std::string_view> pem_blocks(std::string_view text) {
+    constexpr std::string_view begin = "-----BEGIN ";
+    std::vector<std::string_view> blocks;
+    std::size_t start = std::string_view::npos;
+    for (std::size_t at = 0; (at = text.find(begin, at)) != text.npos; at += begin.size()) {
+        if (at > 0 && text[at - 1] != '\n') continue;
+        if (start != text.npos) blocks.push_back(text.substr(start, at - start));
+        start = at;
     }
-    const auto error = ERR_peek_last_error();
-    const bool at_end =
-        ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
-    require(at_end, pem.name + " holds a broken certificate");
-    ERR_clear_error();
-    if (result.empty()) throw TlsError(pem.name + " holds no certificate");
+    if (start != text.npos) blocks.push_back(text.substr(start));
+    return blocks;
+}
+
+struct Certificates {
+    std::vector<Certificate> good;
+    std::size_t broken = 0;
+    std::string reason;  ///< why the first broken one is
+};
+
+/// Anything between certificates is skipped.
+Certificates read_certificates(const Pem& pem) {
+    Certificates result;
+    for (const std::string_view block : pem_blocks(without_byte_order_mark(pem.text))) {
+        const Bio bio = open({block, pem.name});
+        if (Certificate next{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+            result.good.push_back(std::move(next));
+            continue;
+        }
+        const auto error = ERR_peek_last_error();
+        const bool is_another =
+            ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+        std::string reason = openssl_reason();
+        if (!is_another && ++result.broken == 1) result.reason = std::move(reason);
+    }
+    if (result.good.empty() && result.broken == 0) {
+        throw TlsError(pem.name + " holds no certificate");
+    }
     return result;
+}
+
+[[noreturn]] void refuse_broken(const Pem& pem, const std::string& reason) {
+    throw TlsError(pem.name + " holds a broken certificate: " + reason);
+}
+
+/// A chain lacks nothing.
+std::vector<Certificate> certificate_chain(const Pem& pem) {
+    Certificates read = read_certificates(pem);
+    if (read.broken > 0) refuse_broken(pem, read.reason);
+    return std::move(read.good);
+}
+
+/// As in Go, a broken certificate does no harm to the others.
+std::vector<Certificate> authorities(const Pem& pem, std::string* warning) {
+    Certificates read = read_certificates(pem);
+    if (read.good.empty()) refuse_broken(pem, read.reason);
+    if (read.broken > 0 && warning) {
+        *warning = pem.name + ": " + std::to_string(read.broken) + " of " +
+                   std::to_string(read.broken + read.good.size()) +
+                   " certificates cannot be read, so they are not trusted (" + read.reason +
+                   "); the others are";
+    }
+    return std::move(read.good);
 }
 
 /// Instead of OpenSSL's default, which asks on the terminal.
@@ -92,7 +143,7 @@ Key private_key(const Pem& pem) {
 }
 
 void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content,
-           TrustStore trusted) {
+           TrustStore trusted, std::string* warning) {
     const bool is_configured = !config.ca.empty() || !config.ca_file.empty();
     if (!is_configured || trusted == TrustStore::and_system) {
         require(SSL_CTX_set_default_verify_paths(context) == 1, "no system trust store");
@@ -100,7 +151,7 @@ void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content
     if (!is_configured) return;
     const Pem pem = load("CA", config.ca, config.ca_file, content);
     X509_STORE* store = SSL_CTX_get_cert_store(context);
-    for (const Certificate& certificate : certificates(pem)) {
+    for (const Certificate& certificate : authorities(pem, warning)) {
         require(X509_STORE_add_cert(store, certificate.get()) == 1, "cannot use " + pem.name);
     }
     // As in Go, and so in Prometheus: every configured certificate is an anchor, whether or not
@@ -114,7 +165,7 @@ struct LoadedIdentity {
 };
 
 LoadedIdentity load_identity(const Pem& cert_pem, const Pem& key_pem) {
-    LoadedIdentity identity{certificates(cert_pem), private_key(key_pem)};
+    LoadedIdentity identity{certificate_chain(cert_pem), private_key(key_pem)};
     require(X509_check_private_key(identity.chain.front().get(), identity.key.get()) == 1,
             cert_pem.name + " and " + key_pem.name + " do not belong together");
     return identity;
@@ -134,6 +185,27 @@ void identify(SSL_CTX* context, const TlsConfig& config, const ForTlsFiles<FileC
                 "cannot use " + cert_pem.name);
     }
     require(SSL_CTX_use_PrivateKey(context, key.get()) == 1, "cannot use " + key_pem.name);
+}
+
+using SecurityCallback = int (*)(const SSL*, const SSL_CTX*, int, int, int, void*, void*);
+
+/// Whether a certificate of our own may have its key; all other questions go to OpenSSL.
+int check_security(const SSL* ssl, const SSL_CTX* context, int question, int bits, int nid,
+                   void* other, void* default_check) {
+    const int about = question & ~SSL_SECOP_PEER;
+    const bool is_key = about == SSL_SECOP_EE_KEY || about == SSL_SECOP_CA_KEY;
+    if (is_key && bits >= min_key_security_bits) return 1;
+    return reinterpret_cast<SecurityCallback>(default_check)(ssl, context, question, bits, nid,
+                                                             other, nullptr);
+}
+
+/// Go takes RSA keys of 1024 bits. Level 2, the default of most systems, wants 2048. Signatures,
+/// ciphers and key exchanges stay as the level says; who has asked for a higher one gets it.
+void allow_small_keys(SSL_CTX* context) {
+    if (SSL_CTX_get_security_level(context) > max_relaxed_level) return;
+    SSL_CTX_set0_security_ex_data(context,
+                                  reinterpret_cast<void*>(SSL_CTX_get_security_callback(context)));
+    SSL_CTX_set_security_callback(context, check_security);
 }
 
 int version_number(TlsVersion version) noexcept {
@@ -157,7 +229,7 @@ ForTlsFiles<std::string> files_of(const TlsConfig& config) {
 
 std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
                                                         const ForTlsFiles<FileContent>& contents,
-                                                        TrustStore trusted) {
+                                                        TrustStore trusted, std::string* warning) {
     auto result = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
     SSL_CTX* const context = result->native_handle();
     SSL_CTX_set_min_proto_version(context, version_number(config.min_version));
@@ -166,7 +238,8 @@ std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
     SSL_CTX_set_alpn_protos(context, alpn, sizeof alpn - 1);
     result->set_verify_mode(config.insecure_skip_verify ? asio::ssl::verify_none
                                                         : asio::ssl::verify_peer);
-    if (!config.insecure_skip_verify) trust(context, config, contents.ca, trusted);
+    if (!config.insecure_skip_verify) trust(context, config, contents.ca, trusted, warning);
+    allow_small_keys(context);
     identify(context, config, contents);
     return result;
 }

@@ -61,6 +61,7 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
         TimePoint looked_at;
         TimePoint used_at;
         std::string problem;  ///< that was logged
+        std::string warning;  ///< about the context
     };
 
     /// The cache must not keep copies of inline keys.

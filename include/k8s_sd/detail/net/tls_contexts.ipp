@@ -104,17 +104,19 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
                                           const ForTlsFiles<FileContent>& contents) {
     const Sha256 key = key_of(config, trust);
     const TimePoint now = clock_->now();
-    std::string before, after;
+    std::string before, after, warning;
     Context context;
     {
         const std::lock_guard lock(mutex_);
         auto position = entries_.find(key);
         if (position == entries_.end()) {
-            Entry entry{{}, {}, now, now, {}};
+            Entry entry{{}, {}, now, now, {}, {}};
             renew(entry, config, trust, contents);
+            warning = entry.warning;
             position = entries_.emplace(key, std::move(entry)).first;
         }
         Entry& entry = position->second;
+        const Context old = entry.context;
         before = std::exchange(entry.problem, {});
         try {
             renew(entry, config, trust, contents);
@@ -123,7 +125,9 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
         }
         after = entry.problem;
         context = entry.context;
+        if (context != old) warning = entry.warning;
     }
+    if (!warning.empty()) logger_.log(LogLevel::warning, warning);
     if (before == after) return context;
     logger_.log(LogLevel::warning, after.empty() ? join(tls_file_names(config)) + ": usable again"
                                                  : after + "; going on with what was read before");
@@ -135,7 +139,9 @@ void TlsContexts::renew(Entry& entry, const TlsConfig& config, TrustStore trust,
     const Sha256 digest =
         sha256({view(contents.ca.bytes), view(contents.cert.bytes), view(contents.key.bytes)});
     if (entry.context && entry.contents == digest) return;
-    entry.context = make_client_context(config, contents, trust);
+    std::string warning;
+    entry.context = make_client_context(config, contents, trust, &warning);
+    entry.warning = std::move(warning);
     entry.contents = digest;
 }
 

@@ -13,6 +13,16 @@ namespace k8s_sd::inline v0::detail {
 /// \return whether `name` can be verified at all
 bool expect_peer(SSL*, std::string name);
 
+/// Keys of less are never taken: an RSA key of 1024 bits has 80, as OpenSSL counts.
+inline constexpr int min_key_security_bits = 80;
+/// The highest security level of OpenSSL under which smaller keys than it asks for are taken.
+inline constexpr int max_relaxed_level = 2;
+
+/// Whether Go, and so kubectl and Prometheus, takes the current certificate of `context`, which
+/// OpenSSL rejects: for any use (anyExtendedKeyUsage), with a small key, or for an address of IPv4
+/// in its form of IPv6.
+bool is_taken_by_go(X509_STORE_CTX* context);
+
 /// For messages.
 struct ExpectedPeer {
     std::string name;   ///< that its certificate must be for

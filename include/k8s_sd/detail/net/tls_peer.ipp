@@ -164,6 +164,43 @@ std::string explain_distrust(X509_STORE_CTX* context, const X509* certificate,
            ", which is " + trusted;
 }
 
+bool is_for_any_use(X509* certificate, int depth) {
+    if ((X509_get_extended_key_usage(certificate) & XKU_ANYEKU) == 0) return false;
+    if (depth > 0) return X509_check_ca(certificate) > 0;
+    return (X509_get_key_usage(certificate) &
+            (KU_DIGITAL_SIGNATURE | KU_KEY_ENCIPHERMENT | KU_KEY_AGREEMENT)) != 0;
+}
+
+bool has_enough_key(const X509_STORE_CTX* context, const X509* certificate) {
+    const int level = X509_VERIFY_PARAM_get_auth_level(X509_STORE_CTX_get0_param(context));
+    const EVP_PKEY* const key = X509_get0_pubkey(certificate);
+    return level <= max_relaxed_level && key &&
+           EVP_PKEY_get_security_bits(key) >= min_key_security_bits;
+}
+
+template <class Bytes>
+bool is_for(X509* certificate, const Bytes& address) {
+    return X509_check_ip(certificate, address.data(), address.size(), 0) == 1;
+}
+
+/// 192.0.2.1 and ::ffff:192.0.2.1 are the same address.
+bool is_for_mapped_address(const X509_STORE_CTX* context, X509* certificate) {
+    struct FreeText {
+        void operator()(char* text) const noexcept { OPENSSL_free(text); }
+    };
+    const std::unique_ptr<char, FreeText> text(
+        X509_VERIFY_PARAM_get1_ip_asc(X509_STORE_CTX_get0_param(context)));
+    boost::system::error_code not_an_address;
+    const auto address = ip::make_address(text ? text.get() : "", not_an_address);
+    if (not_an_address) return false;
+    if (address.is_v4()) {
+        return is_for(certificate, ip::make_address_v6(ip::v4_mapped, address.to_v4()).to_bytes());
+    }
+    const ip::address_v6 wide = address.to_v6();
+    return wide.is_v4_mapped() &&
+           is_for(certificate, ip::make_address_v4(ip::v4_mapped, wide).to_bytes());
+}
+
 bool expect_address(X509_VERIFY_PARAM* param, const ip::address& address) {
     const auto expect = [param](const auto& bytes) {
         return X509_VERIFY_PARAM_set1_ip(param, bytes.data(), bytes.size()) == 1;
@@ -185,6 +222,19 @@ bool expect_peer(SSL* ssl, std::string name) {
     // OpenSSL takes an empty name as "do not verify".
     return !name.empty() && SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 &&
            X509_VERIFY_PARAM_set1_host(param, name.data(), name.size()) == 1;
+}
+
+bool is_taken_by_go(X509_STORE_CTX* context) {
+    X509* const certificate = X509_STORE_CTX_get_current_cert(context);
+    if (!certificate) return false;
+    switch (X509_STORE_CTX_get_error(context)) {
+        case X509_V_ERR_INVALID_PURPOSE:
+            return is_for_any_use(certificate, X509_STORE_CTX_get_error_depth(context));
+        case X509_V_ERR_EE_KEY_TOO_SMALL:
+        case X509_V_ERR_CA_KEY_TOO_SMALL: return has_enough_key(context, certificate);
+        case X509_V_ERR_IP_ADDRESS_MISMATCH: return is_for_mapped_address(context, certificate);
+        default: return false;
+    }
 }
 
 std::string explain_rejection(X509_STORE_CTX* context, const ExpectedPeer& expected) {

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/net/tls_peer.hpp"
 #include "k8s_sd/detail/net/tls_session.hpp"
 
 #include <boost/asio/error.hpp>
@@ -109,7 +110,12 @@ int TlsSession::verified(int accepted, X509_STORE_CTX* context) {
     auto* const ssl = static_cast<SSL*>(
         X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
     auto* const session = static_cast<TlsSession*>(SSL_get_app_data(ssl));
-    if (accepted == 0) session->on_rejection_(context);
+    if (accepted == 1) return accepted;
+    if (is_taken_by_go(context)) {
+        X509_STORE_CTX_set_error(context, X509_V_OK);
+        return 1;
+    }
+    session->on_rejection_(context);
     return accepted;
 }
 

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/codec/media_types.hpp"
 #include "k8s_sd/detail/codec/protobuf_status.hpp"
+#include "k8s_sd/detail/net/foreign_error.hpp"
 #include "k8s_sd/detail/net/unreachable.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 
@@ -20,9 +21,6 @@ constexpr std::size_t error_text_limit = 16 * 1024;
 // A server that asks for more is mistaken, or not to be trusted.
 constexpr Duration longest_retry_after = std::chrono::hours(1);
 
-/// What a web server, a load balancer or a portal answers. It says nothing to a log.
-bool is_markup(std::string_view body) noexcept { return trim(body).starts_with('<'); }
-
 /// The Status in the body, or what can be said without one. The HTTP status is the one that
 /// counts.
 ServerStatus read_status(const ResponseHead& head, std::string_view body) {
@@ -30,11 +28,10 @@ ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     const bool is_protobuf = head.content_type == protobuf_media_type;
     if (head.content_type == json_media_type) status = read_json_status(body);
     if (is_protobuf) status = read_protobuf_status(body);
-    if (!status) {
-        status.emplace().message = is_markup(body) ? "the answer is a web page (HTML)"
-                                   : is_protobuf   ? "the answer is no Status in protobuf"
-                                                   : body;
-    }
+    if (!status)
+        status.emplace().message = is_protobuf ? "the answer is no Status in protobuf" : "";
+    if (status->message.empty() && status->reason.empty() && !is_protobuf)
+        status->message = read_foreign_error(body);
     if (!head.content_encoding.empty())
         status->message = "(compressed with " + head.content_encoding + ")";
     status->code = head.status;

@@ -101,4 +101,17 @@ class SurrogateFilter {
     std::string held_;  // an escape that the chunk before ended in, at most 11 bytes
 };
 
+/// The same for a whole document.
+inline std::string without_lone_surrogates(std::string_view json) {
+    std::string mended;
+    const auto append = [&](std::string_view part) {
+        mended += part;
+        return error_code();
+    };
+    SurrogateFilter surrogates;
+    surrogates.feed(json, append);
+    surrogates.finish(append);
+    return mended;
+}
+
 }  // namespace k8s_sd::inline v0::detail
