@@ -72,6 +72,7 @@ Program::Program(asio::io_context& io, Options options)
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), complain),
       jobs_(strand_, executor_, options_.serve, metrics_),
       allocator_(strand_, options_.allocator),
+      slow_(std::make_shared<SlowWork>(executor_)),
       server_(std::make_shared<HttpServer>(
           strand_, listen_, guard_.protect(routes(jobs_, allocator_, metrics_, route_events())),
           possible(options_.http), guard_.tls())) {
@@ -203,7 +204,8 @@ RouteEvents Program::route_events() {
             .trouble = [this] { return trouble_; },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
-            .page_directory = options_.page_directory};
+            .page_directory = options_.page_directory,
+            .slow = slow_};
 }
 
 void Program::reload(const HttpServer::Respond& respond) {
@@ -240,6 +242,7 @@ void Program::stop() {
     answer_reloads(support::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
     jobs_.stop();
+    slow_->stop();
     allocator_.stop();
     if (cluster_) cluster_->stop();
     server_->stop();

@@ -61,6 +61,7 @@ class Program {
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
     Allocator allocator_;
+    const std::shared_ptr<SlowWork> slow_;
     std::optional<boost::asio::thread_pool> file_worker_;  ///< may be blocked by the disk
     std::optional<ListFiles> files_;
     std::shared_ptr<support::HttpServer> server_;
