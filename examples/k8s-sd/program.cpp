@@ -73,6 +73,7 @@ Program::Program(asio::io_context& io, Options options)
       jobs_(strand_, executor_, options_.serve, metrics_),
       allocator_(strand_, options_.allocator),
       allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, complain)),
+      slow_(std::make_shared<SlowWork>(executor_)),
       server_(std::make_shared<HttpServer>(
           strand_, listen_, guard_.protect(routes(jobs_, allocator_, metrics_, route_events())),
           possible(options_.http), guard_.tls())) {
@@ -206,7 +207,8 @@ RouteEvents Program::route_events() {
             .trouble = [this] { return trouble_; },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
-            .page_directory = options_.page_directory};
+            .page_directory = options_.page_directory,
+            .slow = slow_};
 }
 
 void Program::reload(const HttpServer::Respond& respond) {
@@ -244,6 +246,7 @@ void Program::stop() {
                    std::numeric_limits<std::uint64_t>::max());
     jobs_.stop();
     allocation_count_->stop();
+    slow_->stop();
     allocator_.stop();
     if (cluster_) cluster_->stop();
     server_->stop();

@@ -63,6 +63,7 @@ class Program {
     ServedJobs jobs_;
     Allocator allocator_;
     const std::shared_ptr<AllocationCount> allocation_count_;
+    const std::shared_ptr<SlowWork> slow_;
     std::optional<boost::asio::thread_pool> file_worker_;  ///< may be blocked by the disk
     std::optional<ListFiles> files_;
     std::shared_ptr<support::HttpServer> server_;

@@ -3,10 +3,12 @@
 #include "collectors/allocator.hpp"
 #include "jobs/bridge_metrics.hpp"
 #include "jobs/served_jobs.hpp"
+#include "jobs/slow_work.hpp"
 #include "support/http_routes.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace bridge {
@@ -18,6 +20,7 @@ struct RouteEvents {
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
     std::string page_directory;             ///< see add_page_routes()
+    std::shared_ptr<SlowWork> slow;         ///< what rules of clients are tried with
 };
 
 /// All paths that the program answers.

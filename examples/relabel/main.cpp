@@ -46,6 +46,9 @@ class Rules final : public Machine {
         fill(map);
         const std::vector<k8s_sd::RelabelStep> steps = relabeler_.explain(labels_);
         write_steps(out, number, relabeler_.rules(), steps);
+        if (!steps.empty() && steps.back().refused) {
+            throw k8s_sd::RelabelError(steps.back().rule, steps.back().reason);
+        }
         const bool dropped = !steps.empty() && steps.back().dropped;
         return dropped ? std::nullopt : MaybeLabels(labels_.to_map());
     }

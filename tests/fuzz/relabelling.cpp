@@ -4,6 +4,7 @@
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_relabelling -max_total_time=60 -max_len=120
 
 #include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/relabel_budget.hpp"
 #include "k8s_sd/detail/relabel/replacement.hpp"
 #include "k8s_sd/detail/relabel/series_selector.hpp"
 #include "k8s_sd/error.hpp"
@@ -38,7 +39,9 @@ std::optional<std::string> expand(const Pattern& pattern, const std::string& tex
     std::vector<std::string_view> groups(pattern.group_count() + 1);
     if (!pattern.match(text, groups)) return std::nullopt;
     MutableLabels labels;
-    return std::string(compiled.expand(groups, labels));
+    const RelabelLimits limits;
+    RelabelBudget budget(limits);
+    return std::string(compiled.expand(groups, labels, budget));
 }
 
 void compare(const std::string& regex, const std::string& text, const std::string& replacement) {
@@ -69,7 +72,10 @@ void relabel(RelabelAction action, const std::string& regex, const std::string& 
 void select(const std::string& selector) {
     try {
         MutableLabels labels;
-        (void)SeriesSelector(selector).matches(labels);
+        const RelabelLimits limits;
+        PatternBudget patterns(limits);
+        RelabelBudget budget(limits);
+        (void)SeriesSelector(selector, patterns).matches(labels, budget);
     } catch (const std::invalid_argument&) {
     }
 }

@@ -8,8 +8,10 @@
 #include "table/target_query.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -74,33 +76,55 @@ void require_job(const ServedJobs& jobs, const std::string& name) {
     throw NotFound("there is no job " + name + support::suggestion(name, jobs.names()));
 }
 
+HttpServer::Reply failure_reply(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const QueryError& e) {
+        return query_error(e);
+    } catch (const BadRequest& e) {
+        return json_error(400, e.what());
+    } catch (const NotFound& e) {
+        return json_error(404, e.what());
+    } catch (const NotYet& e) {
+        return json_error(503, e.what());
+    } catch (const k8s_sd::ConfigError& e) {
+        return json_error(400, e.what());
+    } catch (const SlowWork::Stopped& e) {
+        return json_error(503, e.what());
+    } catch (const std::bad_alloc&) {
+        return json_error(503, "there is not enough memory for this answer");
+    } catch (const std::exception& e) {
+        return json_error(500, e.what());
+    }
+}
+
+OnFailure failing(const HttpServer::Respond& respond) {
+    return [respond](const std::exception_ptr& failure) { respond(failure_reply(failure)); };
+}
+
 support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {
     return [handler = std::move(handler)](const auto& asked, const auto& respond) {
-        try {
-            handler(asked, respond);
-        } catch (const QueryError& e) {
-            respond(query_error(e));
-        } catch (const BadRequest& e) {
-            respond(json_error(400, e.what()));
-        } catch (const NotFound& e) {
-            respond(json_error(404, e.what()));
-        } catch (const NotYet& e) {
-            respond(json_error(503, e.what()));
-        } catch (const k8s_sd::ConfigError& e) {
-            respond(json_error(400, e.what()));
-        }
+        attempt(failing(respond), [&] { handler(asked, respond); });
     };
 }
+
+namespace {
+
+/// \param pass  is kept until the answer
+HttpServer::Respond once(Gate::Pass pass, HttpServer::Respond respond) {
+    return [pass = std::move(pass), respond = std::move(respond),
+            answered = std::make_shared<std::atomic<bool>>(false)](HttpServer::Reply reply) {
+        if (!answered->exchange(true)) respond(std::move(reply));
+    };
+}
+
+}  // namespace
 
 support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Handler handler,
                                      std::function<HttpServer::Reply(std::string_view)> refuse) {
     return [gate, handler = std::move(handler), refuse = std::move(refuse)](const auto& asked,
                                                                             const auto& respond) {
-        const Gate::Pass pass = gate.enter();
-        if (pass) {
-            return handler(asked,
-                           [pass, respond](HttpServer::Reply reply) { respond(std::move(reply)); });
-        }
+        if (Gate::Pass pass = gate.enter()) return handler(asked, once(std::move(pass), respond));
         HttpServer::Reply reply = refuse(std::to_string(gate.most()) +
                                          " questions about targets are being answered, which is "
                                          "the limit; ask again");

@@ -2,12 +2,14 @@
 
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
+#include "jobs/slow_work.hpp"
 #include "lists/selection.hpp"
 #include "support/http_message.hpp"
 #include "support/http_routes.hpp"
 #include "support/http_server.hpp"
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -29,11 +31,18 @@ std::string with_now(std::string json);
 /// A mistake, in words.
 support::HttpServer::Reply json_error(unsigned status, std::string_view words);
 
+/// What an answer that has failed is told as: a mistake of the request, or a failure of the
+/// program.
+support::HttpServer::Reply failure_reply(const std::exception_ptr&);
+/// Responds with it.
+OnFailure failing(const support::HttpServer::Respond&);
+
 /// The same handler; what is wrong with a request is answered as the page's API does.
 support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
 
 /// The same handler, for questions that are some work: those who do not get through the gate are
-/// told to come again, by `refuse`.
+/// told to come again, by `refuse`. Of several answers the first one counts: what fails behind it
+/// may try to answer, too.
 support::HttpRoutes::Handler through(
     const Gate&, support::HttpRoutes::Handler,
     std::function<support::HttpServer::Reply(std::string_view words)> refuse);

@@ -89,7 +89,21 @@ ObjectQuestion::ObjectQuestion(std::string_view text) {
     } else if (kind_.empty()) {
         place_ = name;
     }
+    is_begin_ = name.ends_with('*');
+    if (is_begin_) name.remove_suffix(1);
     name_ = name;
+}
+
+bool ObjectQuestion::is_name(std::string_view name) const {
+    return is_begin_ ? name.starts_with(name_) : name == name_;
+}
+
+std::string ObjectQuestion::subject() const {
+    if (name_.empty()) return "this address";
+    if (is_begin_) return "a name that begins so";
+    const bool both = !place_.empty();
+    return std::string(both ? "this name or address" : "this name") + " (" + name_ +
+           "* finds all names that begin so)";
 }
 
 /// Whether the target is at the place that is asked for: with the port, or without.
@@ -106,24 +120,24 @@ bool ObjectQuestion::is_at_place(const TargetRow& row) const {
 /// \returns the object if the label of a target says that it is the one
 std::string ObjectQuestion::named(const TargetRow& row, std::string_view label,
                                   std::string_view value) const {
-    if (name_.empty() || value != name_ || (ns_ && row.ns != *ns_)) return {};
+    if (name_.empty() || !is_name(value) || (ns_ && row.ns != *ns_)) return {};
     for (const std::string_view kind : {"pod", "service"}) {
         if (!kind_.empty() && kind != kind_) continue;
         if (label.size() != meta.size() + kind.size() + 5 || !label.ends_with("_name") ||
             label.substr(meta.size(), kind.size()) != kind || !label.starts_with(meta)) {
             continue;
         }
-        return std::string(kind) + "/" + std::string(row.ns) + "/" + name_;
+        return std::string(kind) + "/" + std::string(row.ns) + "/" + std::string(value);
     }
     return {};
 }
 
 bool ObjectQuestion::asks_for_node(const TargetRow& row) const {
-    return !ns_ && !name_.empty() && (kind_.empty() || kind_ == "node") && row.node == name_;
+    return !ns_ && !name_.empty() && (kind_.empty() || kind_ == "node") && is_name(row.node);
 }
 
 std::string ObjectQuestion::object_of(const TargetRow& row) const {
-    if (asks_for_node(row)) return "node/" + name_;
+    if (asks_for_node(row)) return "node/" + std::string(row.node);
     if (is_at_place(row)) return bridge::object_of(*row.group, row.index);
     for (const k8s_sd::Labels& labels : {(*row.group)[row.index], row.group->labels()}) {
         for (const auto& [name, value] : labels) {

@@ -10,7 +10,8 @@ namespace bridge {
 
 /// Asks which targets are of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "no/n1", any
 /// source of groups; the name of a pod, service or node alone; or which are at an address:
-/// "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics".
+/// "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics". A `*` at the end of a name stands
+/// for any characters.
 class ObjectQuestion {
  public:
     /// \throws BadRequest where it asks for nothing
@@ -18,8 +19,11 @@ class ObjectQuestion {
 
     /// The object that is meant, where the target is of it; else empty.
     std::string object_of(const TargetRow&) const;
+    /// What a target does not have that is not found, in words: "this name".
+    std::string subject() const;
 
  private:
+    bool is_name(std::string_view) const;
     bool is_at_place(const TargetRow&) const;
     bool asks_for_node(const TargetRow&) const;
     std::string named(const TargetRow&, std::string_view label, std::string_view value) const;
@@ -27,6 +31,7 @@ class ObjectQuestion {
     std::string kind_{};               ///< "pod", "service" or "node"; empty: any
     std::optional<std::string> ns_{};  ///< nullopt: any
     std::string name_{};               ///< empty: no name is asked for
+    bool is_begin_ = false;            ///< of a name
     std::string place_{};              ///< an address, with or without a port; empty: none
     std::string source_{};             ///< of a group
 };

@@ -4,10 +4,15 @@
 #include "api/prometheus_targets.hpp"
 #include "jobs/job_yaml.hpp"
 #include "table/label_json.hpp"
+#include "table/laboratory.hpp"
 #include "table/rule_text.hpp"
 #include "table/target_json.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace bridge {
@@ -19,6 +24,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 
 constexpr std::size_t most_targets = 5000;  // of an answer with a limit
+constexpr std::size_t most_matches = 100;   // match[]
 constexpr int most_streams = 10;            // of all targets, at a time
 
 HttpServer::Reply success(std::string_view data) {
@@ -41,6 +47,8 @@ HttpServer::Reply bad_data(std::string_view words) { return failure(400, "bad_da
 
 HttpServer::Reply unavailable(std::string_view words) { return failure(503, "unavailable", words); }
 
+OnFailure telling_to(const HttpServer::Respond&);
+
 /// The last value of the name, as Prometheus does not ask for several; empty: none.
 std::string value_of(const support::Query& query, std::string_view name) {
     for (const auto& [known, value] : query) {
@@ -61,8 +69,13 @@ PrometheusRequest read_request(const support::Query& query) {
     request.active = any || state == "active";
     request.dropped = any || state == "dropped";
     request.pool = value_of(query, "scrapePool");
+    QueryBudget budget;
     for (const auto& [name, value] : query) {
-        if (name == "match[]") request.match.emplace_back(value);
+        if (name != "match[]") continue;
+        if (request.match.size() == most_matches) {
+            throw BadRequest("there can be " + std::to_string(most_matches) + " match[] at most");
+        }
+        request.match.emplace_back(value, budget);
     }
     if (!value_of(query, "limit").empty()) {
         const support::Query limit{{"limit", value_of(query, "limit")}};
@@ -91,7 +104,7 @@ void answer_targets(const ServedJobs& jobs, const Gate& streams, const HttpRoute
     answer_prometheus_targets(std::move(pools), std::move(request), std::move(pass),
                               unavailable("the answer would take longer than 10 s; ask for one "
                                           "pool, or without match[]"),
-                              respond);
+                              respond, telling_to(respond));
 }
 
 HttpServer::Reply pools(const ServedJobs& jobs) {
@@ -118,13 +131,25 @@ HttpServer::Reply config_of(const ServedJobs& jobs, const support::Query& query)
     return success(data);
 }
 
+/// The question is understood, but has no answer.
+class NoAnswer : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
 /// A rule behind one that drops the target has not been asked.
+/// \throws NoAnswer
 std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels) {
-    const k8s_sd::Relabeler relabeler(config.relabel_configs, relabel_options(config));
+    k8s_sd::RelabelOptions options = relabel_options(config);
+    options.limits = own_rules_limits;
+    const k8s_sd::Relabeler relabeler(config.relabel_configs, options);
     k8s_sd::MutableLabels changed;
     const k8s_sd::LabelMap given = labels;
     for (const auto& [name, value] : given) changed.set(name, value);
     const auto steps = relabeler.explain(changed);
+    if (!steps.empty() && steps.back().refused) {
+        throw NoAnswer(k8s_sd::RelabelError(steps.back().rule, steps.back().reason).what());
+    }
     auto step = steps.begin();
     bool kept = true;
     std::string data;
@@ -135,6 +160,10 @@ std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels
             apply(labels, *step);
             kept = kept && !step->dropped;
         }
+        if (data.size() + bytes_of(labels) > shown_steps_bytes) {
+            throw NoAnswer("the steps are longer than " + std::to_string(shown_steps_bytes) +
+                           " bytes, which is the limit; ask with fewer labels");
+        }
         json.begin('{').name("rule");
         write_rule(json, config.relabel_configs[rule]);
         json.member("output", kept ? labels : k8s_sd::LabelMap()).member("keep", kept).end('}');
@@ -143,37 +172,57 @@ std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels
     return data;
 }
 
-HttpServer::Reply relabel_steps(const ServedJobs& jobs, const support::Query& query) {
-    const auto job = pool_named(jobs, value_of(query, "scrapePool"));
-    const std::string labels = value_of(query, "labels");
-    if (labels.empty()) throw BadRequest("no labels parameter provided");
-    return success(steps_of(job->scrape, read_labels(labels)));
-}
-
 /// What a POST says: a form, as Prometheus takes it.
 support::Query form_of(const HttpServer::Request& request) {
     if (auto query = support::parse_query(request.body)) return *query;
     throw BadRequest("the body is no form (application/x-www-form-urlencoded)");
 }
 
-/// What is wrong is told as Prometheus does.
+HttpServer::Reply reply_to(const std::exception_ptr& failed) {
+    try {
+        std::rethrow_exception(failed);
+    } catch (const QueryError& e) {
+        return bad_data("match[]: " + std::string(e.what()) + " at byte " + std::to_string(e.at()));
+    } catch (const BadRequest& e) {
+        return bad_data(e.what());
+    } catch (const NoAnswer& e) {
+        return failure(422, "execution", e.what());
+    } catch (const SlowWork::Stopped& e) {
+        return unavailable(e.what());
+    } catch (const std::bad_alloc&) {
+        return unavailable("there is not enough memory for this answer");
+    } catch (const std::exception& e) {
+        return failure(500, "internal", e.what());
+    }
+}
+
+/// Tells what goes wrong as Prometheus does.
+OnFailure telling_to(const HttpServer::Respond& respond) {
+    return [respond](const std::exception_ptr& failed) { respond(reply_to(failed)); };
+}
+
 template <class Answer>
 HttpRoutes::Handler telling(Answer answer) {
     return [answer](const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
-        try {
-            answer(asked, respond);
-        } catch (const QueryError& e) {
-            respond(bad_data("match[]: " + std::string(e.what()) + " at byte " +
-                             std::to_string(e.at())));
-        } catch (const BadRequest& e) {
-            respond(bad_data(e.what()));
-        }
+        attempt(telling_to(respond), [&] { answer(asked, respond); });
     };
+}
+
+/// The labels are the client's, and may be slow to match.
+void answer_steps(const ServedJobs& jobs, const std::shared_ptr<SlowWork>& slow,
+                  const support::Query& query, const HttpServer::Respond& respond) {
+    const auto job = pool_named(jobs, value_of(query, "scrapePool"));
+    std::string labels = value_of(query, "labels");
+    if (labels.empty()) throw BadRequest("no labels parameter provided");
+    slow->run([job, labels = std::move(labels),
+               respond] { respond(success(steps_of(job->scrape, read_labels(labels)))); },
+              telling_to(respond));
 }
 
 }  // namespace
 
-void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
+void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate,
+                           const std::shared_ptr<SlowWork>& slow) {
     const Gate streams(most_streams);
     auto targets = telling([&jobs, streams](const auto& asked, const auto& respond) {
         answer_targets(jobs, streams, asked, respond);
@@ -184,14 +233,15 @@ void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gat
               telling([&jobs](const auto& asked, const auto& respond) {
                   respond(config_of(jobs, asked.query));
               }));
-    routes.on("GET", "/api/v1/targets/relabel_steps",
-              telling([&jobs](const auto& asked, const auto& respond) {
-                  respond(relabel_steps(jobs, asked.query));
-              }));
+    auto steps = telling([&jobs, slow](const auto& asked, const auto& respond) {
+        answer_steps(jobs, slow, asked.query, respond);
+    });
+    routes.on("GET", "/api/v1/targets/relabel_steps", through(gate, std::move(steps), unavailable));
+    auto posted_steps = telling([&jobs, slow](const auto& asked, const auto& respond) {
+        answer_steps(jobs, slow, form_of(asked.request), respond);
+    });
     routes.on("POST", "/api/v1/targets/relabel_steps",
-              telling([&jobs](const auto& asked, const auto& respond) {
-                  respond(relabel_steps(jobs, form_of(asked.request)));
-              }));
+              through(gate, std::move(posted_steps), unavailable));
 }
 
 }  // namespace bridge

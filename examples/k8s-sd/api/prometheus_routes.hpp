@@ -2,12 +2,16 @@
 
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
+#include "jobs/slow_work.hpp"
 #include "support/http_routes.hpp"
+
+#include <memory>
 
 namespace bridge {
 
 /// What tools ask a Prometheus for: /api/v1/targets, /api/v1/scrape_pools,
 /// /api/v1/scrape_pools/config, /api/v1/targets/relabel_steps.
-void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate);
+void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate,
+                           const std::shared_ptr<SlowWork>& slow);
 
 }  // namespace bridge

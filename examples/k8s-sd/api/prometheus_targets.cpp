@@ -86,12 +86,14 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
             [self = shared_from_this()](const std::string& job, JobTargets& targets) {
                 return self->look(job, targets.table(Clock::now()));
             },
-            [self = shared_from_this(), on_piece = std::move(on_piece)](bool complete) {
+            [self = shared_from_this(), on_piece](bool complete) {
                 if (complete && !self->full_) self->end_part();
                 // Nothing found in that time: the client learns that it goes on.
                 if (self->piece_.empty()) self->piece_ = " ";
                 on_piece(std::make_shared<const std::string>(std::exchange(self->piece_, {})));
-            });
+            },
+            // Without its end it is no JSON, so that nobody takes it for the whole answer.
+            [on_piece](const std::exception_ptr&) { on_piece(nullptr); });
     }
 
  private:
@@ -222,7 +224,7 @@ class Page {
 
 void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequest request,
                                Gate::Pass pass, HttpServer::Reply slow,
-                               const HttpServer::Respond& respond) {
+                               const HttpServer::Respond& respond, OnFailure failed) {
     if (!request.limit) {
         HttpServer::Reply reply = json_reply({});
         reply.stream =
@@ -237,7 +239,8 @@ void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequ
         },
         [page, respond, slow = std::move(slow)](bool complete) {
             respond(complete ? json_reply(page->text()) : slow);
-        });
+        },
+        std::move(failed));
 }
 
 }  // namespace bridge

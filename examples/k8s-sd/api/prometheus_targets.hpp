@@ -30,9 +30,10 @@ struct PrometheusPool {
 /// Answers with these targets: of all pools, or of one, and how many dropped ones each has. Without
 /// a limit the answer is made a piece at a time, as the client takes it.
 /// \param pass  kept until a streamed answer has ended
-/// \param slow  the answer where there is no time for one with a limit
+/// \param slow    the answer where there is no time for one with a limit
+/// \param failed  gets what goes wrong with one with a limit
 void answer_prometheus_targets(std::vector<PrometheusPool>, PrometheusRequest, Gate::Pass pass,
-                               support::HttpServer::Reply slow,
-                               const support::HttpServer::Respond&);
+                               support::HttpServer::Reply slow, const support::HttpServer::Respond&,
+                               OnFailure failed);
 
 }  // namespace bridge

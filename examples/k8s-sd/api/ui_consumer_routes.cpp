@@ -154,7 +154,8 @@ void answer_consumers(const ServedJobs& jobs, const Allocator& allocator, Consum
         [answer, page, dropped = consumers.dropped(), respond,
          coding = std::string(asked.request.header(field::accept_encoding))](bool) {
             respond(ui_reply(answer->text(page, dropped), coding));
-        });
+        },
+        failing(respond));
 }
 
 }  // namespace

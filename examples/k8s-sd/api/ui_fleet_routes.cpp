@@ -61,7 +61,8 @@ void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
         },
         [shards, respond, coding](bool complete) {
             respond(complete ? ui_reply(shards->counts.text(), coding) : too_long());
-        });
+        },
+        failing(respond));
 }
 
 /// How many active targets collectors have.
@@ -154,7 +155,8 @@ void answer_collectors(const ServedJobs& jobs, const Allocator& allocator,
             return counts->look(job, targets.table(Clock::now()));
         },
         [counts, respond, coding = std::string(asked.request.header(field::accept_encoding))](
-            bool complete) { respond(complete ? ui_reply(counts->text(), coding) : too_long()); });
+            bool complete) { respond(complete ? ui_reply(counts->text(), coding) : too_long()); },
+        failing(respond));
 }
 
 }  // namespace

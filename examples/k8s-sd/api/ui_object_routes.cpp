@@ -29,8 +29,9 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_rows = 20;     // of each kind, of a job
-constexpr std::size_t most_objects = 20;  // that are named
+constexpr std::size_t most_rows = 20;                     // of each kind, of a job
+constexpr std::size_t most_objects = 20;                  // that are named
+constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 
 /// What is found in one job.
 struct Found {
@@ -94,23 +95,32 @@ class Answer {
         std::size_t& total = in ? found_.in_total : found_.not_total;
         std::string& rows = in ? found_.in : found_.not_in;
         if (!in && total == 0) found_.reason = cut(table.reason(row));
-        if (++total > most_rows) return;
+        if (++total > most_rows || bytes_ > most_row_bytes) return;
+        const std::size_t before = rows.size();
         if (!rows.empty()) rows += ',';
         JsonWriter json(rows);
         write_row(json, table, row, owners_);
+        bytes_ += rows.size() - before;
     }
 
-    std::string in_words(const KnownJob& job, std::size_t discovered) const {
+    std::string in_words(const std::string& name, const KnownJob& job,
+                         std::size_t discovered) const {
+        const auto targets = [](std::size_t number) {
+            return std::to_string(number) + (number == 1 ? " target" : " targets");
+        };
         const std::string rest = job.why_incomplete ? "; " + *job.why_incomplete : std::string();
-        if (found_.in_total != 0 && found_.not_total == 0) return "is in it" + rest;
-        if (found_.in_total != 0) return "is in it, and other targets of it are not" + rest;
-        if (found_.not_total != 0) return "is not in it: " + found_.reason + rest;
-        const std::string looks_at = "the job looks at " + job.looks_at;
-        if (job.why_incomplete) {
-            return "it is not known yet whether it is in it: " + *job.why_incomplete + "; " +
-                   looks_at;
+        if (found_.in_total != 0) {
+            std::string text = "In job " + name + ": " + targets(found_.in_total);
+            if (found_.not_total != 0) text += "; " + targets(found_.not_total) + " not";
+            return text + rest;
         }
-        return "is none of its " + std::to_string(discovered) + " discovered targets; " + looks_at;
+        if (found_.not_total != 0) return "Not in job " + name + ": " + found_.reason + rest;
+        const std::string looks_at = "looks at " + job.looks_at;
+        if (job.why_incomplete) {
+            return "Not known yet of job " + name + ": " + looks_at + "; " + *job.why_incomplete;
+        }
+        return "Not in job " + name + ": " + looks_at + "; none of its " + targets(discovered) +
+               " has " + question_.subject();
     }
 
     void write_job(const std::string& name, const TargetTable& table) {
@@ -121,7 +131,7 @@ class Answer {
         json.name("in").begin('[').raw(found_.in).end(']').member("in_total", found_.in_total);
         json.name("not").begin('[').raw(found_.not_in).end(']');
         json.member("not_total", found_.not_total);
-        json.member("text", in_words(job, table.rows().size())).end('}');
+        json.member("text", in_words(name, job, table.rows().size())).end('}');
     }
 
     const ObjectQuestion question_;
@@ -129,6 +139,7 @@ class Answer {
     const TargetOwners owners_;
     std::set<std::string> objects_;
     Found found_;
+    std::size_t bytes_ = 0;                              ///< of rows, of all jobs
     std::vector<std::string> with_hits_, without_hits_;  ///< jobs, as JSON
     std::string reading_;
     RowReader reader_;
@@ -147,7 +158,8 @@ void answer_object(const ServedJobs& jobs, const Allocator& allocator,
         },
         [answer, respond, coding](bool complete) {
             respond(ui_reply(answer->text(complete), coding));
-        });
+        },
+        failing(respond));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include "api/api_reply.hpp"
 #include "jobs/job_walk.hpp"
-#include "k8s_sd/error.hpp"
-#include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "support/option_values.hpp"
 #include "table/label_json.hpp"
 #include "table/laboratory.hpp"
@@ -14,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -67,45 +66,119 @@ Question read_question(std::string_view body) {
     return question;
 }
 
-/// One question while it is worked on.
-struct Trial {
-    Trial(Question asked, k8s_sd::ScrapeConfig config)
-        : question(std::move(asked)), laboratory(std::move(config)) {}
-
-    Walk look(TargetTable& table) {
-        if (!read_on(table)) return Walk::again;
-        if (std::exchange(looks_for_row, false) && !find(table)) return Walk::end;
-        if (!question.effect) return Walk::end;
-        return laboratory.try_on_all(table, for_a_turn()) ? Walk::again : Walk::end;
-    }
-
-    bool find(const TargetTable& table) {
-        const TargetRow* row = table.find(read_id(*question.id));
-        if (row) laboratory.try_on(*row);
-        return found = row != nullptr;
-    }
-
-    const Question question;
-    Laboratory laboratory;
-    bool looks_for_row = question.id.has_value();
-    bool found = !looks_for_row;
-};
-
 k8s_sd::ScrapeConfig config_of(const ServedJobs& jobs, const Question& question) {
     const auto job = jobs.config(question.job);
     if (!job) {
         throw BadRequest("there is no job " + question.job +
                          support::suggestion(question.job, jobs.names()));
     }
-    k8s_sd::ScrapeConfig config = job->scrape;
-    if (question.rules) {
-        config.relabel_configs =
-            k8s_sd::parse_relabel_configs(*question.rules, relabel_options(config), "rules");
-    }
-    return config;
+    return job->scrape;
 }
 
-void answer_relabel(const ServedJobs& jobs, const Gate& effects, const HttpRoutes::Asked& asked,
+/// One question while it is worked on: rules are compiled and tried on by SlowWork, the job's table
+/// is read on the job's strand.
+class Trial : public std::enable_shared_from_this<Trial> {
+ public:
+    /// \param jobs    the one that is asked about
+    /// \param coding  Accept-Encoding
+    Trial(Question asked, k8s_sd::ScrapeConfig config, std::vector<NamedJob> jobs,
+          std::shared_ptr<SlowWork> slow, std::string coding, HttpServer::Respond respond)
+        : question_(std::move(asked)),
+          config_(std::move(config)),
+          jobs_(std::move(jobs)),
+          slow_(std::move(slow)),
+          coding_(std::move(coding)),
+          respond_(std::move(respond)) {}
+
+    void start() { slowly(&Trial::prepare); }
+
+ private:
+    using Step = void (Trial::*)();
+    using TakeFrom = void (Trial::*)(TargetTable&);
+
+    void slowly(Step step) {
+        slow_->run([self = shared_from_this(), step] { (self.get()->*step)(); }, failing(respond_));
+    }
+
+    /// Reads the job's table, then goes on.
+    void visit(TakeFrom take, Step then) {
+        found_ = false;
+        walk(
+            jobs_,
+            [self = shared_from_this(), take](const std::string&, JobTargets& targets) {
+                TargetTable& table = targets.table(Clock::now());
+                if (!read_on(table)) return Walk::again;
+                self->found_ = true;
+                (self.get()->*take)(table);
+                return Walk::end;
+            },
+            [self = shared_from_this(), then](bool complete) {
+                self->slowly(complete ? then : &Trial::end_late);
+            },
+            failing(respond_), end_ - Clock::now());
+    }
+
+    void prepare() {
+        if (question_.rules) config_.relabel_configs = read_tried_rules(*question_.rules, config_);
+        laboratory_.emplace(std::move(config_), question_.rules ? tried_limits : own_rules_limits);
+        if (question_.labels) laboratory_->try_on(*question_.labels);
+        if (question_.id) return visit(&Trial::find_target, &Trial::try_target);
+        go_on();
+    }
+    void go_on() {
+        if (!question_.effect) return answer();
+        visit(&Trial::take_targets, &Trial::try_targets);
+    }
+
+    void find_target(TargetTable& table) {
+        const TargetRow* row = table.find(read_id(*question_.id));
+        if (row) target_.emplace(*row);
+    }
+    void try_target() {
+        if (!target_) {
+            return respond_(json_error(404, "the job has no target of this id, or no longer"));
+        }
+        laboratory_->try_on(*target_);
+        go_on();
+    }
+
+    void take_targets(TargetTable& table) { more_ = laboratory_->take(table, for_a_turn()); }
+    void try_targets() {
+        const auto pause = Clock::now() + std::chrono::milliseconds(100);
+        const bool more_taken = laboratory_->try_on_taken([pause] { return Clock::now() < pause; });
+        const bool late = (more_taken || more_) && Clock::now() >= end_;
+        if (late) laboratory_->give_up();
+        // A job that has ended has no more targets.
+        if (late || !found_) return visit(&Trial::read_examples, &Trial::answer);
+        if (more_taken) return slowly(&Trial::try_targets);
+        if (more_) return visit(&Trial::take_targets, &Trial::try_targets);
+        visit(&Trial::read_examples, &Trial::answer);
+    }
+    void read_examples(TargetTable& table) { laboratory_->read_examples(table); }
+
+    /// A look at the table has found no time.
+    void end_late() {
+        if (!question_.effect || (question_.id && !target_)) return respond_(too_long());
+        laboratory_->give_up();
+        answer();
+    }
+    void answer() { respond_(ui_reply(laboratory_->text(), coding_)); }
+
+    const Question question_;
+    k8s_sd::ScrapeConfig config_;  ///< until there is a laboratory
+    const std::vector<NamedJob> jobs_;
+    const std::shared_ptr<SlowWork> slow_;
+    const std::string coding_;
+    const HttpServer::Respond respond_;
+    const Clock::time_point end_ = Clock::now() + longest_walk;
+    std::optional<Laboratory> laboratory_;
+    std::optional<TakenTarget> target_;
+    bool found_ = false;  ///< the job's table was there
+    bool more_ = false;   ///< targets to take
+};
+
+void answer_relabel(const ServedJobs& jobs, const Gate& effects,
+                    const std::shared_ptr<SlowWork>& slow, const HttpRoutes::Asked& asked,
                     const HttpServer::Respond& respond) {
     if (!asked.request.header(field::content_type).starts_with("application/json")) {
         return respond(json_error(415, "the Content-Type must be application/json"));
@@ -116,31 +189,21 @@ void answer_relabel(const ServedJobs& jobs, const Gate& effects, const HttpRoute
     if (question.effect && !pass) {
         return respond(json_error(503, "4 whole jobs are being tried already; ask again"));
     }
-    const auto trial = std::make_shared<Trial>(std::move(question), std::move(config));
-    if (trial->question.labels) trial->laboratory.try_on(*trial->question.labels);
-    const bool looks = trial->question.effect || trial->looks_for_row;
-    const std::string coding(asked.request.header(field::accept_encoding));
-    walk(
-        looks ? jobs_named(jobs, trial->question.job) : std::vector<NamedJob>(),
-        [trial](const std::string&, JobTargets& targets) {
-            return trial->look(targets.table(Clock::now()));
-        },
-        [trial, pass, respond, coding](bool complete) {
-            if (!complete && trial->looks_for_row) return respond(too_long());
-            if (!complete) trial->laboratory.give_up();
-            respond(trial->found
-                        ? ui_reply(trial->laboratory.text(), coding)
-                        : json_error(404, "the job has no target of this id, or no longer"));
-        });
+    std::vector<NamedJob> named = jobs_named(jobs, question.job);
+    std::make_shared<Trial>(std::move(question), std::move(config), std::move(named), slow,
+                            std::string(asked.request.header(field::accept_encoding)),
+                            [pass, respond](HttpServer::Reply reply) { respond(std::move(reply)); })
+        ->start();
 }
 
 }  // namespace
 
-void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate) {
+void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate,
+                        const std::shared_ptr<SlowWork>& slow) {
     const Gate effects(most_at_a_time);
     routes.on("POST", "/api/ui/relabel",
-              question(gate, [&jobs, effects](const auto& asked, const auto& respond) {
-                  answer_relabel(jobs, effects, asked, respond);
+              question(gate, [&jobs, effects, slow](const auto& asked, const auto& respond) {
+                  answer_relabel(jobs, effects, slow, asked, respond);
               }));
 }
 

@@ -100,7 +100,8 @@ void answer_targets(const ServedJobs& jobs, const Allocator& allocator,
             // Others who wait for the same tables may be at it already.
             static const Gate completing(2);
             if (const auto pass = completing.enter()) complete_tables(found, pass);
-        });
+        },
+        failing(respond));
 }
 
 /// Which target is asked for: that of this id, else that of this object at this address.
@@ -130,7 +131,7 @@ std::string target_text(const TargetTable& table, const TargetRow& row,
     write_row(json, table, row, owners);
     json.member("discovered", explanation.discovered).name("labels");
     explanation.labels ? json.value(*explanation.labels) : json.null();
-    json.member("url", explanation.url).name("steps");
+    json.member("url", explanation.url);
     write_steps(json, explanation, table.config().relabel_configs);
     json.name("after").begin('[');
     for (const std::string& step : explanation.steps) json.value(step);
@@ -171,7 +172,8 @@ void answer_target(const ServedJobs& jobs, const Allocator& allocator,
             }
             return Walk::next;
         },
-        [answer, respond](bool complete) { respond(complete ? std::move(*answer) : too_long()); });
+        [answer, respond](bool complete) { respond(complete ? std::move(*answer) : too_long()); },
+        failing(respond));
 }
 
 using Answer = void (*)(const ServedJobs&, const Allocator&, const HttpRoutes::Asked&,

@@ -134,8 +134,8 @@ class AllocatorRoutes {
         poll.selection.emplace().collector = collector;
         poll.member = collector;
         job.get(request_of(job, view, collector, request),
-                [&metrics = metrics_, reader = reader_of(request), poll,
-                 respond](const ListAnswer& answer) {
+                guarded(respond, [&metrics = metrics_, reader = reader_of(request), poll,
+                                  respond](const ListAnswer& answer) {
                     HttpServer::Reply reply = answer.body ? list_reply(*answer.body, reader)
                                                           : later_reply(answer.refusal);
                     const bool sends_list = reply.status == 200;
@@ -147,7 +147,7 @@ class AllocatorRoutes {
                     if (answer.body) answered.tag = answer.body->tag();
                     metrics.consumers.saw(std::move(answered), std::chrono::system_clock::now());
                     respond(std::move(reply));
-                });
+                }));
     }
 
     /// One after the other: the next one when there is an answer for the one before.
@@ -169,11 +169,13 @@ class AllocatorRoutes {
                     return self->respond(self->reply());
                 }
                 self->request.selection.collector = members[self->lists.size()].name;
-                self->served->get(self->request, [self](const ListAnswer& answer) {
-                    if (!answer.body) return self->respond(later_reply(answer.refusal));
-                    self->lists.push_back(answer.body);
-                    next(self);
-                });
+                self->served->get(self->request,
+                                  guarded(self->respond, [self](const ListAnswer& answer) {
+                                      if (!answer.body)
+                                          return self->respond(later_reply(answer.refusal));
+                                      self->lists.push_back(answer.body);
+                                      next(self);
+                                  }));
             }
             HttpServer::Reply reply() const {
                 const ListBodyPtr body = bodies->body(job, *view, lists);

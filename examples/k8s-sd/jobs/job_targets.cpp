@@ -165,18 +165,35 @@ TargetTable& JobTargets::table(Listing::TimePoint now) {
 
 ListBodyPtr JobTargets::body(const ListContent& content, const Selection& selection,
                              Listing::TimePoint now) {
-    return listing(content).body(selection, now);
+    return listing(content, now).body(selection, now);
 }
 
 std::size_t JobTargets::count(const ListContent& content, const Selection& selection,
                               Listing::TimePoint now) {
-    return listing(content).count(selection, now);
+    return listing(content, now).count(selection, now);
 }
 
-Listing& JobTargets::listing(const ListContent& content) {
+std::string JobTargets::warning(const ListContent& content, const Selection& selection) const {
+    std::string text;
+    const auto choice = choices_.find(content);
+    if (choice != choices_.end() && !choice->second.unused.empty()) {
+        text = "no target of this job has a label " + choice->second.unused.text();
+    }
+    const auto made = listings_.find(content);
+    if (made != listings_.end() && !made->second.has_node(selection)) {
+        text += (text.empty() ? "" : "; ") + std::string("no target of this job is on a node ") +
+                selection.node;
+    }
+    return text;
+}
+
+Listing& JobTargets::listing(const ListContent& content, Listing::TimePoint now) {
+    if (const auto choice = choices_.find(content); choice != choices_.end()) {
+        choice->second.last = now;
+    }
     const auto known = listings_.find(content);
     if (known != listings_.end()) return known->second;
-    admit(content);
+    admit(content, now);
     Listing& made = listings_.try_emplace(content, limits_, metrics_).first->second;
     try {
         fill(made, content);
@@ -187,13 +204,32 @@ Listing& JobTargets::listing(const ListContent& content) {
     return made;
 }
 
+/// Whether nobody seems to use it any more.
+bool JobTargets::makes_room(const Choice& choice, Listing::TimePoint now) const {
+    // A reader that tries again after an error is not one that comes back.
+    constexpr std::chrono::seconds apart{5};
+    const bool once = choice.last - choice.first < apart;
+    return now - choice.last >= (once ? limits_.choice_idle_once : limits_.choice_idle);
+}
+
 /// Of each form there is a list; of choices of labels readers can think up any number.
 /// \throws LimitReached
-void JobTargets::admit(const ListContent& content) const {
+void JobTargets::admit(const ListContent& content, Listing::TimePoint now) {
     if (content.meta.empty()) return;
-    const auto chosen = std::count_if(listings_.begin(), listings_.end(),
-                                      [](const auto& made) { return !made.first.meta.empty(); });
-    if (static_cast<std::size_t>(chosen) < limits_.contents) return;
+    std::erase_if(choices_, [&](const auto& choice) { return !listings_.contains(choice.first); });
+    if (choices_.size() >= limits_.contents) {
+        const auto idle = std::find_if(choices_.begin(), choices_.end(), [&](const auto& choice) {
+            return makes_room(choice.second, now);
+        });
+        if (idle != choices_.end()) {
+            listings_.erase(idle->first);
+            choices_.erase(idle);
+        }
+    }
+    if (choices_.size() < limits_.contents) {
+        choices_.insert_or_assign(content, Choice{now, now, UnusedNames(content.meta)});
+        return;
+    }
     throw LimitReached("readers choose " + std::to_string(limits_.contents) +
                        " other sets of labels with meta or keep_meta, which is the limit; they "
                        "should agree on one");
@@ -215,11 +251,26 @@ void JobTargets::list_group(Listing& to, const ListContent& content, const std::
     if (content.form == ListForm::collector) return unique_.replace(to, key, group, builder);
     std::vector<ListedTarget> targets;
     if (group) targets = listed(content, group, builder);
+    if (group) see_names(content, *group);
     metrics_.serialised.fetch_add(targets.size(), std::memory_order_relaxed);
     for (const ListedTarget& target : targets) {
         metrics_.left_out_labels.fetch_add(target.left_out, std::memory_order_relaxed);
     }
     to.replace(key, std::move(targets));
+}
+
+void JobTargets::see_names(const ListContent& content, const k8s_sd::TargetGroup& group) {
+    const auto choice = choices_.find(content);
+    if (choice == choices_.end()) return;
+    UnusedNames& unused = choice->second.unused;
+    const auto see = [&](const k8s_sd::Labels& labels) {
+        for (const auto& [name, value] : labels) {
+            if (unused.empty()) return;
+            if (!value.empty()) unused.saw(name);
+        }
+    };
+    if (!unused.empty()) see(group.labels());
+    for (std::size_t i = 0; i < group.size() && !unused.empty(); ++i) see(group[i]);
 }
 
 /// Each group tells its targets, those that are the same as targets of others, too: a list shows
@@ -254,6 +305,7 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
     for (auto made = listings_.begin(); made != listings_.end();) {
         made = made->second.forget_unused(now) ? std::next(made) : listings_.erase(made);
     }
+    std::erase_if(choices_, [&](const auto& choice) { return !listings_.contains(choice.first); });
     if (!listings_.contains({ListForm::collector})) unique_.clear();
     if (now - table_asked_ > limits_.forget_after) table_.reset();
 }

@@ -55,6 +55,9 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
     /// it is asked for. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);
+    /// What may be wrong with a list that body() has just given, in words; empty: nothing. Names of
+    /// labels and nodes may come to be later, so that they are no mistakes.
+    std::string warning(const ListContent&, const Selection&) const;
     /// The job's configuration, without a limit of dropped targets.
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_->config(); }
     k8s_sd::TargetBuilder& builder() noexcept { return *builder_; }
@@ -74,14 +77,21 @@ class JobTargets final : private k8s_sd::TargetHandler {
             builder;  ///< with the rules for them, as in the pool
     };
 
+    /// How a choice of `__meta_*` labels is used.
+    struct Choice {
+        Listing::TimePoint first, last;  ///< when somebody asked for it
+        UnusedNames unused{};
+    };
+
     // By the pool.
     void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
               k8s_sd::StopReason) noexcept override;
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
-    Listing& listing(const ListContent&);
-    void admit(const ListContent&) const;
+    Listing& listing(const ListContent&, Listing::TimePoint now);
+    void admit(const ListContent&, Listing::TimePoint now);
+    bool makes_room(const Choice&, Listing::TimePoint now) const;
     void fill(Listing&, const ListContent&);
     void apply(const k8s_sd::ProviderDiff&);
     void list_changes(const k8s_sd::ProviderDiff&, k8s_sd::TargetBuilder&);
@@ -89,6 +99,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
                     const k8s_sd::TargetGroupPtr&, k8s_sd::TargetBuilder&);
     std::vector<ListedTarget> listed(const ListContent&, const k8s_sd::TargetGroupPtr&,
                                      k8s_sd::TargetBuilder&) const;
+    void see_names(const ListContent&, const k8s_sd::TargetGroup&);
     void update_table(const k8s_sd::ProviderDiff&);
     void update_complete();
     void finish_changes(bool full);
@@ -99,6 +110,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     std::shared_ptr<k8s_sd::TargetBuilder> builder_;    ///< of what comes
     std::map<k8s_sd::ProviderId, Provider> providers_;  ///< that have told their targets
     std::map<ListContent, Listing> listings_;           ///< that are in use
+    std::map<ListContent, Choice> choices_;             ///< of these, with `meta`
     UniqueTargets unique_;  ///< of the list of collectors, if it is made
     std::optional<TargetTable> table_;
     Listing::TimePoint table_asked_{};

@@ -11,23 +11,37 @@ using TimePoint = std::chrono::steady_clock::time_point;
 
 class Walker final : public std::enable_shared_from_this<Walker> {
  public:
-    Walker(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done, TimePoint end)
-        : jobs_(std::move(jobs)), look_(std::move(look)), done_(std::move(done)), end_(end) {}
+    Walker(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done, OnFailure failed,
+           TimePoint end)
+        : jobs_(std::move(jobs)),
+          look_(std::move(look)),
+          done_(std::move(done)),
+          failed_(std::move(failed)),
+          end_(end) {}
 
+    void start() noexcept {
+        attempt(failed_, [this] { step(); });
+    }
+
+ private:
     void step() {
         if (at_ == jobs_.size()) return done_(true);
         const auto& [name, job] = jobs_[at_];
         // A job that has ended only lets go of this.
         const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
-            self->after(std::exchange(self->outcome_, Walk::next));
+            attempt(self->failed_, [&] { self->after(std::exchange(self->outcome_, Walk::next)); });
         });
         job->visit([turn, self = this, &named = name](JobTargets& targets) {
-            self->outcome_ = self->look_(named, targets);
+            try {
+                self->outcome_ = self->look_(named, targets);
+            } catch (...) {
+                self->failure_ = std::current_exception();
+            }
         });
     }
 
- private:
     void after(Walk outcome) {
+        if (failure_) std::rethrow_exception(failure_);
         if (outcome == Walk::next) ++at_;
         if (outcome == Walk::end) at_ = jobs_.size();
         if (at_ != jobs_.size() && std::chrono::steady_clock::now() >= end_) return done_(false);
@@ -37,17 +51,21 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     const std::vector<NamedJob> jobs_;
     const Look look_;
     const std::function<void(bool)> done_;
+    const OnFailure failed_;
     const TimePoint end_;
+    std::exception_ptr failure_;  ///< what a look has thrown
     std::size_t at_ = 0;
     Walk outcome_ = Walk::next;
 };
 
 }  // namespace
 
-void walk(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done,
+void walk(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done, OnFailure failed,
           std::chrono::nanoseconds longest) {
     const TimePoint end = std::chrono::steady_clock::now() + longest;
-    std::make_shared<Walker>(std::move(jobs), std::move(look), std::move(done), end)->step();
+    std::make_shared<Walker>(std::move(jobs), std::move(look), std::move(done), std::move(failed),
+                             end)
+        ->start();
 }
 
 std::vector<NamedJob> jobs_named(const ServedJobs& jobs, const std::string& name) {
@@ -65,7 +83,7 @@ void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass) {
             TargetTable& table = targets.table(std::chrono::steady_clock::now());
             return read_on(table) ? Walk::next : Walk::again;
         },
-        [pass = std::move(pass)](bool) {});
+        [pass](bool) {}, [pass](const std::exception_ptr&) {});
 }
 
 }  // namespace bridge

@@ -2,6 +2,7 @@
 
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
+#include "jobs/slow_work.hpp"
 #include "table/row_reader.hpp"
 
 #include <chrono>
@@ -31,9 +32,11 @@ inline constexpr std::chrono::seconds longest_walk{10};
 /// Looks at one job after the other, each on its strand, and says when that is done: once, whatever
 /// becomes of the jobs meanwhile; those that have ended are left out. Nothing runs at a time.
 /// \param done     called in any thread; false: there was no time for the rest
+/// \param failed   called in place of `done` with what a look throws, and behind it with what
+///                 `done` throws; in any thread
 /// \param longest  what it takes; further looks do not begin
 void walk(std::vector<NamedJob> jobs, Look, std::function<void(bool complete)> done,
-          std::chrono::nanoseconds longest = longest_walk);
+          OnFailure failed, std::chrono::nanoseconds longest = longest_walk);
 
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});

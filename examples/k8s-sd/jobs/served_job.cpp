@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace bridge {
@@ -100,9 +101,14 @@ ListAnswer ServedJob::look(const ListRequest& request) {
     try {
         auto body = targets_.body(request.content, request.selection, options_.clock->now());
         if (ended_) return {std::move(body), *ended_, Refusal::ended};
-        return {std::move(body)};
+        return {std::move(body),
+                {},
+                Refusal::none,
+                targets_.warning(request.content, request.selection)};
     } catch (const LimitReached& e) {
         return {{}, e.what(), Refusal::limit};
+    } catch (const std::bad_alloc&) {
+        return {{}, "there is not enough memory for this list", Refusal::limit};
     }
 }
 

@@ -38,6 +38,7 @@ struct ListAnswer {
     ListBodyPtr body{};
     std::string refusal{};  ///< in words
     Refusal why = Refusal::none;
+    std::string warning{};  ///< what may be wrong with the request, in words
 };
 using OnList = std::function<void(const ListAnswer&)>;
 

@@ -119,11 +119,12 @@ const Listing::Divided& Listing::divided(const Division& division, TimePoint now
     auto it = divisions_.find(division);
     if (it == divisions_.end()) {
         admit(division, now);
-        it = divisions_.emplace(division, Divided{Divider(division)}).first;
+        Divided made{Divider(division)};
         ++change_;
         for (const auto& [key, targets] : targets_) {
-            for (const Held& target : targets) add_to(it->second, *target);
+            for (const Held& target : targets) add_to(made, *target);
         }
+        it = divisions_.emplace(division, std::move(made)).first;
     }
     it->second.asked = now;
     return it->second;
@@ -160,6 +161,12 @@ std::optional<std::string> Listing::known_tag(const Selection& selection) const 
     if (view == views_.end() || !view->second.body || all == divisions_.end()) return std::nullopt;
     return changes_of(all->second, selection) == view->second.changes ? view->second.body->tag()
                                                                       : std::string();
+}
+
+bool Listing::has_node(const Selection& selection) const {
+    if (!selection.division.by_node) return true;
+    const auto all = divisions_.find(selection.division);
+    return all != divisions_.end() && all->second.parts.contains(selection.parts().front());
 }
 
 ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {

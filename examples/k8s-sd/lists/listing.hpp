@@ -21,9 +21,14 @@ namespace bridge {
 
 /// How much one list may cost, and all of them.
 struct ListLimits {
-    std::size_t contents = 8;    ///< choices of `__meta_*` labels that are in use, of a job
-    std::size_t divisions = 8;   ///< ways to divide it that are in use
-    std::size_t views = 10'000;  ///< selections that are in use
+    std::size_t contents = 8;  ///< choices of `__meta_*` labels that are in use, of a job
+    /// Where there is no room for another choice, one makes room that nobody has asked for in so
+    /// long: two and a half intervals of a usual reader.
+    std::chrono::steady_clock::duration choice_idle = std::chrono::seconds(150);
+    /// The same for one that was asked for once only: the reader has restarted with another one.
+    std::chrono::steady_clock::duration choice_idle_once = std::chrono::seconds(90);
+    std::size_t divisions = 8;                      ///< ways to divide it that are in use
+    std::size_t views = 10'000;                     ///< selections that are in use
     std::size_t body_bytes = std::size_t{1} << 30;  ///< of these selections
     /// Of all lists, and of older ones that readers are still being sent, see HeldBytes.
     std::size_t held_bytes = std::size_t{4} << 30;
@@ -69,6 +74,9 @@ class Listing {
     /// The tag of that body, if it can be told without making it: empty where the targets have
     /// changed since somebody asked, nullopt where the selection is not in use.
     std::optional<std::string> known_tag(const Selection&) const;
+    /// Whether a target is on the node of the selection, where it names one: of a selection that
+    /// body() was called for.
+    bool has_node(const Selection&) const;
     /// Forgets the selections that are no longer in use. \returns whether the list is in use
     bool forget_unused(TimePoint now);
 

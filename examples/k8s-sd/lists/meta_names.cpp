@@ -46,6 +46,12 @@ bool matches(std::string_view pattern, std::string_view name) {
            name.ends_with(pattern.substr(star + 1));
 }
 
+std::string joined(const std::vector<std::string>& patterns) {
+    std::string text;
+    for (const std::string& pattern : patterns) (text += text.empty() ? "" : ",") += pattern;
+    return text;
+}
+
 }  // namespace
 
 MetaNames::MetaNames(std::string_view text) {
@@ -87,9 +93,17 @@ std::string MetaNames::text() const {
     if (std::equal(patterns_.begin(), patterns_.end(), otel_names.begin(), otel_names.end())) {
         return "otel";
     }
-    std::string text;
-    for (const std::string& pattern : patterns_) (text += text.empty() ? "" : ",") += pattern;
-    return text;
+    return joined(patterns_);
 }
+
+UnusedNames::UnusedNames(const MetaNames& names) {
+    if (names.text() != "otel") patterns_ = names.patterns_;
+}
+
+void UnusedNames::saw(std::string_view name) {
+    std::erase_if(patterns_, [&](const std::string& pattern) { return matches(pattern, name); });
+}
+
+std::string UnusedNames::text() const { return joined(patterns_); }
 
 }  // namespace bridge

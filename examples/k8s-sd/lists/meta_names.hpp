@@ -28,7 +28,26 @@ class MetaNames {
     auto operator<=>(const MetaNames&) const = default;
 
  private:
+    friend class UnusedNames;
+
     std::vector<std::string> patterns_;  ///< sorted, each once
+};
+
+/// Names of a choice that no label has had so far: perhaps they are misspelt.
+class UnusedNames {
+ public:
+    UnusedNames() = default;
+    /// None of `otel`, which is not for one role alone.
+    explicit UnusedNames(const MetaNames&);
+
+    bool empty() const noexcept { return patterns_.empty(); }
+    /// There is a label of this name.
+    void saw(std::string_view name);
+    /// Separated by commas.
+    std::string text() const;
+
+ private:
+    std::vector<std::string> patterns_;
 };
 
 }  // namespace bridge

@@ -802,16 +802,20 @@ function diffList(step) {
   lines.length > 100 ? el("li", {}, `and ${lines.length - 100} more`) : null);
 }
 
-function stepList(steps, after) {
+function stepList({ steps, after, steps_left_out: leftOut }) {
+  const hidden = Math.max((steps ?? []).length - 100, 0) + (leftOut ?? 0);
   return el("div", {}, (steps ?? []).slice(0, 100).map((step, i) => {
     const changes = diffList(step);
-    return el("div", { class: "step" + (!step.keep ? " drops" : changes ? " changes" : "") },
+    const ends = !step.keep || step.refused;
+    return el("div", { class: "step" + (ends ? " drops" : changes ? " changes" : "") },
       el("strong", {}, `Rule ${i}: ${cut(step.action, 40)}`),
-      !step.keep ? el("span", { class: "bad" }, " – drops the target")
+      ends ? el("span", { class: "bad" },
+        step.refused ? " – passes a limit" : " – drops the target")
         : changes ? null : el("span", { class: "soft" }, " – changes nothing"),
       step.reason ? el("div", {}, cut(step.reason, 300)) : null,
       el("pre", {}, whole(step.rule, 1000)), changes);
-  }), (after ?? []).map((text) => el("p", { class: "soft" }, cut(text, 400))));
+  }), hidden ? el("p", { class: "soft" }, `and ${plural(hidden, "more rule")}`) : null,
+  (after ?? []).map((text) => el("p", { class: "soft" }, cut(text, 400))));
 }
 
 /** Who has the target, as far as the server tells: of so many shards, and of the collectors. */
@@ -854,7 +858,7 @@ function describeTarget(answer) {
       : el("p", { class: "soft" }, "None: it is not scraped."),
     el("h3", {}, "What the rules do"),
     (answer.steps ?? []).length || (answer.after ?? []).length
-      ? stepList(answer.steps, answer.after)
+      ? stepList(answer)
       : el("p", { class: "soft" }, "The job has no rules."),
     el("h3", {}, "Labels before relabelling"), labelTable(answer.discovered)];
 }
@@ -881,8 +885,8 @@ function hitCards(hits) {
     room -= rows.length;
     const more = job.in_total + job.not_total - rows.length;
     return el("section", { class: "card", "data-key": `job ${job.job}` },
-      el("h3", {}, cut(job.job, 120), " ", el("span", { class: "said foreign" },
-      cut(job.text, 400), job.complete === false ? " (the job is not complete yet)" : "")),
+      el("h3", { class: "foreign" }, cut(job.text, 400),
+        job.complete === false ? " (the job is not complete yet)" : ""),
       rows.length ? targetTable(rows, { job: false }) : null,
       more > 0 ? el("p", { class: "soft" }, `and ${number(more)} more: ` +
         `${number(job.in_total)} scraped, ${number(job.not_total)} not`) : null);
@@ -892,7 +896,7 @@ function hitCards(hits) {
 function missList(misses) {
   return el("section", { class: "card" }, el("h3", {}, `Not in ${plural(misses.length, "job")}`),
     el("ul", { class: "lines" }, misses.slice(0, mostMisses).map((job) =>
-      el("li", { class: "foreign" }, el("b", {}, cut(job.job, 80)), ` ${cut(job.text, 400)}`,
+      el("li", { class: "foreign" }, cut(job.text, 400),
         job.complete === false ? " (not complete yet)" : ""))),
     misses.length > mostMisses ? el("p", { class: "soft" },
       `and ${number(misses.length - mostMisses)} more`) : null);
@@ -902,7 +906,7 @@ async function showFind(signal) {
   const wanted = get("object");
   if (!wanted) {
     draw(findForm(), el("p", { class: "card empty" },
-      "Name a pod, a service, a node or an address. ",
+      "Name a pod, a service, a node or an address; api-* stands for all names that begin so. ",
       "This view tells in which jobs it is, in which not, and why."));
     return;
   }
@@ -980,7 +984,7 @@ function describeResult(answer) {
       answer.state === "active" ? webLink(answer.url) : inline(answer.reason, 400)) : null,
     answer.effect ? effectCard(answer.effect) : null,
     answer.steps?.length || answer.after?.length ? el("section", { class: "card" },
-      el("h3", {}, "Step by step"), stepList(answer.steps, answer.after)) : null,
+      el("h3", {}, "Step by step"), stepList(answer)) : null,
     answer.labels ? el("section", { class: "card" }, el("h3", {}, "Labels after relabelling"),
       labelTable(answer.labels)) : null,
     !answer.state && !answer.effect ? el("p", { class: "card empty" },

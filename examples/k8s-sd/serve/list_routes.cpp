@@ -1,5 +1,6 @@
 #include "serve/list_routes.hpp"
 
+#include "jobs/slow_work.hpp"
 #include "lists/selection.hpp"
 #include "lists/sent_lists.hpp"
 #include "support/http_message.hpp"
@@ -57,6 +58,16 @@ std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& re
         }
     }
     return std::nullopt;
+}
+
+/// As RFC 7234 writes a warning that is not about caches. Texts may have what a client has sent.
+std::string warning_header(std::string_view words) {
+    constexpr std::size_t longest = 400;
+    std::string text = "299 - \"";
+    for (const char c : words.substr(0, longest)) {
+        text += c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c;
+    }
+    return text + '"';
 }
 
 /// The lists of the jobs.
@@ -140,30 +151,35 @@ class ListRoutes {
         const HttpServer::Request& headers = asked.request;
         Reader reader{std::string(headers.header(field::if_none_match)),
                       std::string(headers.header(field::accept_encoding))};
-        job.get(request, [&metrics = metrics_, sent = sent_, form = request.content.form,
-                          reader = std::move(reader), waiting,
-                          poll = poll_of(asked, request, waiting),
-                          respond](const ListAnswer& answer) {
-            // Who may not wait must not ask again at once.
-            const bool later = !answer.body || (waiting.preferred && answer.why == Refusal::limit);
-            HttpServer::Reply reply =
-                later ? later_reply(answer.refusal) : list_reply(*answer.body, reader);
-            if (waiting.preferred && !later) {
-                reply.headers.emplace_back(field::preference_applied,
-                                           "wait=" + std::to_string(waiting.preferred->count()));
-            }
-            if (waiting.held && !later && !waiting.head_only) {
-                sent->sent(waiting.connection, waiting.target, answer.body->tag());
-            }
-            const bool sends_list = reply.status == 200 && !waiting.head_only;
-            metrics.count_poll(form, reply.status, sends_list ? reply.body->size() : 0);
-            ListPoll answered = poll;
-            answered.status = reply.status;
-            if (sends_list) answered.bytes = reply.body->size();
-            if (answer.body) answered.tag = answer.body->tag();
-            metrics.consumers.saw(std::move(answered), std::chrono::system_clock::now());
-            respond(std::move(reply));
-        });
+        job.get(request, guarded(respond, [&metrics = metrics_, sent = sent_,
+                                           form = request.content.form, reader = std::move(reader),
+                                           waiting, poll = poll_of(asked, request, waiting),
+                                           respond](const ListAnswer& answer) {
+                    // Who may not wait must not ask again at once.
+                    const bool later =
+                        !answer.body || (waiting.preferred && answer.why == Refusal::limit);
+                    HttpServer::Reply reply =
+                        later ? later_reply(answer.refusal) : list_reply(*answer.body, reader);
+                    if (!answer.warning.empty()) {
+                        reply.headers.emplace_back(field::warning, warning_header(answer.warning));
+                    }
+                    if (waiting.preferred && !later) {
+                        reply.headers.emplace_back(field::preference_applied,
+                                                   "wait=" +
+                                                       std::to_string(waiting.preferred->count()));
+                    }
+                    if (waiting.held && !later && !waiting.head_only) {
+                        sent->sent(waiting.connection, waiting.target, answer.body->tag());
+                    }
+                    const bool sends_list = reply.status == 200 && !waiting.head_only;
+                    metrics.count_poll(form, reply.status, sends_list ? reply.body->size() : 0);
+                    ListPoll answered = poll;
+                    answered.status = reply.status;
+                    if (sends_list) answered.bytes = reply.body->size();
+                    if (answer.body) answered.tag = answer.body->tag();
+                    metrics.consumers.saw(std::move(answered), std::chrono::system_clock::now());
+                    respond(std::move(reply));
+                }));
     }
 
     static constexpr std::size_t remembered_connections = 10'000;
@@ -179,6 +195,15 @@ HttpServer::Reply later_reply(const std::string& reason) {
     HttpServer::Reply reply = text_reply(503, reason + "\n");
     reply.headers.emplace_back(field::retry_after, "5");
     return reply;
+}
+
+OnList guarded(const HttpServer::Respond& respond, OnList on_list) {
+    const OnFailure failed = [respond](const std::exception_ptr&) {
+        respond(later_reply("there is not enough memory for this answer"));
+    };
+    return [failed, on_list = std::move(on_list)](const ListAnswer& answer) {
+        attempt(failed, [&] { on_list(answer); });
+    };
 }
 
 ListPoll poll_of(const HttpServer::Request& request, const std::string& job,

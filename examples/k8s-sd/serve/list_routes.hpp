@@ -30,6 +30,10 @@ std::chrono::nanoseconds patience_of(const support::HttpServer::Request&);
 /// A list as this reader gets it: 200, compressed if it likes, or 304.
 support::HttpServer::Reply list_reply(const ListBody&, const Reader&);
 
+/// The same, but where it throws, the reader is told to come later: all that can fail there is
+/// memory, which is missing for one answer.
+OnList guarded(const support::HttpServer::Respond&, OnList);
+
 /// The lists of the jobs: /sd/{job} and /sd/{job}/targets. For the parameters see routes().
 void add_list_routes(support::HttpRoutes&, const ServedJobs& jobs, BridgeMetrics& metrics);
 

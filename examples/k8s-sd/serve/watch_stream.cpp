@@ -1,5 +1,6 @@
 #include "serve/watch_stream.hpp"
 
+#include "jobs/slow_work.hpp"
 #include "support/json_text.hpp"
 
 #include <algorithm>
@@ -43,8 +44,12 @@ void WatchStream::next(OnPiece on_piece) {
                     [weak = weak_from_this(), on_piece = std::move(on_piece)](const auto& answer) {
                         const auto self = weak.lock();
                         if (!self) return;
-                        self->on_answer(answer);
-                        on_piece(self->piece());
+                        // Without memory for an event the stream ends; the reader comes back.
+                        attempt([&](const auto&) { on_piece(nullptr); },
+                                [&] {
+                                    self->on_answer(answer);
+                                    on_piece(self->piece());
+                                });
                     });
 }
 

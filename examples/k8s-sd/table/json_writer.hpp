@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -61,6 +62,8 @@ class JsonWriter {
         out_ += json;
         return *this;
     }
+    /// Of the whole text, in bytes.
+    std::size_t size() const noexcept { return out_.size(); }
     template <class Value>
     JsonWriter& member(std::string_view key, const Value& of_key) {
         return name(key).value(of_key);

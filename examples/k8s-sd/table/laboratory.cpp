@@ -1,5 +1,7 @@
 #include "table/laboratory.hpp"
 
+#include "k8s_sd/relabel/relabel_yaml.hpp"
+#include "lists/selection.hpp"
 #include "table/rule_text.hpp"
 #include "table/target_json.hpp"
 
@@ -11,6 +13,23 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t most_examples = 5;  // of each effect
+constexpr std::size_t most_taken = 5000;
+constexpr std::size_t most_rules = 1000;
+constexpr std::size_t most_rule_bytes = std::size_t{256} << 10;
+
+/// Of all texts of a rule, and what each takes besides.
+std::size_t bytes_of_rule(const k8s_sd::RelabelRule& rule) {
+    constexpr std::size_t of_each = 16;
+    std::size_t bytes = 0;
+    const auto add = [&](const std::string& text) { bytes += of_each + text.size(); };
+    for (const std::string* text :
+         {&rule.separator, &rule.regex, &rule.target_label, &rule.replacement}) {
+        add(*text);
+    }
+    for (const std::string& name : rule.source_labels) add(name);
+    for (const std::string& selector : rule.if_) add(selector);
+    return bytes;
+}
 
 bool is_dropped(const k8s_sd::TargetExplanation& explanation) {
     return std::any_of(explanation.rules.begin(), explanation.rules.end(),
@@ -43,16 +62,44 @@ void write_difference(JsonWriter& json, const k8s_sd::ScrapeTarget& before,
 
 }  // namespace
 
-bool Laboratory::try_on_all(const TargetTable& table, const GoesOn& has_time) {
+std::vector<k8s_sd::RelabelRule> read_tried_rules(std::string_view yaml,
+                                                  const k8s_sd::ScrapeConfig& config) {
+    k8s_sd::RelabelOptions options = relabel_options(config);
+    options.limits = tried_limits;
+    auto rules = k8s_sd::parse_relabel_configs(yaml, options, "rules");
+    if (rules.size() > most_rules) {
+        throw BadRequest("rules: there can be " + std::to_string(most_rules) + " at most");
+    }
+    // An anchor of YAML makes much text of little.
+    std::size_t bytes = 0;
+    for (const k8s_sd::RelabelRule& rule : rules) bytes += bytes_of_rule(rule);
+    if (bytes > most_rule_bytes) {
+        throw BadRequest("rules: are longer than " + std::to_string(most_rule_bytes) +
+                         " bytes together, with what anchors stand for");
+    }
+    return rules;
+}
+
+bool Laboratory::take(const TargetTable& table, const GoesOn& has_time) {
     measured_ = true;
+    taken_.clear();
+    tried_ = 0;
     return reader_.read(table, has_time, [&](const TargetRow& row, std::size_t) {
-        compare(table, row);
-        return true;
+        taken_.emplace_back(row);
+        return taken_.size() < most_taken;
     });
 }
 
-void Laboratory::compare(const TargetTable& table, const TargetRow& row) {
-    const k8s_sd::BuiltTarget built = builder_.build(k8s_sd::TargetGroupPtr(row.group), row.index);
+bool Laboratory::try_on_taken(const GoesOn& has_time) {
+    while (tried_ != taken_.size()) {
+        compare(taken_[tried_++]);
+        if (!has_time()) break;
+    }
+    return tried_ != taken_.size();
+}
+
+void Laboratory::compare(const TakenTarget& row) {
+    const k8s_sd::BuiltTarget built = builder_.build(row.group, row.index);
     const auto* after = std::get_if<k8s_sd::ScrapeTargetPtr>(&built);
     const bool same = after && row.target && (*after)->same_as(*row.target);
     if (row.target) {
@@ -65,15 +112,15 @@ void Laboratory::compare(const TargetTable& table, const TargetRow& row) {
     }
     if (same) return;
     if (row.target) {
-        add_example(after ? changed : lost, row.target->hash(), table, row, built);
+        add_example(after ? changed : lost, row.target->hash(), row, built);
     } else if (after) {
-        add_example(gained, (*after)->hash(), table, row, built);
+        add_example(gained, (*after)->hash(), row, built);
     }
 }
 
 /// Of a target that several rows have, the first one.
-void Laboratory::add_example(Effect effect, std::uint64_t hash, const TargetTable& table,
-                             const TargetRow& row, const k8s_sd::BuiltTarget& after) {
+void Laboratory::add_example(Effect effect, std::uint64_t hash, const TakenTarget& row,
+                             const k8s_sd::BuiltTarget& after) {
     std::vector<Example>& examples = examples_[effect];
     if (examples.size() == most_examples) return;
     if (std::any_of(examples.begin(), examples.end(),
@@ -82,14 +129,28 @@ void Laboratory::add_example(Effect effect, std::uint64_t hash, const TargetTabl
     }
     std::string text;
     JsonWriter json(text);
-    json.begin('{');
-    write_row_members(json, table, row);
     json.member("before", to_string(row.state)).member("after", to_string(state_of(after)));
+    if (const auto* error = std::get_if<k8s_sd::TargetError>(&after)) {
+        json.member("failure", cut(error->message));
+    }
     if (effect == changed) {
         write_difference(json, *row.target, *std::get<k8s_sd::ScrapeTargetPtr>(after));
     }
-    json.end('}');
-    examples.push_back({hash, std::move(text)});
+    examples.push_back({hash, row, std::move(text)});
+}
+
+void Laboratory::read_examples(const TargetTable& table) {
+    for (auto& examples : examples_) {
+        for (Example& example : examples) {
+            const TargetPosition position{std::string(example.target.address), example.target.id};
+            const auto row = table.from(position);
+            if (row == table.rows().end() || row->id != position.id) continue;
+            JsonWriter json(example.row);
+            json.begin('{');
+            write_row_members(json, table, *row);
+            json.raw(example.outcome).end('}');
+        }
+    }
 }
 
 /// A target that several rows have is lost if all of them lose it; it has changed if none keeps it
@@ -115,7 +176,7 @@ void Laboratory::write_effect(JsonWriter& json) const {
     for (const Effect effect : {gained, lost, changed}) {
         json.name(effect_names[effect]).begin('[');
         for (const Example& example : examples_[effect]) {
-            if (has(effect, example.hash)) json.raw(example.row);
+            if (has(effect, example.hash) && !example.row.empty()) json.raw(example.row);
         }
         json.end(']');
     }
@@ -124,7 +185,6 @@ void Laboratory::write_effect(JsonWriter& json) const {
 
 void Laboratory::write_outcome(JsonWriter& json) const {
     const auto& [discovered, rules, steps, labels, url] = *explanation_;
-    json.name("steps");
     write_steps(json, *explanation_, builder_.config().relabel_configs);
     json.name("after").begin('[');
     for (const std::string& step : steps) json.value(step);

@@ -118,6 +118,13 @@ void write_row_members(JsonWriter& json, const TargetTable& table, const TargetR
     json.member("cut", writer.has_cut());
 }
 
+std::size_t bytes_of(const k8s_sd::LabelMap& labels) {
+    constexpr std::size_t quotes = 6;
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : labels) bytes += name.size() + value.size() + quotes;
+    return bytes;
+}
+
 void apply(k8s_sd::LabelMap& labels, const k8s_sd::RelabelStep& step) {
     for (const Change& change : step.changes) {
         if (change.after.empty()) {
@@ -145,17 +152,24 @@ void write_changes(JsonWriter& json, const std::vector<Change>& changes) {
 void write_steps(JsonWriter& json, const k8s_sd::TargetExplanation& explanation,
                  const std::vector<k8s_sd::RelabelRule>& rules) {
     k8s_sd::LabelMap labels = explanation.discovered;
-    json.begin('[');
+    const std::size_t end = json.size() + shown_steps_bytes;
+    std::size_t written = 0;
+    json.name("steps").begin('[');
     for (const k8s_sd::RelabelStep& step : explanation.rules) {
         const k8s_sd::RelabelRule& rule = rules[step.rule];
         apply(labels, step);
+        if (json.size() + bytes_of(labels) > end) break;
+        ++written;
         json.begin('{').member("rule", to_yaml(rule)).member("action", to_string(rule.action));
         json.member("keep", !step.dropped).member("reason", step.reason);
+        if (step.refused) json.member("refused", true);
         json.member("output", step.dropped ? k8s_sd::LabelMap() : labels);
         write_changes(json, step.changes);
         json.end('}');
     }
     json.end(']');
+    const std::size_t left_out = explanation.rules.size() - written;
+    if (left_out != 0) json.member("steps_left_out", left_out);
 }
 
 }  // namespace bridge

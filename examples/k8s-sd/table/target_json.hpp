@@ -28,8 +28,13 @@ void write_row(JsonWriter&, const TargetTable&, const TargetRow&, const TargetOw
 /// The members of this object, without its braces.
 void write_row_members(JsonWriter&, const TargetTable&, const TargetRow&);
 
+/// What the account of a target shows of steps, in bytes, about: each has all labels.
+inline constexpr std::size_t shown_steps_bytes = std::size_t{4} << 20;
+/// Of a label set, as JSON, about.
+std::size_t bytes_of(const k8s_sd::LabelMap&);
+
 /// What each rule made of a target, as changes and as the labels then; of the rules behind one that
-/// dropped it nothing.
+/// dropped it nothing: the member `steps`. Also `steps_left_out`, where there is no room for all.
 void write_steps(JsonWriter&, const k8s_sd::TargetExplanation&,
                  const std::vector<k8s_sd::RelabelRule>&);
 

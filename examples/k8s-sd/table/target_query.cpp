@@ -116,7 +116,7 @@ std::string_view label_of(const TargetRow& row, const TargetTable& table, std::s
 /// Reads a query from its begin to its end.
 class TargetQuery::Reader {
  public:
-    explicit Reader(std::string_view text) : text_(text) {}
+    Reader(std::string_view text, QueryBudget& budget) : text_(text), budget_(budget) {}
 
     std::vector<Term> read() {
         if (text_.size() > max_bytes) {
@@ -210,7 +210,9 @@ class TargetQuery::Reader {
     }
 
     /// Large ones, and those that would take much memory, are refused.
-    static Regex compiled(const std::string& pattern, std::size_t at) {
+    Regex compiled(const std::string& pattern, std::size_t at) {
+        // Its text is read before it is compiled.
+        spend(pattern.size(), at);
         re2::RE2::Options options;
         options.set_log_errors(false);
         options.set_dot_nl(true);
@@ -221,7 +223,15 @@ class TargetQuery::Reader {
             throw QueryError("the expression is too large; are there repetitions of repetitions?",
                              at);
         }
+        spend(static_cast<std::size_t>(regex->ProgramSize()), at);
         return regex;
+    }
+
+    void spend(std::size_t instructions, std::size_t at) {
+        if (instructions > budget_.instructions) {
+            throw QueryError("the expressions are too large together", at);
+        }
+        budget_.instructions -= instructions;
     }
 
     /// `/web-[0-9]/`, anywhere in the texts of the target.
@@ -252,8 +262,8 @@ class TargetQuery::Reader {
         };
     }
 
-    static Term matcher(std::string name, const std::string& comparison, std::string wanted,
-                        std::size_t at) {
+    Term matcher(std::string name, const std::string& comparison, std::string wanted,
+                 std::size_t at) {
         const bool negative = comparison.front() == '!';
         if (comparison.back() == '=') {
             return [=](const TargetRow& row, const TargetTable& table) {
@@ -266,10 +276,17 @@ class TargetQuery::Reader {
     }
 
     const std::string_view text_;
+    QueryBudget& budget_;
     std::size_t at_ = 0;
 };
 
-TargetQuery::TargetQuery(std::string_view text) : terms_(Reader(text).read()) {}
+TargetQuery::TargetQuery(std::string_view text) {
+    QueryBudget budget;
+    terms_ = Reader(text, budget).read();
+}
+
+TargetQuery::TargetQuery(std::string_view text, QueryBudget& budget)
+    : terms_(Reader(text, budget).read()) {}
 
 bool TargetQuery::matches(const TargetRow& row, const TargetTable& table) const {
     return std::all_of(terms_.begin(), terms_.end(),

@@ -26,6 +26,11 @@ class QueryError : public std::invalid_argument {
 /// The view is into the row or the name of the job.
 std::string_view label_of(const TargetRow&, const TargetTable&, std::string_view name);
 
+/// What the expressions of one question may be compiled to, however many queries it has.
+struct QueryBudget {
+    std::size_t instructions = 8192;
+};
+
 /// What somebody looks for in the targets: matchers such as `namespace="shop", pod=~"web-.*"`, words
 /// and `/expressions/`, all of which must hold. Cheap to copy; thread-safe.
 class TargetQuery {
@@ -39,6 +44,8 @@ class TargetQuery {
     TargetQuery() = default;  ///< every target
     /// \throws QueryError
     explicit TargetQuery(std::string_view text);
+    /// One of several of a question.
+    TargetQuery(std::string_view text, QueryBudget& budget);
 
     bool matches(const TargetRow&, const TargetTable&) const;
 

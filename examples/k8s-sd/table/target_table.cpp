@@ -101,12 +101,10 @@ void TargetTable::remove(k8s_sd::ProviderId provider, std::string_view source) {
 /// \returns how many targets it has read
 std::size_t TargetTable::read(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group,
                               std::size_t targets) {
-    const auto [known, is_new] = groups_.try_emplace(Key(provider, group->source()));
-    Group& made = known->second;
-    if (is_new) {
-        made.group = group;
-        made.rows = std::vector<TargetRow>(group->size());
-    }
+    Group& made = groups_[Key(provider, group->source())];
+    made.group = group;
+    // Where there was no memory for them, they are made the next time.
+    if (made.rows.size() != group->size()) made.rows = std::vector<TargetRow>(group->size());
     const std::size_t end = std::min(made.rows.size(), made.built + targets);
     const std::size_t count = end - made.built;
     for (; made.built < end; ++made.built) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,12 +63,46 @@ enum class NameValidation : std::uint8_t {
     legacy,  ///< [a-zA-Z_][a-zA-Z0-9_]*
 };
 
+/// What rules may cost. Text that a rule makes can be longer than the text it is made of, so that a
+/// few rules can fill any memory. The defaults are far above real use. Prometheus and vmagent have
+/// no such limits.
+struct RelabelLimits {
+    /// Memory of one compiled regular expression, in bytes; RE2 refuses a larger one.
+    std::size_t regex_bytes = std::size_t{8} << 20;
+    /// Of the compiled regular expressions of all rules together, each different one once. One of
+    /// them counts as 128 at least, and with the bytes of its text. What is compared without RE2
+    /// does not count: see docs/relabelling.md.
+    std::size_t instructions = std::size_t{32} << 20;
+    /// Of one text that a rule makes of a label set: a value, a name, the joined source labels.
+    std::size_t text_bytes = std::size_t{1} << 20;
+    /// Of all texts that the rules make of one label set, and of the labels that they set.
+    std::size_t made_bytes = std::size_t{64} << 20;
+    /// Of all regular expressions for one label set: the bytes that each one looks at times its
+    /// instructions, which is the most that it can take.
+    std::uint64_t regex_steps = 10'000'000'000;
+    auto operator<=>(const RelabelLimits&) const = default;
+};
+
+/// A rule makes more of a label set than RelabelLimits allow. The text names the rule and the limit.
+class K8S_SD_EXPORT RelabelError : public std::length_error {
+ public:
+    /// \param rule  index
+    RelabelError(std::size_t rule, const std::string& problem)
+        : std::length_error("relabel_configs[" + std::to_string(rule) + "]: " + problem),
+          rule_(rule) {}
+    std::size_t rule() const noexcept { return rule_; }  ///< index
+
+ private:
+    std::size_t rule_;
+};
+
 /// How to read and apply rules.
 struct RelabelOptions {
     NameValidation names = NameValidation::utf8;  ///< which names rules may make
     /// LabelDialect::victoriametrics: as vmagent; e.g. `hashmod` uses XXH64, and `{{label}}` in a
     /// replacement stands for the value of that label.
     LabelDialect dialect = LabelDialect::prometheus;
+    RelabelLimits limits{};  ///< of the rules, and of what they make
     auto operator<=>(const RelabelOptions&) const = default;
 };
 
@@ -80,10 +115,12 @@ struct RelabelStep {
         std::string after;   ///< empty: is gone
         friend bool operator==(const Change&, const Change&) = default;
     };
-    std::size_t rule = 0;         ///< index
-    std::string reason;           ///< in words: what was compared with what, and what came of it
+    std::size_t rule = 0;  ///< index
+    /// In words: what was compared with what, and what came of it. Long texts are cut.
+    std::string reason;
     std::vector<Change> changes;  ///< empty: the step changed nothing
     bool dropped = false;         ///< the target is gone; no step follows
+    bool refused = false;         ///< the rule passes a limit (`reason`); no step follows
 };
 
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
@@ -92,14 +129,17 @@ struct RelabelStep {
 class K8S_SD_EXPORT Relabeler {
  public:
     Relabeler() = default;  ///< without rules: changes nothing
-    /// \throws ConfigError where "relabel_configs[<index>].<field>"
+    /// \throws ConfigError where "relabel_configs[<index>].<field>"; also where the regular
+    ///         expressions are larger than the limits
     explicit Relabeler(std::vector<RelabelRule> rules, RelabelOptions = {});
 
     /// The labels may refer to texts of the rules afterwards: keep this object, or a copy of it,
     /// for as long as you use them.
     /// \returns false if a rule dropped the target; what the labels are then is unspecified.
+    /// \throws RelabelError where a rule passes a limit; what the labels are then is unspecified
     bool apply(MutableLabels&) const;
-    /// The same, step by step, and slower; ends with the step that drops the target.
+    /// The same, step by step, and slower; ends with the step that drops the target or passes a
+    /// limit.
     std::vector<RelabelStep> explain(MutableLabels&) const;
 
     /// The rules as they were given.

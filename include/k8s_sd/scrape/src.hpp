@@ -12,6 +12,7 @@
 #include "k8s_sd/detail/relabel/md5.ipp"
 #include "k8s_sd/detail/relabel/mutable_labels.ipp"
 #include "k8s_sd/detail/relabel/pattern.ipp"
+#include "k8s_sd/detail/relabel/relabel_budget.ipp"
 #include "k8s_sd/detail/relabel/relabel_explain.ipp"
 #include "k8s_sd/detail/relabel/relabel_rule.ipp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.ipp"

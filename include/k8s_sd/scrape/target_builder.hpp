@@ -59,7 +59,7 @@ struct TargetExplanation {
 class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
-    explicit TargetBuilder(ScrapeConfig, Sharding = {});
+    explicit TargetBuilder(ScrapeConfig, Sharding = {}, const RelabelLimits& = {});
     TargetBuilder(TargetBuilder&&) noexcept;
     TargetBuilder& operator=(TargetBuilder&&) noexcept;
     ~TargetBuilder();
@@ -68,7 +68,8 @@ class K8S_SD_EXPORT TargetBuilder {
     const ScrapeConfig& config() const noexcept;
     /// As it was given.
     const Sharding& sharding() const noexcept { return sharding_; }
-    /// Makes the scrape target of one target of a group, or says why there is none.
+    /// Makes the scrape target of one target of a group, or says why there is none. A target of
+    /// which the rules make more than the limits allow is a TargetError.
     BuiltTarget build(const TargetGroupPtr&, std::size_t index, const FleetShare& = {});
     /// What decides which member of a fleet owns a target: TargetGroup::share_key() where members
     /// divide what they discover. Else its job and its URL, or those of

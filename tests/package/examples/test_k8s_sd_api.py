@@ -325,14 +325,19 @@ class Page(unittest.TestCase):
             self.assertTrue(answer["complete"])
             self.assertTrue(all(job["complete"] for job in answer["jobs"]))
             self.assertEqual(answer["objects"], ["node/node-a1"])
-            self.assertEqual(jobs["nodes"]["text"], "is in it")
+            self.assertEqual(jobs["nodes"]["text"], "In job nodes: 1 target")
             self.assertGreater(jobs["pods"]["not_total"], 0)
             self.assertTrue(jobs["pods"]["not"][0]["reason"])
             nothing = api.get("/api/ui/object", q="nobody")
             self.assertFalse(nothing["found"])
-            self.assertIn("none of its", nothing["jobs"][0]["text"])
-            self.assertIn("the job looks at nodes", nothing["jobs"][0]["text"])
-            self.assertIn("looks at pods in all namespaces", nothing["jobs"][1]["text"])
+            nodes = len(api.rows(job="nodes"))
+            self.assertEqual(nothing["jobs"][0]["text"],
+                             f"Not in job nodes: looks at nodes; none of its {nodes} targets has "
+                             "this name or address (nobody* finds all names that begin so)")
+            self.assertIn("Not in job pods: looks at pods in all namespaces; none of its ",
+                          nothing["jobs"][1]["text"])
+            begin = api.get("/api/ui/object", q="node/node-*")
+            self.assertEqual(len(begin["objects"]), nodes)
             service = api.get("/api/ui/object", q="svc/node-exporter")
             self.assertEqual([job["job"] for job in service["jobs"]], ["services", "nodes", "pods"])
             address = api.rows(job="nodes")[0]["address"]
@@ -346,7 +351,7 @@ class Page(unittest.TestCase):
             answer = Api(server).get("/api/ui/object", q="web-1")
             pods, = (job for job in answer["jobs"] if job["job"] == "pods")
             self.assertFalse(pods["complete"])
-            self.assertIn("not known yet", pods["text"])
+            self.assertIn("Not known yet of job pods: looks at pods", pods["text"])
             self.assertIn("job pods has not been discovered completely yet", pods["text"])
             self.assertNotIn("none of its", pods["text"])
 

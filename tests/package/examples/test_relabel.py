@@ -212,6 +212,15 @@ class Errors(unittest.TestCase):
                 self.assertTrue(error.startswith("relabel: standard input: "), error)
                 self.assertIn(where, error)
 
+    def test_rules_beyond_a_limit_are_named(self):
+        rules = ("- &r {source_labels: [x], target_label: x, replacement: $1$1}\n" +
+                 "- *r\n" * 40)
+        for options in ((), ("--explain",)):
+            result = relabel('{"x": "a"}', *options, rules=rules)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(b"relabel: relabel_configs[20]: a text would be longer than 1048576 "
+                          b"bytes", result.stderr)
+
     def test_lines_before_a_bad_one_are_answered(self):
         result = relabel('{"a": "b"}\nx\n')
         self.error(result)

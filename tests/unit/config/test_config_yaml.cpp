@@ -91,7 +91,8 @@ TEST_CASE("parse_sd_config: the role is one of six, lower case, and vmagent has 
     CHECK(problem("# nothing\n", V) == "sd.yaml:1: role: is missing; " + allowed);
     CHECK(problem("role: ''") == "sd.yaml:1: role: is missing; " + allowed);
     CHECK(problem("\nrole: foo", V) == "sd.yaml:2: role: there is no such role; " + allowed);
-    CHECK(problem("role: Pod").ends_with(", ingress (did you mean pod?)"));
+    CHECK(problem("role: Pod") ==
+          "sd.yaml:1: role: there is no such role (did you mean pod?); " + allowed);
     CHECK(problem("role: [pod]") == "sd.yaml:1: role: must be a text");
     CHECK(problem("role: endpointslices").starts_with("sd.yaml:1: role: there is no such role"));
     CHECK(parse("role: endpointslices", V).role == Role::endpointslice);
@@ -102,15 +103,15 @@ TEST_CASE("parse_sd_config: the role is one of six, lower case, and vmagent has 
 
 TEST_CASE("parse_sd_config: an unknown key is an error at any depth") {
     CHECK(problem("role: pod\nselectors:\n- rol: pod\n") ==
-          "sd.yaml:3: selectors[0].rol: unknown key; allowed are role, label, field (did you mean "
-          "role?)");
+          "sd.yaml:3: selectors[0].rol: unknown key (did you mean role?); allowed are role, label, "
+          "field");
     CHECK(problem("role: pod\nnamespaces: {foo: bar}") ==
           "sd.yaml:2: namespaces.foo: unknown key; allowed are names, own_namespace");
     CHECK(contains(problem("role: pod\nAttach_metadata: {}"), "(did you mean attach_metadata?)"));
     CHECK(problem("role: pod\nattach_metadata: {pod: true}")
               .starts_with("sd.yaml:2: attach_metadata.pod: unknown key; allowed are node, "));
-    CHECK(problem(with_server("tls_config: {cafile: x}"))
-              .ends_with("max_version (did you mean ca_file?)"));
+    CHECK(contains(problem(with_server("tls_config: {cafile: x}")),
+                   "unknown key (did you mean ca_file?); allowed are "));
     CHECK(problem(with_server("authorization: {token: x}"))
               .starts_with("sd.yaml:3: authorization.t"));
     CHECK(

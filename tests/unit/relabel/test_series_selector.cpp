@@ -13,12 +13,17 @@ namespace {
 bool matches(const std::string& selector, const LabelMap& map) {
     MutableLabels labels;
     for (const auto& [name, value] : map) labels.set(name, value);
-    return SeriesSelector(selector).matches(labels);
+    const RelabelLimits limits;
+    detail::PatternBudget patterns(limits);
+    detail::RelabelBudget budget(limits);
+    return SeriesSelector(selector, patterns).matches(labels, budget);
 }
 
 std::string problem(const std::string& selector) {
     try {
-        const SeriesSelector parsed(selector);
+        const RelabelLimits limits;
+        detail::PatternBudget patterns(limits);
+        const SeriesSelector parsed(selector, patterns);
     } catch (const std::invalid_argument& e) {
         return e.what();
     }

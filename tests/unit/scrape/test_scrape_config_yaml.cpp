@@ -176,15 +176,16 @@ TEST_CASE("parse_scrape_configs: a timeout nobody wrote is cut to the interval")
 TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason") {
     const std::pair<std::string, const char*> table[] = {
         {"scrape_config: []\n",
-         "p.yml:1: scrape_config: unknown key; allowed are global, scrape_configs, "
-         "scrape_config_files (did you mean scrape_configs?)"},
+         "p.yml:1: scrape_config: unknown key (did you mean scrape_configs?); allowed are global, "
+         "scrape_configs, scrape_config_files"},
         {job("  relable_configs: []\n"),
-         "p.yml:3: scrape_configs[0].relable_configs: unknown key; allowed are job_name, scheme, "
-         "metrics_path, params, relabel_configs, metric_relabel_configs, kubernetes_sd_configs, "
+         "p.yml:3: scrape_configs[0].relable_configs: unknown key (did you mean relabel_configs?); "
+         "allowed are job_name, scheme, metrics_path, params, relabel_configs, "
+         "metric_relabel_configs, kubernetes_sd_configs, "
          "static_configs, file_sd_configs, http_sd_configs, scrape_interval, scrape_timeout, "
          "target_limit, keep_dropped_targets, metric_name_validation_scheme, "
          "convert_classic_histograms_to_nhcb, always_scrape_classic_histograms, "
-         "scrape_native_histograms (did you mean relabel_configs?)"},
+         "scrape_native_histograms"},
         {"scrape_configs:\n- scheme: http\n", "p.yml:2: scrape_configs[0].job_name: is missing"},
         {"scrape_configs:\n- job_name: ''\n", "p.yml:2: scrape_configs[0].job_name: is missing"},
         {"scrape_configs:\n- job_name: a\n- job_name: a\n",
@@ -214,8 +215,8 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
         {job("  params: [a]\n"),
          "p.yml:3: scrape_configs[0].params: must be a mapping of keys to values"},
         {job("  kubernetes_sd_configs:\n  - role: pods\n"),
-         "p.yml:4: scrape_configs[0].kubernetes_sd_configs[0].role: there is no such role; allowed "
-         "are node, pod, service, endpoints, endpointslice, ingress (did you mean pod?)"},
+         "p.yml:4: scrape_configs[0].kubernetes_sd_configs[0].role: there is no such role (did "
+         "you mean pod?); allowed are node, pod, service, endpoints, endpointslice, ingress"},
         {job("  kubernetes_sd_configs:\n  - role: pod\n  - ~\n"),
          "p.yml:5: scrape_configs[0].kubernetes_sd_configs[1]: an entry must not be empty"},
         {"global:\n  relabel_configs: []\n",

@@ -211,8 +211,8 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
     }
     if (const std::optional<Role> role = role_from_string(name)) return *role;
     const std::string problem = name.empty() ? "is missing" : "there is no such role";
-    throw ConfigError("role", problem + "; allowed are " + detail::join(role_names) +
-                                  detail::did_you_mean(name, role_names));
+    throw ConfigError("role", problem + detail::did_you_mean(name, role_names) + "; allowed are " +
+                                  detail::join(role_names));
 }
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,

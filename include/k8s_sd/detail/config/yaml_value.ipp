@@ -272,7 +272,7 @@ void YamlValue::allow_only(std::span<const std::string_view> keys,
 
 void YamlValue::fail_unknown_key(std::string_view key, std::span<const std::string_view> keys,
                                  std::span<const std::string_view> shown) const {
-    fail("unknown key; allowed are " + join(shown) + did_you_mean(key, keys));
+    fail("unknown key" + did_you_mean(key, keys) + "; allowed are " + join(shown));
 }
 
 }  // namespace k8s_sd::inline v0::detail

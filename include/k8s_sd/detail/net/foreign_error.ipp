@@ -98,7 +98,7 @@ std::string read_foreign_error(std::string_view body) {
     if (!body.starts_with('{') && !body.starts_with('[')) return std::string(body);
     if (body.size() > max_error_body) return {};
     json::monotonic_resource memory;
-    json::error_code broken;
+    boost::system::error_code broken;
     const json::value document = json::parse(without_lone_surrogates(body), broken, &memory);
     return broken ? std::string(body) : error_in(document, 0);
 }

@@ -1,10 +1,14 @@
 #pragma once
 
+#include "k8s_sd/relabel/relabeler.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +42,10 @@ class Pattern {
     };
     enum class Engine { fastest, re2 };  ///< re2: without the short cuts, for comparison
 
+    /// \param max_bytes  see RelabelLimits::regex_bytes
     /// \throws std::invalid_argument what is wrong with the regular expression
-    explicit Pattern(const std::string& regex, Anchors = Anchors::both, Engine = Engine::fastest);
+    explicit Pattern(const std::string& regex, Anchors = Anchors::both, Engine = Engine::fastest,
+                     std::size_t max_bytes = RelabelLimits().regex_bytes);
     ~Pattern();
     Pattern(Pattern&&) noexcept;
     Pattern& operator=(Pattern&&) noexcept;
@@ -54,6 +60,8 @@ class Pattern {
     void replace_all(std::string_view text, std::size_t group_count, const Replace& replace,
                      std::string& result) const;
 
+    /// Of the compiled program; 1: there is none, as the pattern is simple.
+    std::size_t instructions() const noexcept { return instructions_; }
     /// Without the match itself.
     std::size_t group_count() const;
     /// Those of a name, ascending: several groups may have the same one.
@@ -64,12 +72,41 @@ class Pattern {
 
     std::optional<SimplePattern> simple_;
     std::unique_ptr<re2::RE2> regex_;  ///< null: simple_ is all there is
+    std::size_t instructions_ = 1;
 };
 
 /// The pattern, compiled once for all who hold it at a time: a thousand jobs have the same twenty.
 /// Thread-safe.
 /// \throws std::invalid_argument as Pattern
 std::shared_ptr<const Pattern> shared_pattern(const std::string& regex,
-                                              Pattern::Anchors = Pattern::Anchors::both);
+                                              Pattern::Anchors = Pattern::Anchors::both,
+                                              std::size_t max_bytes = RelabelLimits().regex_bytes);
+
+/// The regular expressions of some rules are larger than the limits.
+class PatternsTooLarge : public std::length_error {
+ public:
+    using std::length_error::length_error;
+};
+
+/// Compiles patterns for as long as they are within the limits together. Keeps them: equal ones are
+/// compiled and counted once. Not thread-safe.
+class PatternBudget {
+ public:
+    explicit PatternBudget(const RelabelLimits& limits)
+        : max_bytes_(limits.regex_bytes), max_(limits.instructions), left_(max_) {}
+
+    /// \throws std::invalid_argument as shared_pattern()
+    /// \throws PatternsTooLarge
+    std::shared_ptr<const Pattern> pattern(const std::string& regex,
+                                           Pattern::Anchors = Pattern::Anchors::both);
+
+ private:
+    void spend(std::size_t instructions);
+
+    std::size_t max_bytes_;
+    std::size_t max_;
+    std::size_t left_;
+    std::set<std::shared_ptr<const Pattern>> patterns_;
+};
 
 }  // namespace k8s_sd::inline v0::detail

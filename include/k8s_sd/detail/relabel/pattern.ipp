@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <re2/re2.h>
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <stdexcept>
 
@@ -110,7 +111,7 @@ re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()
 
 }  // namespace
 
-Pattern::Pattern(const std::string& regex, Anchors anchors, Engine engine) {
+Pattern::Pattern(const std::string& regex, Anchors anchors, Engine engine, std::size_t max_bytes) {
     if (anchors == Anchors::both && engine == Engine::fastest) {
         simple_ = SimplePattern::parse(regex);
         if (simple_) return;
@@ -118,9 +119,11 @@ Pattern::Pattern(const std::string& regex, Anchors anchors, Engine engine) {
     const std::string translated = translate_go_regex(regex);
     re2::RE2::Options options;
     options.set_log_errors(false);
+    options.set_max_mem(static_cast<std::int64_t>(max_bytes));
     regex_ = std::make_unique<re2::RE2>(
         anchors == Anchors::both ? anchored(translated) : translated, options);
     if (!regex_->ok()) throw std::invalid_argument(problem_of(*regex_));
+    instructions_ = static_cast<std::size_t>(regex_->ProgramSize());
 }
 
 Pattern::~Pattern() = default;
@@ -239,11 +242,56 @@ class PatternTable {
 
 }  // namespace
 
-std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern::Anchors anchors) {
+std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern::Anchors anchors,
+                                              std::size_t max_bytes) {
     static PatternTable table;
-    const std::string key = (anchors == Pattern::Anchors::both ? '^' : ' ') + regex;
+    const bool both = anchors == Pattern::Anchors::both;
+    std::string key = (both ? '^' : ' ') + regex;
     if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
-    return table.add(key, std::make_shared<const Pattern>(regex, anchors));
+    // One with less memory can be slower: it is not for those who allow more.
+    if (max_bytes != RelabelLimits().regex_bytes) {
+        key = std::to_string(max_bytes) + key;
+        if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
+    }
+    return table.add(
+        key, std::make_shared<const Pattern>(regex, anchors, Pattern::Engine::fastest, max_bytes));
+}
+
+namespace {
+
+/// What a pattern counts at least, as it takes memory besides its program.
+constexpr std::size_t least_instructions = 128;
+/// RE2 gives a quarter of the memory to the program.
+constexpr std::size_t bytes_of_an_instruction = 64;
+
+}  // namespace
+
+std::shared_ptr<const Pattern> PatternBudget::pattern(const std::string& regex,
+                                                      Pattern::Anchors anchors) {
+    // The text is read before anything is compiled.
+    if (regex.size() > left_) spend(regex.size());
+    std::shared_ptr<const Pattern> pattern;
+    try {
+        pattern = shared_pattern(regex, anchors, max_bytes_);
+    } catch (const std::invalid_argument&) {
+        // It may have been compiled up to the limit.
+        left_ -= std::min(left_, regex.size() + max_bytes_ / bytes_of_an_instruction);
+        throw;
+    }
+    const std::size_t instructions = pattern->instructions();
+    if (instructions > 1 && patterns_.insert(pattern).second) {
+        spend(std::max(least_instructions, regex.size() + instructions));
+    }
+    return pattern;
+}
+
+void PatternBudget::spend(std::size_t instructions) {
+    if (instructions > left_) {
+        left_ = 0;
+        throw PatternsTooLarge("the regular expressions of the rules are larger than " +
+                               std::to_string(max_) + " instructions together, which is the limit");
+    }
+    left_ -= instructions;
 }
 
 }  // namespace k8s_sd::inline v0::detail

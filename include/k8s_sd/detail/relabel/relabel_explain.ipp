@@ -1,36 +1,71 @@
 // What a relabelling rule did, in words. Slow: for people.
 
+#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string_view.hpp>
 #include <algorithm>
-#include <set>
+#include <span>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+/// The begin of a text, in whole characters where it is UTF-8.
+std::string_view begin_of(std::string_view text) {
+    constexpr std::size_t longest = 1024;
+    if (text.size() <= longest) return text;
+    std::size_t end = longest;
+    const auto continues = [&] { return (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U; };
+    for (int back = 0; back < 3 && continues(); ++back) --end;
+    return text.substr(0, end);
+}
+
+/// Says what is missing of a text of which the begin is shown.
+std::string rest_of(std::string_view text) {
+    const std::size_t shown = begin_of(text).size();
+    if (shown == text.size()) return {};
+    return "... (" + std::to_string(text.size()) + " bytes)";
+}
+
+std::string cut(std::string_view text) { return std::string(begin_of(text)) + rest_of(text); }
+
 std::string as_json(std::string_view text) {
-    return boost::json::serialize(boost::json::string_view(text.data(), text.size()));
+    const std::string_view begin = begin_of(text);
+    return boost::json::serialize(boost::json::string_view(begin.data(), begin.size())) +
+           rest_of(text);
 }
 
-std::string value(const LabelMap& map, const std::string& name) {
-    const auto found = map.find(name);
-    return found == map.end() ? std::string() : found->second;
-}
+using Label = MutableLabels::Label;
 
-std::vector<RelabelStep::Change> changes(const LabelMap& before, const LabelMap& after) {
-    std::set<std::string> names;
-    for (const LabelMap* map : {&before, &after}) {
-        for (const auto& [name, text] : *map) names.insert(name);
+/// The labels that have a value, by name. The views stay valid as those of the set do.
+std::vector<Label> snapshot(const MutableLabels& labels) {
+    std::vector<Label> all;
+    for (const Label& label : labels.labels()) {
+        if (!label.value.empty()) all.push_back(label);
     }
+    std::sort(all.begin(), all.end(),
+              [](const Label& a, const Label& b) { return a.name < b.name; });
+    return all;
+}
+
+std::vector<RelabelStep::Change> changes(std::span<const Label> before,
+                                         std::span<const Label> after) {
     std::vector<RelabelStep::Change> result;
-    for (const std::string& name : names) {
-        RelabelStep::Change change{name, value(before, name), value(after, name)};
-        if (change.before != change.after) result.push_back(std::move(change));
+    const auto add = [&](std::string_view name, std::string_view from, std::string_view to) {
+        if (from == to) return;
+        result.push_back({std::string(name), std::string(from), std::string(to)});
+    };
+    auto old = before.begin();
+    for (const Label& label : after) {
+        for (; old != before.end() && old->name < label.name; ++old) add(old->name, old->value, {});
+        const bool was_there = old != before.end() && old->name == label.name;
+        add(label.name, was_there ? old->value : std::string_view(), label.value);
+        if (was_there) ++old;
     }
+    for (; old != before.end(); ++old) add(old->name, old->value, {});
     return result;
 }
 
@@ -55,90 +90,98 @@ std::string outcome(const RelabelStep& step, RelabelAction action) {
     if (step.changes.size() > 1)
         return "changes " + std::to_string(step.changes.size()) + " labels";
     const RelabelStep::Change& change = step.changes.front();
-    if (change.after.empty()) return "deletes " + change.label;
-    return change.label + " becomes " + as_json(change.after);
+    if (change.after.empty()) return "deletes " + cut(change.label);
+    return cut(change.label) + " becomes " + as_json(change.after);
 }
 
 }  // namespace
 
-RelabelStep CompiledRule::explain(MutableLabels& labels) const {
+RelabelStep CompiledRule::explain(MutableLabels& labels, RelabelBudget& budget) const {
     RelabelStep step;
-    step.reason = applies(labels) ? matching_selector(labels) + comparison(labels)
-                                  : "no selector of `if` matches";
-    const LabelMap before = labels.to_map();
-    step.dropped = !apply(labels);
-    if (!step.dropped) step.changes = changes(before, labels.to_map());
+    step.reason = applies(labels, budget)
+                      ? matching_selector(labels, budget) + comparison(labels, budget)
+                      : "no selector of `if` matches";
+    const std::vector<Label> before = snapshot(labels);
+    step.dropped = !apply(labels, budget);
+    if (!step.dropped) step.changes = changes(before, snapshot(labels));
     step.reason += ": " + outcome(step, rule_->action);
     return step;
 }
 
-std::string CompiledRule::matching_selector(const MutableLabels& labels) const {
+std::string CompiledRule::matching_selector(const MutableLabels& labels,
+                                            RelabelBudget& budget) const {
     for (std::size_t i = 0; i < if_.size(); ++i) {
-        if (if_[i].matches(labels)) return "`if` " + rule_->if_[i] + " matches; ";
+        if (if_[i].matches(labels, budget)) return "`if` " + cut(rule_->if_[i]) + " matches; ";
     }
     return {};
 }
 
-std::string CompiledRule::comparison(MutableLabels& labels) const {
+std::string CompiledRule::comparison(MutableLabels& labels, RelabelBudget& budget) const {
     const std::string& target = rule_->target_label;
+    const std::string sources = cut(join(rule_->source_labels));
     switch (rule_->action) {
-        case RelabelAction::replace: return replace_comparison(labels);
+        case RelabelAction::replace: return replace_comparison(labels, budget);
         case RelabelAction::keep:
-        case RelabelAction::drop: return source_and(labels, match(source(labels)));
+        case RelabelAction::drop:
+        case RelabelAction::replace_all:
+            return source_and(labels, budget, match(source(labels, budget), budget));
         case RelabelAction::keepequal:
         case RelabelAction::dropequal:
-            return source_and(labels, ", " + target + " is " + as_json(labels.get(target)));
+            return source_and(labels, budget,
+                              ", " + cut(target) + " is " + as_json(labels.get(target)));
         case RelabelAction::hashmod:
-            return source_and(labels, ", whose hash is " + std::to_string(hash(source(labels))));
+            return source_and(labels, budget,
+                              ", whose hash is " + std::to_string(hash(source(labels, budget))));
         case RelabelAction::lowercase:
-        case RelabelAction::uppercase: return source_and(labels, "");
+        case RelabelAction::uppercase: return source_and(labels, budget, "");
         case RelabelAction::labelmap:
         case RelabelAction::labeldrop:
         case RelabelAction::labelkeep:
-        case RelabelAction::labelmap_all: return matching_names(labels);
-        case RelabelAction::replace_all: return source_and(labels, match(source(labels)));
+        case RelabelAction::labelmap_all: return matching_names(labels, budget);
         case RelabelAction::keep_if_equal:
         case RelabelAction::drop_if_equal:
-            return join(rule_->source_labels) +
-                   (sources_are_equal(labels) ? " are equal" : " are not equal");
+            return sources + (sources_are_equal(labels) ? " are equal" : " are not equal");
         case RelabelAction::keep_if_contains:
         case RelabelAction::drop_if_contains: break;
     }
-    return target + " is " + as_json(labels.get(target)) +
+    return cut(target) + " is " + as_json(labels.get(target)) +
            (target_contains_sources(labels) ? ", which contains "
                                             : ", which does not contain all of ") +
-           join(rule_->source_labels);
+           sources;
 }
 
-std::string CompiledRule::source_and(MutableLabels& labels, const std::string& what) const {
+std::string CompiledRule::source_and(MutableLabels& labels, RelabelBudget& budget,
+                                     const std::string& what) const {
     const std::vector<std::string>& names = rule_->source_labels;
     const std::string subject =
-        names.empty() ? "without source labels" : join(names, rule_->separator) + " is";
-    return subject + " " + as_json(source(labels)) + what;
+        names.empty() ? "without source labels" : cut(join(names, rule_->separator)) + " is";
+    return subject + " " + as_json(source(labels, budget)) + what;
 }
 
-std::string CompiledRule::match(std::string_view text) const {
-    return ", which `" + rule_->regex + "`" +
+std::string CompiledRule::match(std::string_view text, RelabelBudget& budget) const {
+    budget.look(*pattern_, text.size());
+    return ", which `" + cut(rule_->regex) + "`" +
            (pattern_->matches(text) ? " matches" : " does not match");
 }
 
-std::string CompiledRule::replace_comparison(MutableLabels& labels) const {
-    const std::string_view text = source(labels);
-    std::string result = source_and(labels, match(text));
+std::string CompiledRule::replace_comparison(MutableLabels& labels, RelabelBudget& budget) const {
+    const std::string_view text = source(labels, budget);
+    std::string result = source_and(labels, budget, match(text, budget));
     std::vector<std::string_view> groups(group_count_);
     if (!target_ || !pattern_->match(text, groups)) return result;
-    const std::string_view name = target_->expand(groups, labels);
+    const std::string_view name = target_->expand(groups, labels, budget);
     if (!is_label_name(name, names_)) {
         result += "; the target label would be " + as_json(name) + ", which is no label name";
     }
     return result;
 }
 
-std::string CompiledRule::matching_names(const MutableLabels& labels) const {
-    const LabelMap all = labels.to_map();
+std::string CompiledRule::matching_names(const MutableLabels& labels, RelabelBudget& budget) const {
+    look_at_names(labels, budget);
+    const std::vector<Label> all = snapshot(labels);
     const auto count = std::count_if(
-        all.begin(), all.end(), [&](const auto& label) { return pattern_->matches(label.first); });
-    return "`" + rule_->regex + "` matches " + std::to_string(count) + " of " +
+        all.begin(), all.end(), [&](const Label& label) { return pattern_->matches(label.name); });
+    return "`" + cut(rule_->regex) + "` matches " + std::to_string(count) + " of " +
            std::to_string(all.size()) + " label names";
 }
 

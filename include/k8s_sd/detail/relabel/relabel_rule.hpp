@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/relabel/md5.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/relabel_budget.hpp"
 #include "k8s_sd/detail/relabel/replacement.hpp"
 #include "k8s_sd/detail/relabel/series_selector.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
@@ -29,37 +30,46 @@ void validate(const RelabelRule&, const RelabelOptions&);
 class CompiledRule {
  public:
     /// \throws ConfigError where the field: "regex"
-    CompiledRule(const RelabelRule&, const RelabelOptions&);
+    CompiledRule(const RelabelRule&, const RelabelOptions&, PatternBudget&);
 
     /// \returns false if it drops the target
-    bool apply(MutableLabels&) const;
+    /// \throws RelabelLimitReached
+    bool apply(MutableLabels&, RelabelBudget&) const;
     /// The same with an account of it. See relabel_explain.ipp.
-    RelabelStep explain(MutableLabels&) const;
+    /// \throws RelabelLimitReached
+    RelabelStep explain(MutableLabels&, RelabelBudget&) const;
 
  private:
-    void compile_regex(const RelabelOptions&);
+    void compile_regex(const RelabelOptions&, PatternBudget&);
+    void compile_selectors(PatternBudget&);
     void compile_templates(const RelabelOptions&);
-    bool applies(const MutableLabels&) const;
-    bool act(MutableLabels&) const;
-    std::string_view source(MutableLabels&) const;
+    bool applies(const MutableLabels&, RelabelBudget&) const;
+    bool act(MutableLabels&, RelabelBudget&) const;
+    std::string_view source(MutableLabels&, RelabelBudget&) const;
+    /// Whether the regex matches the source.
+    bool matches_source(MutableLabels&, RelabelBudget&) const;
     std::uint64_t hash(std::string_view text) const;
     bool sources_are_equal(const MutableLabels&) const;
     bool target_contains_sources(const MutableLabels&) const;
-    void append_replaced(std::string&, std::string_view text, const MutableLabels&) const;
+    /// Appends to a text of these labels, and counts it.
+    void append_replaced(std::string&, std::string_view text, const MutableLabels&,
+                         RelabelBudget&) const;
+    /// Before the regex looks at all names.
+    void look_at_names(const MutableLabels&, RelabelBudget&) const;
 
-    void replace(MutableLabels&) const;
-    void replace_all(MutableLabels&) const;
-    void hashmod(MutableLabels&) const;
-    void change_case(MutableLabels&) const;
-    void labelmap(MutableLabels&) const;
-    void labelmap_all(MutableLabels&) const;
+    void replace(MutableLabels&, RelabelBudget&) const;
+    void replace_all(MutableLabels&, RelabelBudget&) const;
+    void hashmod(MutableLabels&, RelabelBudget&) const;
+    void change_case(MutableLabels&, RelabelBudget&) const;
+    void labelmap(MutableLabels&, RelabelBudget&) const;
+    void labelmap_all(MutableLabels&, RelabelBudget&) const;
 
-    std::string matching_selector(const MutableLabels&) const;
-    std::string comparison(MutableLabels&) const;
-    std::string source_and(MutableLabels&, const std::string& what) const;
-    std::string match(std::string_view text) const;
-    std::string replace_comparison(MutableLabels&) const;
-    std::string matching_names(const MutableLabels&) const;
+    std::string matching_selector(const MutableLabels&, RelabelBudget&) const;
+    std::string comparison(MutableLabels&, RelabelBudget&) const;
+    std::string source_and(MutableLabels&, RelabelBudget&, const std::string& what) const;
+    std::string match(std::string_view text, RelabelBudget&) const;
+    std::string replace_comparison(MutableLabels&, RelabelBudget&) const;
+    std::string matching_names(const MutableLabels&, RelabelBudget&) const;
 
     const RelabelRule* rule_;
     NameValidation names_;

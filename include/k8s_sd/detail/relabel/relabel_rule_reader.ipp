@@ -43,9 +43,9 @@ class RuleReader {
     }
 
     /// What read() has read. \throws ConfigError for what is wrong with it
-    void check() const {
+    void check(detail::PatternBudget& patterns) const {
         try {
-            detail::CompiledRule(rule_, options_);
+            detail::CompiledRule(rule_, options_, patterns);
         } catch (const ConfigError& e) {
             yaml_[e.where()].fail(e.problem());
         }
@@ -77,8 +77,8 @@ class RuleReader {
             detail::action_from_string(is_about_metrics_ ? name.substr(0, 4) : name);
         if (!action) {
             const std::vector<std::string_view> names = detail::action_names();
-            value.fail("there is no such action; allowed are " + detail::join(names) +
-                       detail::did_you_mean(name, names));
+            value.fail("there is no such action" + detail::did_you_mean(name, names) +
+                       "; allowed are " + detail::join(names));
         }
         rule_.action = *action;
     }
@@ -143,12 +143,13 @@ std::vector<RelabelRule> detail::RelabelRuleReader::read(const YamlValue& list,
                                                          const RelabelOptions& options,
                                                          Mistakes& mistakes) {
     std::vector<RelabelRule> rules;
+    if (!patterns_) patterns_.emplace(options.limits);
     const auto read_one = [&](const YamlValue& item) {
         RuleReader reader(item, options);
         std::pair rule(reader.read(), options);
         const auto place = good_.lower_bound(rule);
         if (place == good_.end() || *place != rule) {
-            reader.check();
+            reader.check(*patterns_);
             good_.insert(place, rule);
         }
         rules.push_back(std::move(rule.first));

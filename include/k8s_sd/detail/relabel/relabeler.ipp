@@ -8,11 +8,13 @@ namespace k8s_sd::inline v0 {
 
 class Relabeler::Impl {
  public:
-    Impl(std::vector<RelabelRule> all, const RelabelOptions& options) : rules(std::move(all)) {
+    Impl(std::vector<RelabelRule> all, const RelabelOptions& options)
+        : rules(std::move(all)), limits(options.limits) {
         compiled.reserve(rules.size());
+        detail::PatternBudget patterns(limits);
         for (const RelabelRule& rule : rules) {
             try {
-                compiled.emplace_back(rule, options);
+                compiled.emplace_back(rule, options, patterns);
             } catch (const ConfigError& e) {
                 const std::string index = std::to_string(compiled.size());
                 throw ConfigError("relabel_configs[" + index + "]." + e.where(), e.problem());
@@ -21,6 +23,7 @@ class Relabeler::Impl {
     }
 
     const std::vector<RelabelRule> rules;
+    const RelabelLimits limits;
     std::vector<detail::CompiledRule> compiled;
 };
 
@@ -29,8 +32,15 @@ Relabeler::Relabeler(std::vector<RelabelRule> rules, RelabelOptions options)
 
 bool Relabeler::apply(MutableLabels& labels) const {
     if (impl_) {
-        for (const detail::CompiledRule& rule : impl_->compiled) {
-            if (!rule.apply(labels)) return false;
+        detail::RelabelBudget budget(impl_->limits);
+        const std::vector<detail::CompiledRule>& compiled = impl_->compiled;
+        std::size_t at = 0;
+        try {
+            for (; at < compiled.size(); ++at) {
+                if (!compiled[at].apply(labels, budget)) return false;
+            }
+        } catch (const detail::RelabelLimitReached& e) {
+            throw RelabelError(at, e.what());
         }
     }
     labels.erase_empty();
@@ -40,10 +50,17 @@ bool Relabeler::apply(MutableLabels& labels) const {
 std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
     std::vector<RelabelStep> steps;
     if (impl_) {
+        detail::RelabelBudget budget(impl_->limits);
         for (const detail::CompiledRule& rule : impl_->compiled) {
-            steps.push_back(rule.explain(labels));
-            steps.back().rule = steps.size() - 1;
-            if (steps.back().dropped) return steps;
+            RelabelStep& step = steps.emplace_back();
+            try {
+                step = rule.explain(labels, budget);
+            } catch (const detail::RelabelLimitReached& e) {
+                step.reason = e.what();
+                step.refused = true;
+            }
+            step.rule = steps.size() - 1;
+            if (step.dropped || step.refused) return steps;
         }
     }
     labels.erase_empty();

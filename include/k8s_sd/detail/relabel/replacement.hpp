@@ -11,6 +11,7 @@
 namespace k8s_sd::inline v0::detail {
 
 class Pattern;
+class RelabelBudget;
 
 /// A template such as `${1}-$name`, compiled for the pattern whose groups it names; Go's rules
 /// (Regexp.Expand).
@@ -25,10 +26,13 @@ class Replacement {
 
     /// How many groups of a match expand() wants, the match itself being the first.
     std::size_t group_count() const noexcept { return group_count_; }
-    /// The text may belong to the template, to a group or to the labels.
-    std::string_view expand(std::span<const std::string_view> groups, MutableLabels&) const;
-    void append_to(std::string&, std::span<const std::string_view> groups,
-                   const MutableLabels&) const;
+    /// The text may belong to the template, to a group or to the labels. One that is made of parts
+    /// is counted.
+    std::string_view expand(std::span<const std::string_view> groups, MutableLabels&,
+                            RelabelBudget&) const;
+    /// The caller counts the text; here it only must not grow too long.
+    void append_to(std::string&, std::span<const std::string_view> groups, const MutableLabels&,
+                   const RelabelBudget&) const;
 
  private:
     struct Part {

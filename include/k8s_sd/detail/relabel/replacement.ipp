@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/relabel_budget.hpp"
 #include "k8s_sd/detail/relabel/replacement.hpp"
 
 #include <re2/re2.h>
@@ -100,17 +101,22 @@ std::string_view Replacement::value(const Part& part, std::span<const std::strin
 }
 
 std::string_view Replacement::expand(std::span<const std::string_view> groups,
-                                     MutableLabels& labels) const {
+                                     MutableLabels& labels, RelabelBudget& budget) const {
     if (parts_.empty()) return {};
     if (parts_.size() == 1) return value(parts_[0], groups, labels);
     std::string& text = labels.new_text();
-    append_to(text, groups, labels);
+    append_to(text, groups, labels, budget);
+    budget.make(text.size());
     return text;
 }
 
 void Replacement::append_to(std::string& text, std::span<const std::string_view> groups,
-                            const MutableLabels& labels) const {
-    for (const Part& part : parts_) text += value(part, groups, labels);
+                            const MutableLabels& labels, const RelabelBudget& budget) const {
+    for (const Part& part : parts_) {
+        const std::string_view more = value(part, groups, labels);
+        budget.grow(text.size() + more.size());
+        text += more;
+    }
 }
 
 }  // namespace k8s_sd::inline v0::detail

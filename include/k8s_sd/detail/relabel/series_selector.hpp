@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/relabel_budget.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 
 #include <memory>
@@ -25,8 +26,10 @@ class SeriesSelector {
     using Conditions = std::vector<Condition>;
 
     /// \throws std::invalid_argument where and what is wrong
-    explicit SeriesSelector(std::string_view text);
-    bool matches(const MutableLabels&) const;
+    /// \throws PatternsTooLarge
+    SeriesSelector(std::string_view text, PatternBudget&);
+    /// \throws RelabelLimitReached
+    bool matches(const MutableLabels&, RelabelBudget&) const;
 
  private:
     std::vector<Conditions> alternatives_;

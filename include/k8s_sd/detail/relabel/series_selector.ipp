@@ -17,7 +17,7 @@ constexpr std::string_view name_label = "__name__";
 
 class Parser {
  public:
-    explicit Parser(std::string_view text) : text_(text) {
+    Parser(std::string_view text, PatternBudget& patterns) : text_(text), patterns_(patterns) {
         position_ = find_invalid_utf8(text);
         if (position_ != text.size()) fail("is not UTF-8");
         position_ = 0;
@@ -100,7 +100,7 @@ class Parser {
 
     std::shared_ptr<const Pattern> pattern(const std::string& regex, std::size_t begin) {
         try {
-            return shared_pattern(regex);
+            return patterns_.pattern(regex);
         } catch (const std::invalid_argument& e) {
             position_ = begin;
             fail(std::string("no valid regular expression (RE2): ") + e.what());
@@ -232,6 +232,7 @@ class Parser {
     }
 
     std::string_view text_;
+    PatternBudget& patterns_;
     std::size_t position_ = 0;
 };
 
@@ -244,24 +245,32 @@ bool is_equal(const Condition& condition, const MutableLabels& labels) {
     return labels.get(condition.label) == condition.value;
 }
 
-bool holds(const Condition& condition, const MutableLabels& labels) {
+bool pattern_matches(const Condition& condition, const MutableLabels& labels,
+                     RelabelBudget& budget) {
+    const std::string_view value = labels.get(condition.label);
+    budget.look(*condition.pattern, value.size());
+    return condition.pattern->matches(value);
+}
+
+bool holds(const Condition& condition, const MutableLabels& labels, RelabelBudget& budget) {
     switch (condition.op) {
         case Operator::equal: return is_equal(condition, labels);
         case Operator::not_equal: return !is_equal(condition, labels);
-        case Operator::matches: return condition.pattern->matches(labels.get(condition.label));
+        case Operator::matches: return pattern_matches(condition, labels, budget);
         case Operator::does_not_match: break;
     }
-    return !condition.pattern->matches(labels.get(condition.label));
+    return !pattern_matches(condition, labels, budget);
 }
 
 }  // namespace
 
-SeriesSelector::SeriesSelector(std::string_view text) : alternatives_(Parser(text).run()) {}
+SeriesSelector::SeriesSelector(std::string_view text, PatternBudget& patterns)
+    : alternatives_(Parser(text, patterns).run()) {}
 
-bool SeriesSelector::matches(const MutableLabels& labels) const {
+bool SeriesSelector::matches(const MutableLabels& labels, RelabelBudget& budget) const {
     return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const Conditions& all) {
         return std::all_of(all.begin(), all.end(),
-                           [&](const Condition& c) { return holds(c, labels); });
+                           [&](const Condition& c) { return holds(c, labels, budget); });
     });
 }
 

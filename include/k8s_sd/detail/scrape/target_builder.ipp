@@ -24,6 +24,12 @@ std::shared_ptr<const detail::PreparedJob> make_job(ScrapeConfig config) {
     return std::make_shared<const detail::PreparedJob>(std::move(config));
 }
 
+RelabelOptions options_with(const RelabelLimits& limits, const ScrapeConfig& config) {
+    RelabelOptions options = relabel_options(config);
+    options.limits = limits;
+    return options;
+}
+
 Problem read_duration_label(const MutableLabels& labels, std::string_view name,
                             LabelDialect dialect, milliseconds fallback, milliseconds& value) {
     const std::string_view text = labels.get(name);
@@ -99,9 +105,9 @@ struct TargetBuilder::Scrape {
     std::string url;
 };
 
-TargetBuilder::TargetBuilder(ScrapeConfig config, Sharding sharding)
+TargetBuilder::TargetBuilder(ScrapeConfig config, Sharding sharding, const RelabelLimits& limits)
     : job_(make_job(std::move(config))),
-      relabeler_(job_->config.relabel_configs, relabel_options(job_->config)),
+      relabeler_(job_->config.relabel_configs, options_with(limits, job_->config)),
       sharding_(std::move(sharding)),
       packer_(std::make_unique<detail::TargetPacker>(job_)) {}
 TargetBuilder::TargetBuilder(TargetBuilder&&) noexcept = default;
@@ -118,7 +124,11 @@ BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index,
                                  const FleetShare& share) {
     const LabelsOfOneTarget scope{labels_};
     detail::append_discovered(*job_, *group, index, labels_);
-    if (!relabeler_.apply(labels_)) return DropReason::relabelling;
+    try {
+        if (!relabeler_.apply(labels_)) return DropReason::relabelling;
+    } catch (const RelabelError& e) {
+        return TargetError{e.what()};
+    }
     Finished finished = finish(nullptr);
     if (auto* reason = std::get_if<DropReason>(&finished)) return *reason;
     if (auto* error = std::get_if<TargetError>(&finished)) return std::move(*error);
@@ -168,6 +178,12 @@ TargetExplanation TargetBuilder::explain_labels(const FleetShare& share, std::ui
     explanation.rules = relabeler_.explain(labels_);
     if (!explanation.rules.empty() && explanation.rules.back().dropped) {
         explanation.steps.emplace_back("dropped: by this rule");
+        return explanation;
+    }
+    if (!explanation.rules.empty() && explanation.rules.back().refused) {
+        const RelabelStep& step = explanation.rules.back();
+        explanation.steps.push_back(std::string("failed: ") +
+                                    RelabelError(step.rule, step.reason).what());
         return explanation;
     }
     const Finished finished = finish(&explanation.steps);

@@ -206,6 +206,68 @@ TEST_CASE("JobTargets: choices of labels have a limit, and those that are forgot
     CHECK(web->known_tag({ListForm::discovered, MetaNames("__meta_0")}, {}));
 }
 
+TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
+    using namespace std::chrono_literals;
+    Web web;
+    web.put("pod/a", {at("a:1")});
+    const auto ask = [&](int number, std::chrono::seconds now) {
+        const ListContent content{ListForm::discovered,
+                                  MetaNames("__meta_" + std::to_string(number))};
+        return web->body(content, {}, bridge::Listing::TimePoint(now));
+    };
+    const auto is_known = [&](int number) {
+        return web
+            ->known_tag({ListForm::discovered, MetaNames("__meta_" + std::to_string(number))}, {})
+            .has_value();
+    };
+    for (int i = 0; i < 8; ++i) ask(i, 0s);
+    // A reader that tries again at once is not one that comes back.
+    ask(1, 1s);
+    ask(0, 60s);
+    CHECK_THROWS_AS(ask(8, 89s), bridge::LimitReached);
+    CHECK(ask(8, 91s));
+    for (int i = 9; i < 15; ++i) CHECK(ask(i, 100s));
+    CHECK(is_known(0));
+    CHECK_FALSE(is_known(1));
+    CHECK_THROWS_AS(ask(15, 110s), bridge::LimitReached);
+    // A reader that came back keeps its place for longer.
+    ask(8, 120s);
+    CHECK_THROWS_AS(ask(15, 179s), bridge::LimitReached);
+    for (int i = 15; i < 21; ++i) CHECK(ask(i, 190s));
+    CHECK(is_known(0));
+    CHECK(ask(21, 210s));
+    CHECK_FALSE(is_known(0));
+    CHECK(is_known(8));
+}
+
+TEST_CASE("JobTargets: names that no label has, and nodes without a target, are told") {
+    Web web;
+    web.put("pod/a",
+            {at("a:1",
+                {{"__meta_kubernetes_pod_name", "a"}, {"__meta_kubernetes_pod_node_name", "n1"}})},
+            {{"__meta_kubernetes_namespace", "shop"}, {"__meta_empty", ""}});
+    const auto warning = [&](const std::string& names, const std::string& node = {}) {
+        const ListContent content{ListForm::discovered, MetaNames(names)};
+        Selection selection;
+        selection.division.by_node = !node.empty();
+        selection.node = node;
+        web->body(content, selection, {});
+        return web->warning(content, selection);
+    };
+    CHECK(warning("__meta_kubernetes_pod_name,__meta_*space").empty());
+    CHECK(warning("__meta_kubernetes_pod_nam,__meta_empty,__meta_kubernetes_*") ==
+          "no target of this job has a label __meta_empty,__meta_kubernetes_pod_nam");
+    CHECK(warning("otel").empty());
+    CHECK(warning("__meta_*", "n1").empty());
+    CHECK(warning("__meta_*", "nope") == "no target of this job is on a node nope");
+    CHECK(warning("__meta_x", "nope") ==
+          "no target of this job has a label __meta_x; no target of this job is on a node nope");
+    CHECK(warning("__meta_kubernetes_pod_label_new") != "");
+    // It comes to be.
+    web.put("pod/b", {at("b:1", {{"__meta_kubernetes_pod_label_new", "1"}})});
+    CHECK(warning("__meta_kubernetes_pod_label_new").empty());
+}
+
 TEST_CASE("JobTargets: the form of URLs has no hidden label") {
     Web web;
     web.put("pod/a", {at("10.0.0.1:80", {{"__metrics_path__", "/m"}, {"team", "x"}})});

@@ -3,9 +3,12 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,11 @@ struct WalkedJobs {
             [&](bool complete) {
                 ++done;
                 was_complete = complete;
+                if (done_throws) throw std::bad_alloc();
+            },
+            [&](const std::exception_ptr& error) {
+                ++failed;
+                failure = error;
             },
             longest);
         io.run();
@@ -46,8 +54,9 @@ struct WalkedJobs {
     ListMetrics metrics;
     std::vector<NamedJob> jobs;
     std::chrono::nanoseconds longest = longest_walk;
-    int done = 0;
-    bool was_complete = false;
+    int done = 0, failed = 0;
+    bool was_complete = false, done_throws = false;
+    std::exception_ptr failure;
 };
 
 }  // namespace
@@ -59,6 +68,54 @@ TEST_CASE("walk: looks at one job after the other, again where there is more to 
         return job == "b" && ++times < 3 ? Walk::again : Walk::next;
     }) == "abbbc");
     CHECK(jobs.done == 1);
+}
+
+TEST_CASE("walk: what a look throws ends the walk, and nothing else") {
+    WalkedJobs jobs({"a", "b", "c"});
+    CHECK(jobs.walk_all([](const std::string& job) {
+        if (job == "b") throw std::bad_alloc();
+        return Walk::next;
+    }) == "ab");
+    CHECK(jobs.done == 0);
+    CHECK(jobs.failed == 1);
+    CHECK_THROWS_AS(std::rethrow_exception(jobs.failure), std::bad_alloc);
+}
+
+TEST_CASE("walk: what the end throws is told as well") {
+    WalkedJobs jobs({"a"});
+    jobs.done_throws = true;
+    CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }) == "a");
+    CHECK(jobs.done == 1);
+    CHECK(jobs.failed == 1);
+    WalkedJobs none({});
+    none.done_throws = true;
+    none.walk_all([](const std::string&) { return Walk::next; });
+    CHECK(none.failed == 1);
+}
+
+TEST_CASE("SlowWork: a piece that throws fails alone, and pieces behind the end do not begin") {
+    boost::asio::io_context io;
+    SlowWork slow(io.get_executor());
+    std::atomic<int> ran = 0, failed = 0, stopped = 0;
+    const OnFailure failing = [&](const std::exception_ptr& error) {
+        ++failed;
+        try {
+            std::rethrow_exception(error);
+        } catch (const SlowWork::Stopped&) {
+            ++stopped;
+        } catch (const std::bad_alloc&) {
+        }
+        throw std::bad_alloc();  // no memory for an answer
+    };
+    slow.run([] { throw std::bad_alloc(); }, failing);
+    slow.run([&] { ++ran; }, failing);
+    slow.run([&] { slow.stop(); }, failing);
+    slow.run([&] { ++ran; }, failing);
+    // The context has something to do until all pieces have ended.
+    io.run();
+    CHECK(ran == 1);
+    CHECK(failed == 2);
+    CHECK(stopped == 1);
 }
 
 TEST_CASE("walk: ends where nothing of the other jobs is needed") {

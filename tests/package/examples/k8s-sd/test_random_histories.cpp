@@ -50,7 +50,8 @@ struct Service {
                                  .trouble = [] { return std::string(); },
                                  .reload = [](const auto&, const auto&) {},
                                  .executor = strand,
-                                 .page_directory = {}})) {
+                                 .page_directory = {},
+                                 .slow = {}})) {
         k8s_sd::DiscoveryConfig server;
         server.api_server.url = sim.server.url();
         allocator.start(server);

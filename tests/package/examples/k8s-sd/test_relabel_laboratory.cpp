@@ -24,6 +24,51 @@ using bridge::Laboratory;
 using bridge::ObjectQuestion;
 namespace json = boost::json;
 
+namespace {
+
+/// All targets, so many rows at a time. \returns how many times
+std::size_t try_on_all(Laboratory& laboratory, const bridge::TargetTable& table, std::size_t rows) {
+    bool more = true;
+    std::size_t times = 0;
+    for (; more; ++times) {
+        more = laboratory.take(table, rows_at_most(rows));
+        while (laboratory.try_on_taken([] { return false; })) {
+        }
+    }
+    laboratory.read_examples(table);
+    return times;
+}
+
+/// Why rules cannot be tried; empty: they can.
+std::string refusal_of(const std::string& yaml) {
+    try {
+        (void)bridge::read_tried_rules(yaml, TableJob::config_with({}));
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return {};
+}
+
+std::string doubling_rules(int count) {
+    std::string rules =
+        "- &r {source_labels: [x], target_label: x, regex: (.*), replacement: $1$1}\n";
+    for (int i = 1; i < count; ++i) rules += "- *r\n";
+    return rules;
+}
+
+/// What the laboratory tells of these labels.
+json::object trial_of(const std::string& rules, const LabelMap& labels) {
+    ScrapeConfig config = TableJob::config_with({});
+    config.relabel_configs = bridge::read_tried_rules(rules, config);
+    Laboratory laboratory(config);
+    laboratory.try_on(labels);
+    const std::string text = laboratory.text();
+    CHECK(text.size() < std::size_t{32} << 20);
+    return json::parse(text).as_object();
+}
+
+}  // namespace
+
 TEST_CASE("Laboratory: tells what other rules would change, of each kind") {
     TableJob job({TableJob::rule(RelabelAction::keep, "__meta_old", "1")});
     job.put("a", {{{"__address__", "stays"}, {"__meta_old", "1"}, {"__meta_new", "1"}}});
@@ -36,9 +81,7 @@ TEST_CASE("Laboratory: tells what other rules would change, of each kind") {
     job.put("e", {{{"__address__", "never"}}});
     Laboratory laboratory(TableJob::config_with(
         {TableJob::rule(RelabelAction::keep, "__meta_new", "1"), TableJob::copy("__meta_x", "x")}));
-    std::size_t slices = 1;
-    while (laboratory.try_on_all(job.table, rows_at_most(2))) ++slices;
-    CHECK(slices == 3);
+    CHECK(try_on_all(laboratory, job.table, 2) == 3);
     const auto effect = json::parse(laboratory.text()).at("effect").as_object();
     CHECK(effect.at("active_before") == 3);
     CHECK(effect.at("active_after") == 3);
@@ -63,7 +106,7 @@ TEST_CASE("Laboratory: the same rules change nothing, however many targets are d
         job.put(n, {{{"__address__", n}, {"__meta_to", "same"}}});
     }
     Laboratory laboratory(TableJob::config_with(rules));
-    laboratory.try_on_all(job.table, rows_at_most(100));
+    try_on_all(laboratory, job.table, 100);
     const auto effect = json::parse(laboratory.text()).at("effect").as_object();
     CHECK(effect.at("active_before") == 1);
     CHECK(effect.at("active_after") == 1);
@@ -79,7 +122,7 @@ TEST_CASE("Laboratory: a target that several rows have counts once") {
     const auto effect_of = [&](const RelabelRule& rule) {
         Laboratory laboratory(
             TableJob::config_with({TableJob::copy("__meta_to", "__address__"), rule}));
-        laboratory.try_on_all(job.table, rows_at_most(100));
+        try_on_all(laboratory, job.table, 100);
         return json::parse(laboratory.text()).at("effect").as_object();
     };
     auto effect = effect_of(TableJob::rule(RelabelAction::drop, "__address__", "same"));
@@ -110,6 +153,98 @@ TEST_CASE("Laboratory: shows each step as a difference") {
     CHECK(steps[3].at("keep") == false);
     CHECK(told.at("state") == "dropped");
     CHECK(told.at("labels").is_null());
+}
+
+TEST_CASE("Laboratory: rules that make much of little end at a limit, named with the rule") {
+    // These made gigabytes: 2^24 bytes, and as much again for each step.
+    for (const int count : {25, 32, 1000}) {
+        const auto told = trial_of(doubling_rules(count), {{"__address__", "a:1"}, {"x", "a"}});
+        CHECK(told.at("state") == "failed");
+        CHECK(told.at("reason") ==
+              "failed: relabel_configs[20]: a text would be longer than 1048576 bytes, which is "
+              "the limit of what a rule may make");
+        CHECK(told.at("labels").is_null());
+    }
+    const auto copies = trial_of("- {action: labelmap, regex: (.*), replacement: '${1}_1'}\n"
+                                 "- {action: labelmap, regex: (.*), replacement: '${1}_2'}\n",
+                                 {{"__address__", "a:1"}, {"x", std::string(60'000, 'v')}});
+    CHECK(copies.at("state") == "active");
+}
+
+TEST_CASE("Laboratory: steps are shown as far as there is room") {
+    // Each step has all labels.
+    std::string rules = "- &r {source_labels: [y], target_label: z}\n";
+    for (int i = 1; i < 1000; ++i) rules += "- *r\n";
+    const auto told =
+        trial_of(rules, {{"__address__", "a:1"}, {"x", std::string(60'000, 'v')}, {"y", "1"}});
+    const std::size_t shown = told.at("steps").as_array().size();
+    CHECK(shown > 10);
+    CHECK(shown + told.at("steps_left_out").to_number<std::size_t>() == 1000);
+    CHECK(told.at("state") == "active");
+    CHECK_FALSE(trial_of("- {source_labels: [y], target_label: z}", {{"__address__", "a:1"}})
+                    .contains("steps_left_out"));
+}
+
+TEST_CASE("Laboratory: a row beyond a limit is lost, and its example says why") {
+    TableJob job;
+    job.put("a", {{{"__address__", "a:1"}, {"x", "1"}}});
+    job.put("b", {{{"__address__", "b:1"}}});
+    ScrapeConfig config = TableJob::config_with({});
+    config.relabel_configs = bridge::read_tried_rules(doubling_rules(25), config);
+    Laboratory laboratory(config);
+    try_on_all(laboratory, job.table, 100);
+    const auto effect = json::parse(laboratory.text()).at("effect").as_object();
+    CHECK(effect.at("lost") == 1);
+    CHECK(effect.at("active_after") == 1);
+    const auto& lost = effect.at("examples").at("lost").at(0);
+    CHECK(lost.at("after") == "failed");
+    CHECK(std::string(lost.at("failure").as_string()).starts_with("relabel_configs[20]: a text "));
+}
+
+TEST_CASE("Laboratory: an example that is gone meanwhile is left out") {
+    TableJob job;
+    job.put("a", {{{"__address__", "a:1"}}});
+    Laboratory laboratory(
+        TableJob::config_with({TableJob::rule(RelabelAction::drop, "__address__", "a.*")}));
+    CHECK_FALSE(laboratory.take(job.table, rows_at_most(100)));
+    job.table.remove(1, "a");
+    CHECK_FALSE(laboratory.try_on_taken([] { return true; }));
+    laboratory.read_examples(job.table);
+    const auto effect = json::parse(laboratory.text()).at("effect").as_object();
+    CHECK(effect.at("lost") == 1);
+    CHECK(effect.at("examples").at("lost").as_array().empty());
+}
+
+TEST_CASE("read_tried_rules: rules have limits, with what anchors stand for") {
+    CHECK(refusal_of(doubling_rules(1000)).empty());
+    CHECK(refusal_of(doubling_rules(1001)) == "rules: there can be 1000 at most");
+    // 60 KB of text, a hundred times.
+    std::string anchors =
+        "- &r {target_label: t, replacement: '" + std::string(60'000, 'a') + "'}\n";
+    for (int i = 0; i < 100; ++i) anchors += "- *r\n";
+    CHECK(refusal_of(anchors).starts_with("rules: are longer than 262144 bytes together"));
+    std::string names = "- &r {target_label: t, source_labels: [a";
+    for (int i = 0; i < 5000; ++i) names += ",a";
+    names += "]}\n";
+    for (int i = 0; i < 10; ++i) names += "- *r\n";
+    CHECK(refusal_of(names).starts_with("rules: are longer than 262144 bytes together"));
+}
+
+TEST_CASE("read_tried_rules: large regular expressions are refused, few or many") {
+    const std::string large = R"(- {target_label: t, regex: '(?i)(\pL{20}){20}')";
+    CHECK(refusal_of(large + "}").find("pattern too large") != std::string::npos);
+    std::string many;
+    for (int i = 0; i < 800; ++i) {
+        many += "- {target_label: t, regex: '(?i)\\pL{3}" + std::to_string(i) + "'}\n";
+    }
+    CHECK(refusal_of(many).find("larger than 32768 instructions together") != std::string::npos);
+    // What jobs have is not refused.
+    std::string usual;
+    for (int i = 0; i < 60; ++i) {
+        usual += "- {source_labels: [a, b], target_label: t, regex: '(.+?)(?::\\d+)?;(\\d+)" +
+                 std::to_string(i) + "', replacement: '$1:$2'}\n";
+    }
+    CHECK(refusal_of(usual).empty());
 }
 
 TEST_CASE("to_yaml: the rules can be read again, whatever is in them") {
@@ -171,6 +306,21 @@ TEST_CASE("ObjectQuestion: finds the targets of pods, services, nodes and addres
     }
     CHECK_THROWS_AS(ObjectQuestion(""), bridge::BadRequest);
     CHECK_THROWS_AS(ObjectQuestion(std::string(2000, 'x')), bridge::BadRequest);
+}
+
+TEST_CASE("ObjectQuestion: a star at the end finds all names that begin so") {
+    TableJob job;
+    job.put_pod("web-1", "10.0.0.1:80", {{"__meta_kubernetes_pod_node_name", "n1"}});
+    const auto asked = [&](const std::string& text) {
+        return ObjectQuestion(text).object_of(*job.row("10.0.0.1:80"));
+    };
+    for (const std::string text : {"web*", "pod/shop/w*", "shop/web-1*", "po/web-*"}) {
+        CHECK(asked(text) == "pod/shop/web-1");
+    }
+    CHECK(asked("node/n*") == "node/n1");
+    for (const std::string text : {"eb*", "pod/other/web*", "w*b", "svc/web*"}) {
+        CHECK(asked(text).empty());
+    }
 }
 
 TEST_CASE("ObjectQuestion: finds the address and the instance that rules have made") {

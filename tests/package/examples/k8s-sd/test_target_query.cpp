@@ -141,6 +141,25 @@ TEST_CASE("TargetQuery: a mistake is told with its place") {
     CHECK(mistake_in(R"x(a=~"((((x{100}){100}){100}){100})")x") == 3);  // too large
 }
 
+TEST_CASE("TargetQuery: expressions of one question have a limit together") {
+    const std::string term = R"x(a=~"(?i)\pL{4}" )x";
+    CHECK_NOTHROW(TargetQuery(term));
+    std::string many;
+    for (std::size_t i = 0; i < TargetQuery::max_terms; ++i) many += term;
+    CHECK_THROWS_AS(TargetQuery(many), bridge::QueryError);
+    bridge::QueryBudget budget;
+    std::size_t queries = 0;
+    try {
+        for (;; ++queries) TargetQuery(term, budget);
+    } catch (const bridge::QueryError& e) {
+        CHECK(std::string(e.what()) == "the expressions are too large together");
+        CHECK(e.at() == 3);
+    }
+    CHECK(queries > 1);
+    CHECK(queries < 8192 / 128);
+    CHECK_NOTHROW(TargetQuery("web", budget));
+}
+
 TEST_CASE("TargetQuery: any bytes are read or refused") {
     std::minstd_rand random(3);
     const std::string bytes = "ab=~!\"'/\\{}(),. \n*+[]^$|\xff\x80";

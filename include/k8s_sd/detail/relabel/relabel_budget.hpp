@@ -1,0 +1,65 @@
+#pragma once
+
+#include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/relabel/mutable_labels.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A rule passes a limit; the text does not say which rule.
+class RelabelLimitReached : public std::length_error {
+ public:
+    using std::length_error::length_error;
+};
+
+/// Counts what rules make of one label set. Not thread-safe.
+/// Its functions throw RelabelLimitReached, where possible before the memory is taken.
+class RelabelBudget {
+ public:
+    /// \param limits  outlive it
+    explicit RelabelBudget(const RelabelLimits& limits) : limits_(limits) {}
+
+    /// Before a text is made, or grows, to this size.
+    void grow(std::size_t bytes) const {
+        if (bytes > limits_.text_bytes) [[unlikely]]
+            fail_text();
+    }
+    /// A text was made.
+    void make(std::size_t bytes) {
+        made_ += bytes;
+        if (made_ > limits_.made_bytes) [[unlikely]]
+            fail_made();
+    }
+    /// Sets a label of the set that this counts for.
+    void set(MutableLabels& labels, std::string_view name, std::string_view value) {
+        make(sizeof(MutableLabels::Label) + name.size() + value.size());
+        labels.set(name, value);
+    }
+    /// Before a pattern looks at texts.
+    /// \param count  of the texts
+    void look(const Pattern& pattern, std::size_t bytes, std::size_t count = 1) {
+        steps_ += std::uint64_t{pattern.instructions()} * (bytes + count * bytes_of_a_look);
+        if (steps_ > limits_.regex_steps) [[unlikely]]
+            fail_steps();
+    }
+
+ private:
+    /// What it costs to begin.
+    static constexpr std::size_t bytes_of_a_look = 16;
+
+    [[noreturn]] void fail_steps() const;
+    [[noreturn]] void fail_text() const;
+    [[noreturn]] void fail_made() const;
+
+    const RelabelLimits& limits_;
+    std::size_t made_ = 0;
+    std::uint64_t steps_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail
