@@ -200,7 +200,7 @@ RouteEvents Program::route_events() {
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
                            to_text(guard_.metrics(*server_));
                 },
-            .trouble = [this] { return trouble_; },
+            .trouble = [this] { return trouble_ + guard_.trouble(); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory};
