@@ -125,6 +125,10 @@ support::Section access_options(Options& o) {
          {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
          {"--tls-client-ca", "FILE", "verify the certificates of clients that have one (PEM)",
           file(o.tls.client_ca)},
+         {"--tls-client-name", "NAME",
+          "a name of which the certificate of a client must have one: its common name, or an "
+          "alternative name (DNS, URI, e-mail); repeatable; without it any name will do",
+          [&](Text v) { o.tls.client_names.push_back(v); }},
          {"--tls-require-client-cert", "", "refuse clients that have none, except for probes",
           support::flag(o.access.require_client_cert)},
          {"--list-token-file", "FILE",
@@ -224,6 +228,9 @@ void check(const Options& o) {
     }
     if (!o.tls.client_ca.empty() && o.tls.cert.empty()) {
         throw UsageError("--tls-client-ca needs --tls-cert");
+    }
+    if (!o.tls.client_names.empty() && o.tls.client_ca.empty()) {
+        throw UsageError("--tls-client-name needs --tls-client-ca");
     }
     if (o.access.require_client_cert && o.tls.client_ca.empty()) {
         throw UsageError("--tls-require-client-cert needs --tls-client-ca");

@@ -204,7 +204,7 @@ RouteEvents Program::route_events() {
                            to_text(guard_.metrics(*server_)) +
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
                 },
-            .trouble = [this] { return trouble_; },
+            .trouble = [this] { return trouble_ + guard_.trouble(); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory,

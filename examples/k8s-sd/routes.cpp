@@ -43,7 +43,7 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     add_ui_routes(routes, jobs, allocator, questions);
     add_object_routes(routes, jobs, allocator, questions);
     add_relabel_routes(routes, jobs, questions, events.slow);
-    add_health_routes(routes, jobs);
+    add_health_routes(routes, jobs, events.trouble);
     add_fleet_routes(routes, jobs, allocator, questions);
     add_consumer_routes(routes, jobs, allocator, metrics.consumers, questions);
     add_live_routes(routes, jobs, events.executor);

@@ -16,7 +16,8 @@ namespace bridge {
 /// What the routes ask the program for.
 struct RouteEvents {
     std::function<std::string()> metrics;   ///< of the library, as text
-    std::function<std::string()> trouble;   ///< with the configuration, a line each
+    /// With the configuration and with certificates, a line each.
+    std::function<std::string()> trouble;
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
     std::string page_directory;             ///< see add_page_routes()

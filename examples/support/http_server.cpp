@@ -1,6 +1,8 @@
 #include "support/http_server.hpp"
 
 #include "support/command_line.hpp"
+#include "support/http_fields.hpp"
+#include "support/http_request.hpp"
 #include "support/http_stream.hpp"
 #include "support/terminal_text.hpp"
 
@@ -12,13 +14,10 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/read_size.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/span_body.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <algorithm>
 #include <charconv>
@@ -117,7 +116,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     void next() {
         answering_ = false;
-        parser_.reset();
+        reader_.reset();
         if (buffer_.size() != 0) return read();
         allow(newcomers_ ? std::min(server_->limits_.silence, server_->limits_.idle)
                          : server_->limits_.idle);
@@ -153,35 +152,45 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
 
     void read() {
-        parser_.emplace();
-        parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.head_bytes));
-        parser_->body_limit(server_->limits_.body_bytes);
+        reader_.emplace(server_->limits_.head_bytes, server_->limits_.body_bytes);
         allow(server_->limits_.request);
-        http::async_read(stream_, buffer_, *parser_,
-                         [self = shared_from_this()](error_code ec, std::size_t) {
-                             ec ? self->refuse(ec) : self->handle();
-                         });
+        take();
     }
 
-    /// Says what is wrong with a request that cannot be read, and ends the connection.
-    void refuse(error_code ec) {
-        const bool http_error =
-            ec.category() == make_error_code(http::error::bad_method).category();
-        if (!http_error || ec == http::error::end_of_stream || ec == http::error::partial_message) {
-            return close();
+    void take() {
+        switch (reader_->take(buffer_)) {
+            case HttpRequestReader::Progress::more: return read_more();
+            case HttpRequestReader::Progress::wants_continue: return tell_to_continue();
+            case HttpRequestReader::Progress::complete: return handle();
+            case HttpRequestReader::Progress::refused: return refuse(reader_->refusal());
         }
+    }
+
+    void read_more() {
+        constexpr std::size_t most_at_once = std::size_t{64} << 10;
+        const std::size_t room = boost::beast::read_size(buffer_, most_at_once);
+        if (room == 0) return refuse({413, "extensions of chunks, or trailers, are too long\n"});
+        stream_.async_read_some(buffer_.prepare(room),
+                                [self = shared_from_this()](error_code ec, std::size_t bytes) {
+                                    if (ec || self->closed_) return self->close();
+                                    self->buffer_.commit(bytes);
+                                    self->take();
+                                });
+    }
+
+    void tell_to_continue() {
+        constexpr std::string_view answer = "HTTP/1.1 100 Continue\r\n\r\n";
+        asio::async_write(stream_, asio::buffer(answer),
+                          [self = shared_from_this()](error_code ec, std::size_t) {
+                              ec || self->closed_ ? self->close() : self->read_more();
+                          });
+    }
+
+    /// Nothing that follows is taken for a request.
+    void refuse(const HttpRefusal& refusal) {
         last_ = true;
         answering_ = true;
-        if (ec == http::error::header_limit) {
-            return write(text_reply(431, "the request line and headers are too long\n"));
-        }
-        if (ec == http::error::body_limit) {
-            return write(text_reply(413, "the body of the request is too long\n"));
-        }
-        if (ec == http::error::buffer_overflow) {
-            return write(text_reply(413, "extensions of chunks, or trailers, are too long\n"));
-        }
-        write(text_reply(400, "this is no HTTP request (" + ec.message() + ")\n"));
+        write(text_reply(refusal.status, refusal.text));
     }
 
     void handle() {
@@ -190,7 +199,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         leave_newcomers();
         // Most answers come before that.
         allow(server_->limits_.unanswered, &Connection::look_for_client);
-        const http::request<http::string_body>& request = parser_->get();
+        const HttpRequestReader::Message& request = reader_->message();
         const std::string_view target(request.target().data(), request.target().size());
         const std::size_t end_of_path = std::min(target.find('?'), target.size());
         const std::string_view method(request.method_string().data(),
@@ -202,9 +211,6 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                             client_,
                             request,
                             method == "HEAD"};
-        if (!target.starts_with('/')) {
-            return write(text_reply(400, "the target of a request must begin with /\n"));
-        }
         const auto answer = std::make_shared<Answer>(shared_from_this());
         server_->handler_(asked, [answer](Reply reply) { answer->give(std::move(reply)); });
     }
@@ -216,13 +222,15 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     void write(Reply reply) {
         if (closed_) return;
-        const bool head = parser_->get().method() == http::verb::head;
+        const HttpRequestReader::Message& request = reader_->message();
+        const bool head = request.method() == http::verb::head;
         const bool streams = reply.stream != nullptr;
         body_ = std::move(reply.body);
         source_ = head ? nullptr : std::move(reply.stream);
         response_.emplace();
         response_->result(reply.status);
         response_->version(11);
+        response_->set(http::field::date, http_date_now());
         // Texts of strangers may be in it: no browser shall take it for a page.
         response_->set("X-Content-Type-Options", "nosniff");
         for (const auto& [name, value] : reply.headers) response_->set(name, value);
@@ -230,14 +238,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         const std::size_t size = body_ ? body_->size() : 0;
         const bool has_body = reply.status != 304;
         // Old clients know no chunks: the end of the connection is the end of the body.
-        chunked_ = streams && parser_->get().version() >= 11;
+        chunked_ = streams && request.version() >= 11;
         if (streams) {
             response_->chunked(chunked_);
         } else if (has_body) {
             response_->content_length(size);
             if (size != 0) response_->body() = {body_->data(), size};
         }
-        keep_ = !last_ && !streams && parser_->is_done() && parser_->get().keep_alive() &&
+        keep_ = !last_ && !streams && request.keep_alive() &&
                 std::chrono::steady_clock::now() < end_of_life_;
         response_->keep_alive(keep_);
         serializer_.emplace(*response_);
@@ -382,7 +390,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     Newcomers::iterator newcomer_;
     const std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
     boost::beast::flat_buffer buffer_;
-    std::optional<http::request_parser<http::string_body>> parser_;
+    std::optional<HttpRequestReader> reader_;
     Client client_;
     Text body_;
     std::shared_ptr<Stream> source_;  // of the answer that is being written
@@ -436,8 +444,9 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
         // In TLS nothing can be said before a handshake, which is what costs.
         if (tls_) return;
         // Nothing is waited for: what does not fit into the socket at once is lost.
-        constexpr std::string_view answer =
-            "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"
+        const std::string answer =
+            "HTTP/1.1 503 Service Unavailable\r\nDate: " + http_date_now() +
+            "\r\nConnection: close\r\nRetry-After: 5\r\n"
             "Content-Type: text/plain\r\nContent-Length: 28\r\n\r\ntoo many clients connected\r\n";
         error_code ignored;
         socket.non_blocking(true, ignored);

@@ -1,5 +1,7 @@
 #include "support/http_stream.hpp"
 
+#include "support/http_fields.hpp"
+
 #include <boost/asio/ssl/error.hpp>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -7,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <string_view>
+#include <string>
 
 namespace support {
 
@@ -118,8 +120,9 @@ HttpStream::Result HttpStream::State::handshake(const Job&) {
     const Result result = result_of_tls(SSL_do_handshake(ssl.get()));
     if (result.ec.category() == asio::error::get_ssl_category() &&
         ERR_GET_REASON(static_cast<unsigned long>(result.ec.value())) == SSL_R_HTTP_REQUEST) {
-        constexpr std::string_view answer =
-            "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+        const std::string answer =
+            "HTTP/1.1 400 Bad Request\r\nDate: " + http_date_now() +
+            "\r\nConnection: close\r\nContent-Type: text/plain\r\n"
             "Content-Length: 44\r\n\r\nthis port speaks HTTPS; begin with https://\n";
         error_code ignored;
         socket.write_some(asio::buffer(answer), ignored);

@@ -302,6 +302,30 @@ TEST_CASE("ApiServer: what is not HTTP is answered with 400 and the connection c
     CHECK(f.server.open_connections() == 0);
 }
 
+TEST_CASE("ApiServer: a request that a proxy could read otherwise is refused") {
+    Fixture f;
+    const auto with = [](const std::string& headers) {
+        return "POST /api/v1/namespaces/a/pods HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n";
+    };
+    const std::string chunks = "2\r\n{}\r\n0\r\n\r\n";
+    for (const std::string& bytes :
+         {with("Transfer-Encoding: xchunked\r\n") + chunks,
+          with("Transfer-Encoding: chunked, identity\r\n") + chunks,
+          with("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n") + chunks,
+          with("Transfer-Encoding: chunked\r\nContent-Length: 2\r\n") + chunks,
+          with("Content-Length: 2\r\nContent-Length: 3\r\n") + "{}",
+          with("Content-Length: 2, 2\r\n") + "{}", with("Host: b\r\n"), with("X: a\r\n b: c\r\n"),
+          with("X: a\r\n\tb: c\r\n"), std::string("GET /api/v1/pods HTTP/1.1\r\n\r\n"),
+          "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks}) {
+        CAPTURE(bytes);
+        auto client = f.client();
+        client.send(bytes + "GET /api/v1/pods HTTP/1.1\r\nHost: a\r\n\r\n");
+        CHECK(client.status() == 400);
+        CHECK(client.received().find("HTTP/1.1", 1) == std::string::npos);
+        CHECK(client.closed());
+    }
+}
+
 TEST_CASE("ApiServer: a token is required once one is set") {
     Fixture f(ApiServerOptions{.token = "s3cret"});
     auto client = f.client();

@@ -1,5 +1,6 @@
 #include "access/access.hpp"
 
+#include "support/http_fields.hpp"
 #include "support/terminal_text.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -189,6 +190,7 @@ std::optional<HttpServer::Reply> Access::refusal(const HttpServer::Request& requ
 /// No address leads elsewhere tomorrow, as a name may.
 bool Access::knows_host(std::string_view host) const {
     if (!check_hosts_ || host.empty()) return true;
+    if (!support::is_host_and_port(host)) return false;
     const std::string name(without_port(host));
     boost::system::error_code no_address;
     boost::asio::ip::make_address(name, no_address);

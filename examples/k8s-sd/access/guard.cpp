@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <system_error>
@@ -58,6 +59,20 @@ std::size_t make_room_for(std::size_t connections) {
     return std::min(connections, room);
 }
 
+std::vector<std::string> RecurringNotes::due(const std::vector<std::string>& notes,
+                                             std::int64_t now) {
+    std::map<std::string, std::int64_t> said;
+    std::vector<std::string> due;
+    for (const std::string& note : notes) {
+        const auto known = said_.find(note);
+        const bool is_due = known == said_.end() || now - known->second >= day;
+        if (is_due) due.push_back(note);
+        said[note] = is_due ? now : known->second;
+    }
+    said_.swap(said);
+    return due;
+}
+
 Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls,
              const AccessOptions& access, bool local, Complain complain,
              std::chrono::milliseconds interval)
@@ -90,12 +105,34 @@ HttpServer::Tls Guard::tls() const {
     return [this] { return tls_->context(); };
 }
 
+void Guard::start() {
+    if (tls_ && !tls_->advice().empty()) complain_(tls_->advice());
+    say_notes();
+    look_later();
+}
+
 void Guard::look() {
     if (tls_) {
         const std::string news = tls_->look();
         if (!news.empty()) complain_(news);
     }
     for (const std::string& problem : access_->look()) complain_(problem);
+    say_notes();
+}
+
+void Guard::say_notes() {
+    for (const std::string& note : notes_.due(notes(), std::time(nullptr))) complain_(note);
+}
+
+std::vector<std::string> Guard::notes() const {
+    if (!tls_) return {};
+    return tls_->notes(std::time(nullptr));
+}
+
+std::string Guard::trouble() const {
+    std::string text;
+    for (const std::string& note : notes()) text += note + "\n";
+    return text;
 }
 
 /// A timer that has expired already is not cancelled any more.

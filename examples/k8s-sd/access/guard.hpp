@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -25,6 +27,18 @@ boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said,
 /// Lets the program open files for so many connections and its own work, as far as the system
 /// allows it. \returns for how many connections there are
 std::size_t make_room_for(std::size_t connections);
+
+/// Says each note when it is new, and again while it lasts.
+class RecurringNotes {
+ public:
+    static constexpr std::int64_t day = 24 * 60 * 60;
+
+    /// \param now  in seconds \returns those that are to be said now
+    std::vector<std::string> due(const std::vector<std::string>& notes, std::int64_t now);
+
+ private:
+    std::map<std::string, std::int64_t> said_;  // when
+};
 
 /// What stands between clients and routes: TLS and who may ask for what. Certificates and tokens
 /// are read again now and then, which blocks on files.
@@ -44,19 +58,24 @@ class Guard {
 
     ClientMetrics metrics(const support::HttpServer&) const;
 
-    void start() { look_later(); }
+    void start();
     /// Looks at the files now.
     void look();
+    /// What is wrong with certificates now, a line each.
+    std::string trouble() const;
     void stop();
 
  private:
     void look_later();
+    void say_notes();
+    std::vector<std::string> notes() const;
 
     boost::asio::steady_timer timer_;
     std::optional<support::RenewedTls> tls_;
     std::optional<Access> access_;
     const Complain complain_;
     const std::chrono::milliseconds interval_;
+    RecurringNotes notes_;
     bool stopped_ = false;
     std::uint64_t unknown_ = 0;
     std::uint64_t forbidden_ = 0;

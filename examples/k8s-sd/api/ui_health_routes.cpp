@@ -8,7 +8,9 @@
 #include <chrono>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 
 namespace bridge {
 
@@ -110,10 +112,19 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     json.end(']').end('}');
 }
 
-std::string health_json(const ServedJobs& jobs) {
+void write_lines(JsonWriter& json, const std::string& lines) {
+    json.begin('[');
+    std::istringstream in(lines);
+    for (std::string line; std::getline(in, line);) json.value(line);
+    json.end(']');
+}
+
+std::string health_json(const ServedJobs& jobs, const std::string& trouble) {
     std::string text;
     JsonWriter json(text);
-    json.begin('{').name("jobs").begin('[');
+    json.begin('{').name("notes");
+    write_lines(json, trouble);
+    json.name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job : jobs.status()) {
         const auto config = jobs.config(job.name);
         json.begin('{').member("job", job.name).member("synced", job.synced);
@@ -130,11 +141,13 @@ std::string health_json(const ServedJobs& jobs) {
 
 }  // namespace
 
-void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs) {
-    routes.get("/api/ui/health", [&jobs](const HttpRoutes::Asked& asked) {
-        return ui_reply(health_json(jobs),
-                        asked.request.header(boost::beast::http::field::accept_encoding));
-    });
+void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs,
+                       std::function<std::string()> trouble) {
+    routes.get(
+        "/api/ui/health", [&jobs, trouble = std::move(trouble)](const HttpRoutes::Asked& asked) {
+            return ui_reply(health_json(jobs, trouble()),
+                            asked.request.header(boost::beast::http::field::accept_encoding));
+        });
 }
 
 }  // namespace bridge

@@ -90,9 +90,10 @@ const day = (time) =>
 const dateAndClock = (time) =>
   `${day(time)} ${clock(time)}.${String(Math.floor(time % 1000)).padStart(3, "0")}`;
 
-function notice(text) {
+/** \param ways  elements that lead out */
+function notice(text, ...ways) {
   byId("notice").hidden = !text;
-  byId("notice").textContent = text ? visible(text) : "";
+  byId("notice").replaceChildren(...(text ? [visible(text), ...given(ways)] : []));
 }
 function say(text) { byId("said").textContent = visible(text); }
 
@@ -233,7 +234,9 @@ const views = [];
 let state = new URLSearchParams(location.search);
 
 const get = (name, fallback = "") => state.get(name) ?? fallback;
-const viewNow = () => views.find((view) => view.name === get("view")) ?? views[0];
+const isNamed = (view, name) => view.name === name || view.title.toLowerCase() === name;
+const viewOfUrl = () => views.find((view) => isNamed(view, get("view", "targets").toLowerCase()));
+const viewNow = () => viewOfUrl() ?? views[0];
 
 const drawerParameters = ["id", "job_of", "object_of", "address_of"];
 /** What a view is made of. */
@@ -359,7 +362,7 @@ async function show(again = false) {
     if (!again || (!refused && (failed || view.again))) {
       if (view.jobs && jobs.length === 0) await loadJobs(signal);
       wait = (await view.show(signal)) ?? usually;
-      notice("");
+      notice(viewOfUrl() ? "" : `There is no view “${cut(get("view"), 60)}”: these are the targets.`);
       refused = failed = false;
     }
   } catch (error) {
@@ -385,14 +388,22 @@ function showWhere(view) {
   document.title = `${view.title} · k8s-sd`;
 }
 
+/** The strip says it when there is no answer at all. */
 function showError(view, error) {
   refused = error.status >= 400 && error.status < 500;
   failed = true;
-  notice(error.message + (error.at === undefined ? "" : ` (at character ${error.at + 1})`));
+  const isAnswered = error.status !== 0;
+  notice(isAnswered ? error.message
+    + (error.at === undefined ? "" : ` (at character ${error.at + 1})`) : "",
+  refused && get("after") ? [" ", firstPage()] : []);
   if (byId("main").dataset.view !== view.name) {
-    draw(el("p", { class: "card empty" }, "There is nothing to show: see above."));
+    draw(isAnswered
+      ? el("p", { class: "card empty" }, "There is nothing to show: see above.") : null);
   }
 }
+
+const firstPage = () => el("button", { id: "first",
+  click: () => go({ after: null, ...noDrawer }) }, "First page");
 
 // ---------------------------------------------------------------- the strip: is all well?
 
@@ -414,7 +425,11 @@ async function showStrip(signal) {
   const bad = health.jobs.map((job) => [job.job, troubleOf(job)]).filter(([, trouble]) => trouble);
   const active = jobs.reduce((sum, job) => sum + job.active, 0);
   const all = jobs.reduce((sum, job) => sum + job.discovered, 0);
-  const text = bad.length === 0
+  const [note] = health.notes ?? [];
+  const text = bad.length === 0 && note
+    ? [el("strong", { class: "bad" }, "▲ "), el("span", { class: "words foreign" }, cut(note, 300)),
+      el("a", { href: "?view=health" }, "Health")]
+    : bad.length === 0
     ? [el("strong", { class: "good" }, "● All is well"), el("span", {},
       jobs.length ? `${plural(jobs.length, "job")} complete, ` +
         `${number(active)} of ${plural(all, "target")} active` : "there are no jobs")]
@@ -457,10 +472,10 @@ function jobSelect(value, change, all = "all jobs") {
   return select;
 }
 
-function shardsField(value, title = "Shards", name = "shards") {
+function shardsField(value, title = "Shards", name = "shards", after = "") {
   return el("label", {}, `${title} `, el("input",
     { type: "number", min: "1", max: "4096", value, name,
-    placeholder: "–", change: (event) => go({ [name]: event.target.value }) }));
+    placeholder: "–", change: (event) => go({ [name]: event.target.value }) }), after);
 }
 
 /** Labels that the other columns do not show. */
@@ -583,6 +598,15 @@ async function yamlOf(rows) {
 
 // ---------------------------------------------------------------- view: targets
 
+// Where filters would fill the screen they are folded, until somebody opens them.
+const narrow = matchMedia("(max-width: 800px)");
+narrow.addEventListener("change", () => {
+  if (byId("filters")) byId("filters").open = !narrow.matches;
+  if (byId("query")) byId("query").placeholder = searchExample();
+});
+const searchExample = () => (narrow.matches ? 'web-1, pod=~"web-.*" or /regex/'
+  : 'web-1   namespace="shop", pod=~"web-.*"   /regex/');
+
 const filters = ["state", "job", "namespace", "node", "reason"];
 const chosenOf = (name) => state.getAll(name).flatMap((value) =>
   (name === "state" ? value.split(",") : [value]));
@@ -640,7 +664,7 @@ function search() {
 function queryField() {
   const input = el("input", { id: "query", type: "search", spellcheck: "false", autocomplete: "off",
     "aria-label": "Search targets",
-    placeholder: 'web-1   namespace="shop", pod=~"web-.*"   /regex/',
+    placeholder: searchExample(),
     focus: () => { typing = false; },
     input: search });
   input.value = get("q");
@@ -658,8 +682,7 @@ function noTarget() {
 function pager(answer, from) {
   if (!get("after") && !answer.next) return null;
   return el("div", { class: "bar" },
-    get("after") ? el("button", { click: () => go({ after: null, ...noDrawer }) }, "First page")
-      : null,
+    get("after") ? firstPage() : null,
     history.state?.paged ? el("button", { click: () => history.back() }, "Previous page") : null,
     answer.next ? el("button", { id: "next", click: () => {
       scrollTo(0, 0);
@@ -679,11 +702,15 @@ async function showTargets(signal) {
   const { rows } = answer;
   const listOf = get("job") && state.getAll("job").length === 1
     ? el("a", { href: `sd/${encodeURIComponent(get("job"))}/targets` }, "List of the job") : null;
+  const chosen = filters.reduce((sum, name) => sum + chosenOf(name).length, 0);
   draw(queryField(), el("div", { class: "columns" },
-    el("aside", { "aria-label": "Filters" },
-      filters.map((name) => facet(name, titles[name], answer)),
-      filters.some((name) => get(name)) ? el("button", { click: () => go({ after: null, ...noDrawer,
-        ...Object.fromEntries(filters.map((name) => [name, null])) }) }, "Clear filters") : null),
+    el("aside", { "aria-label": "Filters" }, el("details", { id: "filters",
+      open: byId("filters")?.open ?? !narrow.matches },
+    el("summary", {}, "Filters", chosen ? `: ${number(chosen)} chosen` : ""),
+    el("div", { class: "facets" }, filters.map((name) => facet(name, titles[name], answer)),
+      chosen ? el("button", { click: () => go({ after: null, ...noDrawer,
+        ...Object.fromEntries(filters.map((name) => [name, null])) }) }, "Clear filters")
+        : null))),
     el("div", {},
       el("div", { class: "bar" },
         el("span", { id: "summary", "aria-live": "polite" }, summary(answer, from)),
@@ -829,7 +856,7 @@ function ownersOf({ owners, collectors }) {
 }
 
 const ownersBar = (row) => el("div", { class: "bar" },
-  shardsField(get("shards"), "Owner with so many shards"),
+  shardsField(get("shards"), "Owner, of", "shards", " shards"),
   ownersOf(row), get("shards") && !row.owners
     ? el("span", { class: "soft" }, "This server does not tell.") : null);
 
@@ -1067,7 +1094,7 @@ function follow(on) {
   if (!on && held) pause();
   byId("live").setAttribute("aria-pressed", on ? "true" : "false");
   if (on) connect();
-  else tellLive("Live", "");
+  else tellLive("Live: off", "");
 }
 
 /** On its button, and in the view of changes. */
@@ -1078,12 +1105,12 @@ function tellLive(title, words) {
 }
 
 function connect() {
-  tellLive(live.failed ? "Live: reconnecting" : "Live …", "The stream of changes is asked for.");
+  tellLive(live.failed ? "Live: reconnecting" : "Live: connecting", "The stream of changes is asked for.");
   const source = new EventSource("api/ui/live");
   live.source = source;
   source.onopen = () => {
     live.failed = 0;
-    tellLive("Live", "New changes come in at the top.");
+    tellLive("Live: on", "New changes come in at the top.");
     // What came meanwhile is in the history; another process begins another one.
     recent = [];
     if (viewNow().name === "changes") show();
@@ -1210,7 +1237,7 @@ function collectorTable(answer) {
 
 function shardRow(job, shards, replicas, most, before, after) {
   const name = (before ?? after).member;
-  const meter = before ? el("div", { class: "meter" }) : null;
+  const meter = before?.targets ? el("div", { class: "meter" }) : null;
   if (meter) meter.style.width = `${(100 * before.targets) / most}%`;
   const path = `sd/${encodeURIComponent(job)}/targets?` +
     query({ shard: name, shards, replicas: replicas === "1" ? "" : replicas });
@@ -1423,6 +1450,8 @@ async function showHealth(signal) {
   });
   const lines = wanted.filter((job) => !detailed.includes(job));
   draw(el("div", { class: "bar" }, jobSelect(get("job"), (job) => go({ job }))),
+    (answer.notes ?? []).slice(0, mostLines).map((note) =>
+      el("p", { class: "card bad foreign" }, "▲ ", cut(note, 600))),
     detailed.map(healthCard),
     lines.length ? el("section", { class: "card" },
       el("h3", {}, `${plural(lines.length, "other job")}`),
@@ -1613,7 +1642,7 @@ document.addEventListener("click", (event) => {
 const themeNow = () => document.documentElement.dataset.theme;
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  byId("theme").setAttribute("aria-label", `Theme: ${theme}`);
+  byId("theme").textContent = `Theme: ${theme}`;
 }
 function keptTheme() {
   try {

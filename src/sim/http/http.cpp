@@ -55,6 +55,27 @@ void split_target(Request& request) {
     }
 }
 
+/// Whether a proxy could take the request for another one, as its head says in two ways where it
+/// ends or whom it is for (RFC 9112, 3.2, 5.2, 6.1, 6.3).
+/// \param bytes  it begins with its head: the parser folds lines silently
+bool is_ambiguous(std::string_view bytes, const http::request<http::string_body>& request) {
+    const std::string_view head = bytes.substr(0, bytes.find("\r\n\r\n"));
+    if (head.find("\r\n ") != head.npos || head.find("\r\n\t") != head.npos) return true;
+    const bool is_old = request.version() < 11;
+    const auto coding = request[http::field::transfer_encoding];
+    const auto codings = request.count(http::field::transfer_encoding);
+    if (codings > 0 && (is_old || codings > 1 || !boost::beast::iequals(coding, "chunked"))) {
+        return true;
+    }
+    const auto length = request[http::field::content_length];
+    if (request.count(http::field::content_length) > 1 ||
+        length.find_first_not_of("0123456789") != length.npos) {
+        return true;
+    }
+    const auto hosts = request.count(http::field::host);
+    return hosts > 1 || (hosts == 0 && !is_old);
+}
+
 void append_body(std::string& out, const Response& response) {
     const bool cut = response.cut_after < response.body.size();
     std::string_view rest = response.body;
@@ -80,6 +101,7 @@ RequestReader::Result RequestReader::next(Request& request, bool& close) {
     parser.body_limit(max_request_body);
     boost::system::error_code ec;
     const std::size_t used = parser.put(boost::asio::buffer(bytes_), ec);
+    if (parser.is_header_done() && is_ambiguous(bytes_, parser.get())) return Result::malformed;
     if (ec == http::error::need_more || (!ec && !parser.is_done())) return Result::incomplete;
     if (ec) return Result::malformed;
     bytes_.erase(0, used);

@@ -89,14 +89,15 @@ TEST_CASE("HttpServer: what is no request or too long is refused in words") {
         answer("GET / HTTP/1.1\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
     CHECK(long_head.starts_with("HTTP/1.1 431"));
     CHECK(contains(long_head, "Connection: close"));
-    CHECK(answer("POST / HTTP/1.1\r\nContent-Length: 101\r\n\r\n").starts_with("HTTP/1.1 413"));
+    CHECK(answer("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n")
+              .starts_with("HTTP/1.1 413"));
     CHECK(answer("nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
-    CHECK(answer("GET x HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 400"));
+    CHECK(answer("GET x HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("HTTP/1.1 400"));
 }
 
 TEST_CASE("HttpServer: what is between and behind the chunks of a body is bounded") {
     Running server(echo, {.head_bytes = 1000, .spare_bytes = 1000});
-    const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     const auto answer = [&](const std::string& begin, const std::string& endless) {
         Client client(server);
         client.send(head + begin);
@@ -117,6 +118,66 @@ TEST_CASE("HttpServer: what is between and behind the chunks of a body is bounde
         client.head();
         CHECK(client.body(7) == "POST /?");
     }
+}
+
+TEST_CASE("HttpServer: nothing is read behind a request that is refused") {
+    Running server;
+    for (const char* head :
+         {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n",
+          "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+          "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n z\r\n\r\n", "GET * HTTP/1.1\r\nHost: a\r\n\r\n",
+          "POST / HTTP/1.1\r\nHost: a\r\nExpect: x\r\nContent-Length: 1\r\n\r\n"}) {
+        INFO(head);
+        Client client(server);
+        client.send(head + get("/evil"));
+        const std::string all = client.rest();
+        CHECK(all.starts_with("HTTP/1.1 "));
+        CHECK(contains(all, "Connection: close\r\n"));
+        CHECK_FALSE(contains(all.substr(1), "HTTP/1.1 "));
+        CHECK_FALSE(contains(all, "evil"));
+    }
+}
+
+TEST_CASE("HttpServer: a handler finds the host of an absolute target in Host") {
+    Running server([](const HttpServer::Request& request, const auto& respond) {
+        respond(text_reply(200, std::string(request.header(boost::beast::http::field::host)) + " " +
+                                    std::string(request.path) + " " + std::string(request.query)));
+    });
+    Client client(server);
+    client.send("GET http://b:8080/x?y HTTP/1.1\r\nHost: a\r\n\r\n");
+    client.head();
+    CHECK(client.body(11) == "b:8080 /x y");
+}
+
+TEST_CASE("HttpServer: a client that waits is told to send the body") {
+    Running server([](const HttpServer::Request& request, const auto& respond) {
+        respond(text_reply(200, std::string(request.body)));
+    });
+    Client client(server);
+    for (int i = 0; i < 2; ++i) {
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                    "Content-Length: 5\r\n\r\n");
+        CHECK(client.head() == "HTTP/1.1 100 Continue\r\n\r\n");
+        client.send("hello");
+        CHECK(client.head().starts_with("HTTP/1.1 200 OK\r\n"));
+        CHECK(client.body(5) == "hello");
+    }
+    // Its final answer is known already.
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                "Content-Length: 9999999\r\n\r\n");
+    CHECK(client.rest().starts_with("HTTP/1.1 413 "));
+}
+
+TEST_CASE("HttpServer: answers say when they were given") {
+    Running server;
+    Client client(server);
+    client.send(get("/"));
+    const std::string head = client.head();
+    const std::size_t at = head.find("\r\nDate: ");
+    REQUIRE(at != std::string::npos);
+    CHECK(head.substr(at + 8, 31).ends_with(" GMT\r\n"));
 }
 
 TEST_CASE("HttpServer: a connection ends with the answer after its time") {
@@ -147,13 +208,13 @@ TEST_CASE("HttpServer: beyond the limit of connections clients are refused in wo
         const std::string refusal = Client(server).rest();
         CHECK(refusal.starts_with("HTTP/1.1 503"));
         CHECK(refusal.ends_with("\r\n\r\ntoo many clients connected\r\n"));
-        first.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+        first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         first.rest();
     }
     std::string answer;
     while (!answer.starts_with("HTTP/1.1 200")) {
         Client next(server);
-        next.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+        next.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         answer = next.rest();
     }
 }

@@ -274,7 +274,7 @@ TEST_CASE("HttpServer: a client that leaves before its answer makes room") {
     std::string answer;
     while (!answer.starts_with("HTTP/1.1 200")) {
         Client next(server);
-        next.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+        next.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         answer = next.rest();
     }
     respond(text_reply(200, "nobody reads this"));
@@ -304,6 +304,7 @@ TEST_CASE("HttpServer: requests that come while an answer is waited for are answ
 TEST_CASE("HttpServer: who is still sending when it is refused gets the words") {
     Running server(echo, {.body_bytes = 100});
     Client client(server);
-    client.send("POST / HTTP/1.1\r\nContent-Length: 3000000\r\n\r\n" + std::string(3'000'000, 'x'));
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" +
+                std::string(3'000'000, 'x'));
     CHECK(client.rest().starts_with("HTTP/1.1 413"));
 }

@@ -1,4 +1,5 @@
 #include "http_loopback.hpp"
+#include "support/http_fields.hpp"
 #include "support/tls_files.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -8,12 +9,14 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -25,7 +28,7 @@ namespace ssl = asio::ssl;
 /// A folder with a certificate that vouches for itself, and its key.
 class Certificate {
  public:
-    Certificate() {
+    explicit Certificate(long seconds = 86'400) : seconds_(seconds) {
         std::string name = (std::filesystem::temp_directory_path() / "k8s-sd-tls-XXXXXX").string();
         folder_ = mkdtemp(name.data());
         renew();
@@ -43,7 +46,7 @@ class Certificate {
         const Key key(EVP_EC_gen("P-256"), EVP_PKEY_free);
         const X cert(X509_new(), X509_free);
         X509_gmtime_adj(X509_getm_notBefore(cert.get()), 0);
-        X509_gmtime_adj(X509_getm_notAfter(cert.get()), 86'400);
+        X509_gmtime_adj(X509_getm_notAfter(cert.get()), seconds_);
         X509_set_pubkey(cert.get(), key.get());
         X509_sign(cert.get(), key.get(), EVP_sha256());
         write(files().cert, [&](FILE* file) { PEM_write_X509(file, cert.get()); });
@@ -61,6 +64,7 @@ class Certificate {
     }
 
     std::filesystem::path folder_;
+    const long seconds_;
 };
 
 class TlsRunning {
@@ -138,7 +142,7 @@ TEST_CASE("HttpServer: TLS carries request after request, also if they come at o
     client.send(get("/two") + get("/three"));
     client.until("GET /two?");
     client.until("GET /three?");
-    client.send("GET /four HTTP/1.1\r\nConnection: close\r\n\r\n");
+    client.send("GET /four HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     boost::system::error_code ec;
     CHECK(client.rest(ec).ends_with("GET /four?"));
     // The end is said in TLS, not only by TCP.
@@ -223,6 +227,53 @@ TEST_CASE("RenewedTls: a renewed certificate is taken once, together with its ke
           "new connections get the renewed certificate of " + certificate.files().cert);
     CHECK(tls.context() != first);
     CHECK(tls.look().empty());
+}
+
+TEST_CASE("RenewedTls: the end of a certificate is told before it, by its time, and after it") {
+    const Certificate certificate;
+    const support::RenewedTls tls(certificate.files());
+    constexpr std::int64_t day = 86'400;
+    const std::int64_t end = tls.valid_until();
+    const auto note = [&](std::int64_t now) {
+        const auto notes = tls.notes(now);
+        REQUIRE(notes.size() == 1);
+        return notes.front();
+    };
+    const std::string name = "the certificate of " + certificate.files().cert;
+    CHECK(tls.notes(end - day).empty());
+    CHECK(tls.notes(end - day / 4).empty());
+    CHECK(note(end - day / 4 + 1) ==
+          name + " expires at " + support::http_date(end) + ", then clients refuse it");
+    CHECK(note(end).starts_with(name + " expires at "));
+    CHECK(note(end + 1) ==
+          name + " has expired at " + support::http_date(end) + ": clients refuse it");
+    CHECK(note(end - day - 1).starts_with(name + " is not valid before "));
+}
+
+TEST_CASE("RenewedTls: the shortest of a chain counts, and the longest of those who vouch") {
+    constexpr std::int64_t day = 86'400;
+    const Certificate certificate;
+    const Certificate longer(100 * day);
+    const auto text = [](const std::string& path) {
+        std::ostringstream all;
+        all << std::ifstream(path).rdbuf();
+        return all.str();
+    };
+    support::TlsFiles files = longer.files();
+    std::ofstream(files.cert, std::ios::app) << text(certificate.files().cert);
+    const std::int64_t end = support::RenewedTls(certificate.files()).valid_until();
+    CHECK(support::RenewedTls(files).notes(end + 1).size() == 1);
+    files = longer.files();
+    longer.renew();
+    files.client_ca = certificate.files().cert;
+    const auto notes = support::RenewedTls(files).notes(end + 1);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].ends_with(": no certificate of a client is accepted"));
+    std::ofstream(files.client_ca, std::ios::app) << text(files.cert);
+    CHECK(support::RenewedTls(files).notes(end + 1).empty());
+    // 7 days, where a quarter is more.
+    CHECK(support::RenewedTls(files).notes(end + 92 * day - 1).empty());
+    CHECK(support::RenewedTls(files).notes(end + 93 * day).size() == 2);
 }
 
 TEST_CASE("RenewedTls: what cannot be used is told once for each content, and changes nothing") {

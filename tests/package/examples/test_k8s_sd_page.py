@@ -346,7 +346,7 @@ class Page(WithPage):
             page.press("Escape")
             page.wait("!document.querySelector('.drawer')")
             page.press("l")
-            page.wait(LIVE + " === 'Live' && get('live')")
+            page.wait(LIVE + " === 'Live: on' && get('live')")
             page.press("l")
             self.assertTrue(page.js("mine.every((one) => one.isConnected)"))
             self.assertTrue(page.js("byId('rules').value").startswith(rules))
@@ -398,6 +398,81 @@ class Page(WithPage):
                     page.wait("byId('main').dataset.view === views[%d].name" % (view - 1))
                     self.assertLessEqual(page.js("document.documentElement.scrollWidth"), 420)
                 page.forgive("api/ui/collectors", 404)
+
+    def test_a_small_screen_begins_with_targets(self):
+        with serving("--sim") as server, self.page(server, width=390, height=844) as page:
+            page.wait(ROWS + " > 10 && byId('strip').innerText.includes('All is well')")
+            self.picture(page, "page-small")
+            self.assertFalse(page.js("byId('filters').open"))
+            self.assertLess(page.js("document.querySelector('.row').getBoundingClientRect().top"),
+                            400)
+            # The placeholder is not cut.
+            self.assertTrue(page.js("""(() => {
+                const field = byId('query');
+                const ink = document.createElement('canvas').getContext('2d');
+                ink.font = getComputedStyle(field).font;
+                const style = getComputedStyle(field);
+                return ink.measureText(field.placeholder).width <= field.clientWidth
+                    - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight); })()"""))
+            page.click("#filters summary")
+            page.click('[data-key="state=dropped"]')
+            page.wait("location.search === '?state=dropped' && "
+                      "document.querySelector('summary').innerText === 'Filters: 1 chosen'")
+            self.assertTrue(page.js("byId('filters').open"))
+            page.js("show(true)")
+            page.wait("!busy")
+            self.assertTrue(page.js("byId('filters').open"))
+            page.press("7")
+            page.wait("byId('main').dataset.view === 'health' && "
+                      "document.querySelector('.scroll')")
+            self.assertTrue(page.js("(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)("
+                                    "document.querySelector('.scroll'))"))
+            self.assertIn("local", page.js(
+                "getComputedStyle(document.querySelector('.scroll')).backgroundAttachment"))
+            self.picture(page, "page-small-health")
+        with serving("--sim") as server, self.page(server) as page:
+            page.wait(ROWS + " > 10")
+            self.assertTrue(page.js("byId('filters').open"))
+            self.assertEqual(page.js("document.querySelector('summary').offsetHeight"), 0)
+
+    def test_buttons_say_what_is_on(self):
+        with serving("--sim") as server, self.page(server) as page:
+            texts = lambda: page.js("['live', 'theme', 'help'].map((id) => byId(id).innerText)")
+            self.assertEqual(texts(), ["Live: off", "Theme: light", "Keys ?"])
+            page.click("#theme")
+            page.click("#live")
+            page.wait(LIVE + " === 'Live: on'")
+            self.assertEqual(texts()[1], "Theme: dark")
+
+    def test_a_view_that_there_is_not_is_named(self):
+        with serving("--sim") as server, self.page(server, "/?view=bogus") as page:
+            page.wait("byId('notice').innerText.includes('There is no view “bogus”')")
+            page.wait(ROWS + " > 10")
+            page.press("7")
+            page.wait("byId('notice').hidden")
+            page.open(f"http://127.0.0.1:{server.port}/?view=laboratory")
+            page.wait("byId('main').dataset.view === 'lab'")
+            self.assertTrue(page.js("byId('notice').hidden"))
+
+    def test_a_page_that_there_is_not_leads_to_the_first(self):
+        with serving("--sim") as server, self.page(server, "/?after=zzz&job=pods") as page:
+            page.click("#first")
+            page.wait(ROWS + " > 10 && byId('notice').hidden && location.search === '?job=pods'")
+            page.forgive("api/ui/targets?", 400)
+
+    def test_a_shard_without_targets_has_no_bar(self):
+        with serving_file(RELABELLED) as (server, _), \
+                self.page(server, "/?view=shards&job=one&shards=3") as page:
+            page.wait("document.querySelectorAll('tbody tr').length >= 3")
+            bars = page.js("[...document.querySelectorAll('tbody tr')].slice(0, 3).map((row) => "
+                           "[row.cells[1].innerText, row.querySelectorAll('.meter').length])")
+            self.assertEqual(sorted(bars), [["0", 0], ["0", 0], ["1", 1]])
+            page.open(f"http://127.0.0.1:{server.port}/")
+            page.click(".row a.open")
+            page.wait("document.querySelector('.drawer [name=shards]')")
+            self.assertEqual(page.js("document.querySelector('.drawer [name=shards]')"
+                                     ".parentElement.innerText.trim()"), "Owner, of  shards")
+            page.forgive("api/ui/collectors", 404)
 
     def test_the_theme_is_kept(self):
         with serving("--sim") as server, self.page(server) as page:
@@ -584,6 +659,28 @@ class PageWithTrouble(WithPage):
             page.wait("byId('strip').innerText.includes('All is well')")
             page.forgive("api/", 503)
 
+    def test_a_server_that_is_gone_is_told_once(self):
+        with self.simulated() as (between, page):
+            page.wait(ROWS + " > 10 && byId('strip').innerText.includes('All is well')")
+            between.close()
+            page.press("7")
+            page.wait("byId('strip').innerText.includes('does not answer')")
+            self.assertTrue(page.js("byId('notice').hidden"))
+            self.assertEqual(page.js("byId('main').dataset.view"), "health")
+            self.assertEqual(page.js("byId('main').innerText.trim()"), "Health")
+            page.complaints.clear()
+
+    def test_notes_of_the_program_are_seen(self):
+        with self.simulated() as (between, page):
+            health = json.loads(page.js("fetch('api/ui/health').then((one) => one.text())"))
+            self.assertEqual(health["notes"], [])
+            health["notes"] = ["the certificate of tls.crt has expired"]
+            between.say("/api/ui/health", health)
+            page.js("refresh()")
+            page.wait("byId('strip').innerText.includes('tls.crt has expired')")
+            page.press("7")
+            page.wait("byId('main').innerText.includes('▲ the certificate of tls.crt')")
+
     def test_a_view_that_failed_is_shown_when_it_can_be(self):
         with self.simulated() as (between, page):
             between.say("/api/ui/", {"error": "too busy"}, 503)
@@ -618,13 +715,13 @@ class PageWithTrouble(WithPage):
             page.wait(LIVE + " === 'Live: reconnecting'")
             self.assertIn("asked for again", page.js("byId('live-words').innerText"))
             between.instead.clear()
-            page.wait(LIVE + " === 'Live' && recent.length > 0")
+            page.wait(LIVE + " === 'Live: on' && recent.length > 0")
             # Another process begins with other numbers.
             with serving("--sim") as other:
                 other.wait_for("/readyz", 200)
                 between.port, first = other.port, between.port
                 page.js("live.source.onerror()")
-                page.wait(LIVE + " === 'Live' && feed.changes.length > 0 && "
+                page.wait(LIVE + " === 'Live: on' && feed.changes.length > 0 && "
                           "byId('changes').children.length < 60")
                 page.wait("recent.length > 0 && byId('changes').firstChild.dataset.seq === "
                           "String(recent[0].seq)")

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import re
 import resource
@@ -14,6 +15,7 @@ import time
 import unittest
 import unittest.mock
 import urllib.parse
+import urllib.request
 import warnings
 
 from harness import PATIENCE, file_with, run, running
@@ -41,17 +43,22 @@ class Authority:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def certificate(self, name, *, usage="serverAuth", days=2):
-        """Paths of a certificate and its key."""
-        cert, key, request = (self.path(name + end) for end in (".pem", ".key", ".csr"))
+    def certificate(self, name, *, usage="serverAuth", days=2, names="", key=None):
+        """Paths of a certificate and its key. \param usage  empty: not restricted"""
+        cert, own, request = (self.path(name + end) for end in (".pem", ".key", ".csr"))
         extensions = self.path(name + ".ext")
         with open(extensions, "w", encoding="utf-8") as file:
-            file.write(f"subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage={usage}\n")
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                "-keyout", key, "-out", request, "-subj", "/CN=" + name)
+            file.write(f"subjectAltName=IP:127.0.0.1,DNS:localhost{names}\n")
+            if usage:
+                file.write(f"extendedKeyUsage={usage}\n")
+        if key:
+            openssl("req", "-new", "-key", key, "-out", request, "-subj", "/CN=" + name)
+        else:
+            openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", own, "-out", request, "-subj", "/CN=" + name)
         openssl("x509", "-req", "-in", request, "-CA", self.cert, "-CAkey", self.key,
                 "-CAcreateserial", "-out", cert, "-days", str(days), "-extfile", extensions)
-        return cert, key
+        return cert, key or own
 
 
 @contextlib.contextmanager
@@ -252,7 +259,68 @@ class Renewal(unittest.TestCase):
                 self.assertEqual(server.certificate(), good)
 
 
+class Ends(unittest.TestCase):
+    def test_a_certificate_that_has_expired_is_told_until_it_is_renewed(self):
+        with authority() as ca:
+            cert, key = ca.certificate("server", days=-1)
+            fresh, fresh_key = ca.certificate("fresh")
+            with serving_tls(ca, cert=(cert, key)) as server:
+                note = r"the certificate of .*server\.pem has expired at .* GMT: clients refuse it"
+                self.assertRegex(server.program.error_line(), note)
+                trusting = ssl.create_default_context(cafile=ca.cert)
+                trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+                ask = lambda path: urllib.request.urlopen(
+                    f"https://127.0.0.1:{server.port}{path}", context=trusting).read().decode()
+                self.assertRegex(ask("/readyz"), r"^ok\n" + note + "\n$")
+                self.assertRegex(json.loads(ask("/api/ui/health"))["notes"][0], note)
+                write(cert, text_of(fresh) + "\n")
+                server.program.error_line()
+                write(key, text_of(fresh_key) + "\n")
+                self.assertIn("get the renewed certificate of", server.program.error_line())
+                self.assertEqual(ask("/readyz"), "ok\n")
+
+    def test_a_renewal_by_a_certificate_that_has_expired_is_told(self):
+        with authority() as ca:
+            cert, key = ca.certificate("server")
+            old, _ = ca.certificate("server2", days=-1, key=key)
+            with serving_tls(ca, cert=(cert, key)) as server:
+                write(cert, text_of(old) + "\n")
+                self.assertIn("get the renewed certificate of", server.program.error_line())
+                self.assertIn("has expired at", server.program.error_line())
+
+
 class ClientCertificates(unittest.TestCase):
+    def test_the_certificate_of_the_server_is_no_client(self):
+        with authority() as ca:
+            cert = ca.certificate("server", usage="")
+            with serving_tls(ca, "--tls-client-ca", ca.cert, cert=cert) as server:
+                self.assertRegex(server.program.error_line(),
+                                 r"another server with a certificate like .*server\.pem may ask as "
+                                 r"a client, for .*ca\.pem vouches for it; use a CA of its own")
+                again = ca.certificate("again", usage="", key=cert[1])
+                for own in (cert, again):
+                    with self.assertRaises((ssl.SSLError, ConnectionError)):
+                        server.status("/sd/one", ca=ca.cert, client=own)
+                other = ca.certificate("other", usage="")
+                self.assertEqual(server.status("/sd/one", ca=ca.cert, client=other), 200)
+
+    def test_a_name_may_be_asked_for(self):
+        with authority() as ca:
+            agent = lambda name, **more: ca.certificate(name, usage="clientAuth", **more)
+            with serving_tls(ca, "--tls-client-ca", ca.cert, "--tls-client-name", "collector",
+                             "--tls-client-name", "spiffe://c/agent") as server:
+                for client in (agent("collector"), agent("x1", names=",DNS:collector"),
+                               agent("x2", names=",URI:spiffe://c/agent"),
+                               agent("x3", names=",email:collector")):
+                    self.assertEqual(server.status("/sd/one", ca=ca.cert, client=client), 200)
+                self.assertEqual(server.status("/sd/one", ca=ca.cert), 200)
+                for client in (agent("collector2"), agent("Collector"),
+                               agent("x4", names=",DNS:a.collector,DNS:*"),
+                               agent("x5", names=",URI:spiffe://c/agent/x")):
+                    with self.subTest(client[0]), \
+                            self.assertRaises((ssl.SSLError, ConnectionError)):
+                        server.status("/sd/one", ca=ca.cert, client=client)
+
     def test_only_probes_get_through_without_one_where_it_is_required(self):
         with authority() as ca, authority("other-ca") as others:
             agent = ca.certificate("agent", usage="clientAuth")
@@ -319,6 +387,63 @@ class Tokens(unittest.TestCase):
             self.assertEqual(server.ask("/livez", headers={"Host": "evil.example"})[0], 200)
 
 
+class Requests(unittest.TestCase):
+    def test_what_can_be_read_in_two_ways_ends_the_connection(self):
+        hidden = b"GET /sd/one HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        head = b"POST /-/reload HTTP/1.1\r\nHost: localhost\r\n"
+        chunks = b"5\r\nhello\r\n0\r\n\r\n"
+        refused = {
+            head + b"Transfer-Encoding: xchunked\r\n\r\n" + chunks: 400,
+            head + b"Transfer-Encoding: chunked, identity\r\n\r\n" + chunks: 400,
+            head + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunks: 501,
+            head + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + chunks: 400,
+            head.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n" + chunks: 400,
+            head + b"Host: localhost\r\n\r\n": 400,
+            head + b"X: a\r\n b\r\n\r\n": 400,
+            head + b"Expect: nothing\r\n\r\n": 417,
+            b"GET /sd/one HTTP/1.1\r\n\r\n": 400,
+            b"GET /sd/one HTTP/1.1\r\nHost:\r\n\r\n": 400,
+            b"GET /sd/one HTTP/1.1\r\nHost: localhost:8080@evil\r\n\r\n": 400,
+        }
+        with serving() as server:
+            for request, status in refused.items():
+                with self.subTest(request):
+                    answer = server.raw(request + hidden)
+                    self.assertTrue(answer.startswith(b"HTTP/1.1 %d " % status), answer)
+                    self.assertEqual(answer.count(b"HTTP/1.1 "), 1, answer)
+                    self.assertIn(b"\r\nConnection: close\r\n", answer)
+                    self.assertIn(b"\r\nDate: ", answer)
+
+    def test_the_host_of_an_absolute_target_is_the_one_that_counts(self):
+        with serving() as server:
+            def status(target, host):
+                answer = server.raw(f"GET {target} HTTP/1.1\r\nHost: {host}\r\n"
+                                    "Connection: close\r\n\r\n".encode())
+                return int(answer.split()[1])
+            self.assertEqual(status("http://localhost:8080/sd/one", "evil.example"), 200)
+            self.assertEqual(status("http://localhost", "localhost"), 200)
+            self.assertEqual(status("http://evil.example/sd/one", "localhost"), 403)
+            self.assertEqual(status("http://evil.example/livez", "localhost"), 200)
+            self.assertEqual(status("http://localhost@evil.example/sd/one", "localhost"), 400)
+            self.assertEqual(status("http:///sd/one", "localhost"), 400)
+
+    def test_fields_behind_a_body_are_no_headers(self):
+        with file_with("s3cret\n", "token") as path, serving("--list-token-file", path) as server:
+            answer = server.raw(b"POST /-/reload HTTP/1.1\r\nHost: localhost\r\n"
+                                b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                                b"0\r\nAuthorization: Bearer s3cret\r\n\r\n")
+            self.assertTrue(answer.startswith(b"HTTP/1.1 401 "), answer)
+
+    def test_who_waits_to_send_a_body_is_told_to(self):
+        with serving() as server, \
+                socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
+            client.sendall(b"POST /-/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
+                           b"Expect: 100-continue\r\n\r\n")
+            self.assertEqual(client.recv(1000), b"HTTP/1.1 100 Continue\r\n\r\n")
+            client.sendall(b"x")
+            self.assertTrue(client.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n"))
+
+
 class Metrics(unittest.TestCase):
     def test_who_is_refused_is_counted(self):
         with authority() as ca, file_with("token", "token") as path, \
@@ -356,6 +481,7 @@ class CommandLine(unittest.TestCase):
             table = {
                 ("--tls-cert", cert): "--tls-cert and --tls-key belong together",
                 ("--tls-client-ca", cert): "--tls-client-ca needs --tls-cert",
+                ("--tls-client-name", "a"): "--tls-client-name needs --tls-client-ca",
                 ("--tls-require-client-cert",): "--tls-require-client-cert needs --tls-client-ca",
                 ("--tls-cert", cert, "--tls-key", "/nonexistent"): "--tls-key: cannot read the file",
                 ("--tls-cert", cert, "--tls-key", other_key): "or not that of",

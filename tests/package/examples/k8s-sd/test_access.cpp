@@ -208,7 +208,8 @@ TEST_CASE("Access: on localhost names of other hosts are refused, except to prob
     }
     for (const char* host :
          {"evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example",
-          ":8080", "[", "a]", "[]", "sd.example.evil"}) {
+          ":8080", "[", "a]", "[]", "sd.example.evil", "localhost:8080@evil", "localhost:x",
+          "evil@localhost", "[::1]evil", "[::1].evil", "localhost evil"}) {
         INFO(host);
         CHECK(status_of(access, {.path = "/", .host = host}) == 403);
         CHECK(status_of(access, {.path = "/-/reload", .host = host, .method = "POST"}) == 403);

@@ -5,11 +5,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -46,6 +48,22 @@ TEST_CASE("listen_endpoint: an address is one of IPv4, of IPv6 in brackets, or a
         INFO(text);
         CHECK_THROWS_AS(bridge::listen_endpoint(text), support::UsageError);
     }
+}
+
+TEST_CASE("RecurringNotes: each is said when it is new, and again a day later while it lasts") {
+    constexpr std::int64_t day = bridge::RecurringNotes::day;
+    using Notes = std::vector<std::string>;
+    bridge::RecurringNotes notes;
+    CHECK(notes.due({}, 0).empty());
+    CHECK(notes.due({"a"}, 10) == Notes{"a"});
+    CHECK(notes.due({"a"}, 12).empty());
+    CHECK(notes.due({"a", "b"}, day) == Notes{"b"});
+    CHECK(notes.due({"a", "b"}, day + 9).empty());
+    CHECK(notes.due({"a", "b"}, day + 10) == Notes{"a"});
+    CHECK(notes.due({"a", "b"}, 2 * day) == Notes{"b"});
+    // What is gone meanwhile is new.
+    CHECK(notes.due({"b"}, 2 * day + 1).empty());
+    CHECK(notes.due({"a", "b"}, 2 * day + 2) == Notes{"a"});
 }
 
 TEST_CASE("Guard: it ends, also when its timer has expired already") {

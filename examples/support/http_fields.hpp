@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace support {
+
+/// The items of a comma-separated list, without blanks around them and without empty ones.
+std::vector<std::string_view> list_items(std::string_view list);
+
+/// Whether a text is "host" or "host:port" as Host and URLs have it: a name, an address, or one of
+/// IPv6 in brackets (RFC 3986, 3.2). A user, which some take for the host, is none of it.
+bool is_host_and_port(std::string_view text);
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+/// \param time  seconds since 1970
+std::string http_date(std::time_t time);
+std::string http_date_now();
+
+}  // namespace support
