@@ -77,6 +77,14 @@ class ListForms {
     /// In the first round there is another form behind the current one.
     bool has_untried() const noexcept { return rounds_ == 0 && index_ + 1 < size_; }
 
+    /// It is or was the turn of a form in the other encoding.
+    bool other_encoding_tried() const noexcept {
+        if (rounds_ > 0) return true;
+        const auto end = forms_.begin() + static_cast<std::ptrdiff_t>(std::min(index_ + 1, size_));
+        return std::any_of(forms_.begin(), end,
+                           [](const ListForm& form) { return form.other_encoding; });
+    }
+
     // What it teaches that the current form got through. Nothing once all forms have failed: then
     // the server did not work, and now it does.
 

@@ -24,7 +24,6 @@ struct Exchange {
     Purpose purpose = Purpose::list;
     /// The list comes as the first events of a watch; once it has, the purpose is that watch.
     bool streamed = false;
-    bool other_encoding = false;      ///< than the usual one was asked for
     bool hasty = false;               ///< another form of the list may be answered sooner
     bool has_position = false;        ///< a version or a continue token was sent
     bool gzip = false;                ///< the answer may be compressed

@@ -308,7 +308,6 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     request.accept = encoding_.accept(purpose == Purpose::watch || request.streamed,
                                       api_version_.empty(), request.other_encoding);
     exchange_.hasty = request.hasty;
-    exchange_.other_encoding = request.other_encoding;
     untyped_ = false;
     head_at_.reset();
     watching_since_.reset();
@@ -730,8 +729,8 @@ void URLWatcherImpl::decide(ExchangeEnd end) {
 }
 
 bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
-    // What failed in the usual encoding is in the other one already.
-    if (exchange_.other_encoding) return false;
+    // A list has its turns in both encodings already.
+    if (machine_.list_forms().other_encoding_tried()) return false;
     const ResponseHead& head = exchange_.head;
     if (head.status == 406 || head.status == 415) return true;
     return exchange_.readable && head.content_encoding.empty() &&
