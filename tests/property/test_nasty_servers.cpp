@@ -1,16 +1,20 @@
 #include "property/random_faults.hpp"
+#include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
+#include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -249,5 +253,172 @@ TEST_CASE("Nasty servers: whatever they do, requests are bounded, and in the end
         Scenario scenario(seed);
         scenario.run();
         scenario.check_end();
+    }
+}
+
+// --- the forms of lists --------------------------------------------------------------------------
+
+namespace {
+
+/// A server that treats each form of a list (streamed, in pages, in one piece; in protobuf or JSON)
+/// in its own way, always the same. At least one form is answered rightly.
+class FormServer {
+ public:
+    /// \param forms  that it is asked for: the first ones of ways_
+    FormServer(Random& random, Simulation& sim, unsigned forms)
+        : random_(random), sim_(sim), forms_(forms) {
+        change();
+    }
+
+    /// It treats them in other ways from now on.
+    void change() {
+        for (unsigned& way : ways_) way = random_.one_in(4) ? right : random_.below(right);
+        ways_[random_.below(forms_)] = right;
+        sim_.server.set_intercept([this](const sim::Request& request) { return answer(request); });
+    }
+    /// The version of the watch is of no use, and there is one more pod.
+    void expire(const std::string& name) {
+        sim_.server.apply(pod({.name = name}));
+        expired_ = true;
+        sim_.server.end_watches();
+    }
+    std::string text() const {
+        std::string text;
+        for (const unsigned way : ways_) text += std::to_string(way) + " ";
+        return text;
+    }
+    /// What was asked for, and the status of each answer.
+    std::string requests() const {
+        std::string text;
+        for (const auto& record : sim_.server.requests()) {
+            const sim::Request& request = record.request;
+            text += request.target + (in_protobuf(request) ? " in protobuf: " : ": ") +
+                    std::to_string(record.status) + "\n";
+        }
+        return text;
+    }
+    std::size_t take_lists() {
+        std::size_t lists = 0;
+        for (const auto& record : sim_.server.requests())
+            lists += is_list(record.request) ? 1U : 0U;
+        sim_.server.clear_requests();
+        return lists;
+    }
+
+ private:
+    static constexpr unsigned right = 30;
+
+    static bool is_streamed(const sim::Request& request) {
+        return !request.param("sendInitialEvents").empty();
+    }
+    static bool is_list(const sim::Request& request) {
+        return !request.is_watch() || is_streamed(request);
+    }
+    static bool in_protobuf(const sim::Request& request) {
+        return contains(std::string(*request.header("Accept")), "vnd.kubernetes.protobuf");
+    }
+    std::optional<sim::Response> answer(const sim::Request& request) {
+        if (!is_list(request)) {
+            if (!std::exchange(expired_, false)) return std::nullopt;
+            return sim::Response::failure(410, "Expired", "too old resource version");
+        }
+        const std::size_t shape = is_streamed(request) ? 0 : request.param("limit").empty() ? 1 : 2;
+        return act(ways_[2 * shape + (in_protobuf(request) ? 1 : 0)], request);
+    }
+    static std::optional<sim::Response> act(unsigned way, const sim::Request& request) {
+        using sim::Response;
+        constexpr unsigned refusals[] = {400, 401, 403, 405, 406, 408, 409, 410, 415,
+                                         422, 429, 500, 501, 502, 503, 504, 301, 204};
+        if (way == right) return std::nullopt;
+        if (way < std::size(refusals)) return Response::failure(refusals[way], "Reason", "no");
+        switch (way) {
+            case 18: return Response::never();
+            case 19: return Response::never();
+            case 20: return Response::disconnect();
+            case 21: return other_type("text/html", "<html>no</html>");
+            case 22: return other_type("application/json", "garbage");
+            case 23: return other_type("application/vnd.kubernetes.protobuf", "garbage");
+            case 24: return other_type("application/json", "");
+            case 25: return compressed("br", "???");
+            case 26: return busy();
+            case 27:
+                // The API itself is missing where a LIST says so.
+                if (is_streamed(request)) return Response::failure(404, "NotFound", "no");
+                return cut(list());
+            case 28: return is_streamed(request) ? cut(event()) : other_type("", cut_text(list()));
+            default:
+                return is_streamed(request) ? other_type("application/json", event()) : cut(list());
+        }
+    }
+    static sim::Response other_type(const std::string& type, std::string body) {
+        sim::Response response;
+        response.content_type = type;
+        response.body = std::move(body);
+        return response;
+    }
+    static sim::Response compressed(const std::string& coding, std::string body) {
+        sim::Response response = other_type("application/json", std::move(body));
+        response.headers.emplace_back("Content-Encoding", coding);
+        return response;
+    }
+    static sim::Response busy() {
+        sim::Response response = sim::Response::failure(503, "Unavailable", "later");
+        response.headers.emplace_back("Retry-After", "2");
+        return response;
+    }
+    static sim::Response cut(const std::string& text) {
+        sim::Response response = other_type("application/json", text);
+        response.cut_after = text.size() / 2;
+        return response;
+    }
+    static std::string cut_text(const std::string& text) { return text.substr(0, text.size() / 2); }
+    static std::string list() {
+        return R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]})";
+    }
+    static std::string event() {
+        return R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"p0","namespace":)"
+               R"("default","resourceVersion":"1"}}})"
+               "\n";
+    }
+
+    Random& random_;
+    Simulation& sim_;
+    const unsigned forms_;
+    std::array<unsigned, 6> ways_{};  // streamed, whole, pages; of each JSON and protobuf
+    bool expired_ = false;
+};
+
+}  // namespace
+
+// K8S_SD_NASTY_RUNS and K8S_SD_NASTY_SEED as above.
+TEST_CASE("Nasty servers: where one form of a list gets through, a list takes a minute at most") {
+    const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
+    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", usual_runs);
+    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+        INFO("K8S_SD_NASTY_SEED=" << seed << " K8S_SD_NASTY_RUNS=1");
+        Random random(seed);
+        Simulation sim;
+        WatchOptions options;
+        options.page_size = random.pick<unsigned>({0, 500, 500});
+        FormServer forms(random, sim, options.page_size == 0 ? 4 : 6);
+        options.gzip = random.pick<Compression>({Compression::automatic, Compression::always});
+        sim.server.apply(pod({.name = "p0"}));
+        WatchProbe probe(sim, {}, options);
+        for (int list = 0; list < 3; ++list) {
+            INFO("list " << list << " of " << forms.text());
+            const std::string name = "p" + std::to_string(list);
+            if (list == 0) probe.start();
+            sim.advance(60s);
+            INFO(forms.requests() << probe.status().message);
+            CHECK(probe.synced == 1);
+            CHECK(probe.names().contains(name));
+            CHECK(forms.take_lists() <= 25);
+            sim.advance(10min);
+            CHECK_FALSE(probe.status().error);
+            // The next version expires, on a server that has changed its ways.
+            forms.change();
+            forms.take_lists();
+            forms.expire("p" + std::to_string(list + 1));
+        }
     }
 }

@@ -239,3 +239,51 @@ def gets_there_whatever_the_server_does(w):
     w.at_most_a_minute(150)
     w.at_most_a_minute(45, "list page")
     w.log_lines(150)
+
+
+# --- the forms of lists -------------------------------------------------------------------------
+
+# 404 to a LIST says that the API itself is missing, and 20 s that were asked for are waited for.
+FORM_FAULTS = {name: fault for name, fault in {**FAILURES, **LISTS, "silence": no_answer}.items()
+               if name not in ("404", "503-20s", "slow")}
+STREAM_FAULTS = {**{name: fault for name, fault in FAILURES.items() if name != "503-20s"},
+                 "silence": no_answer, "silent-behind-the-head": silence, "empty": empty,
+                 "410-event": error_event(410, "Expired")}
+
+
+def shape_of(request):
+    if request.verb == "streamed":
+        return "streamed"
+    return "pages" if "limit" in request.query else "whole"
+
+
+def treat_forms(w):
+    """Each form of a list in a way of its own, at least one of them rightly."""
+    dice = w.random
+    w.server.heal()
+    forms = [(shape, protobuf) for shape in ("streamed", "pages", "whole")
+             for protobuf in (True, False)]
+    right = dice.choice(forms)
+    for form in forms:
+        if form == right or dice.random() < 0.2:
+            continue
+        faults = STREAM_FAULTS if form[0] == "streamed" else FORM_FAULTS
+        w.server.on("list page streamed", faults[dice.choice(sorted(faults))],
+                    when=lambda request, form=form: form == (
+                        shape_of(request), "protobuf" in request.headers["accept"]))
+
+
+@scenario(factor=20)
+def a_list_gets_through_if_any_form_of_it_does(w):
+    """The first state within a minute, and so each list behind it, with few requests."""
+    treat_forms(w)
+    w.start(watch_list=True, synced=False)
+    w.settles(65)
+    for _ in range(2):
+        w.sleep(w.random.uniform(1, 400))
+        treat_forms(w)
+        w.server.end_watches(reset)
+        change(w)
+        w.cluster.forget_history()
+        w.settles(75)  # with the pauses before the list
+    w.at_most_a_minute(45, "list page streamed")

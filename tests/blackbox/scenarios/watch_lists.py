@@ -95,7 +95,7 @@ IGNORING = {"objects-without-an-end": without_the_end, "changes-only": without_a
 
 @scenario(factor=40, variants=IGNORING)
 def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
-    """Nothing is complete without the end of the list; after half a minute a LIST tells it."""
+    """Nothing is complete without the end of the list; after ten seconds a LIST tells it."""
     w.server.on("streamed", ignoring)
     start(w, within=50)
     w.change()
@@ -128,8 +128,8 @@ def changes_do_not_put_off_the_end_for_ever(w):
 def no_answer_at_all_gives_way_to_a_list(w):
     """Something holds back the heads of watches: a LIST tells the state after the timeout."""
     w.server.on("streamed", ignores_head_too)
-    start(w, within=100, synced=False)
-    w.settles(100)
+    start(w, within=60, synced=False)
+    w.settles(60)
     w.at_most(1, "streamed")
 
 
@@ -160,19 +160,60 @@ EARLY = {"clean": ends_early, "reset": breaks_early, "in-an-event": ends_in_an_e
 def a_stream_that_always_ends_early(w, early):
     """Each stream ends before its list does: what it brought is not all, and a LIST follows."""
     w.server.on("streamed", early)
-    if early is reset:  # says nothing about lists with a watch
-        start(w, synced=False)
-        w.sleep(20)
-        w.server.heal()
-        w.settles(70)
-    else:
-        start(w, within=20)
-        w.at_most(2, "streamed")
+    start(w, within=20)
+    w.at_most(2, "streamed")
     w.server.end_watches(Exchange.reset)
     w.cluster.delete("pods", "b")
     w.cluster.forget_history()
     w.settles(20)
     w.at_most_a_minute(12, ALL)
+
+
+REFUSING = {**{str(code): status(code, "Reason", "no") for code in (404, 408, 429, 500, 502, 503)},
+            "503-5s": status(503, "Reason", "no", {"Retry-After": "5"}), "reset": reset,
+            "close": lambda x: x.close()}
+
+
+@scenario(factor=10, variants=REFUSING)
+def a_gateway_that_lets_no_stream_through(w, refusal):
+    """Whatever it answers to a watch that is to list: a LIST follows, also where it is a relist."""
+    w.server.on("streamed", refusal)
+    start(w, within=30)
+    w.at_most(2, "streamed")
+    w.server.end_watches(Exchange.reset)
+    w.cluster.delete("pods", "b")
+    w.cluster.forget_history()
+    w.settles(40)
+    w.at_most_a_minute(12, ALL)
+
+
+@scenario(factor=10, variants=REFUSING)
+def a_relist_that_does_not_come_as_a_stream(w, refusal):
+    """The first list came with a watch, the second one does not: a LIST follows."""
+    start(w)
+    w.server.on("streamed", refusal)
+    w.server.end_watches(Exchange.reset)
+    w.cluster.delete("pods", "b")
+    w.cluster.forget_history()
+    w.settles(40)
+    w.at_most(3, "streamed")
+
+
+@scenario(factor=20)
+def objects_that_come_one_by_one_are_no_list(w):
+    """A server ignores the parameter and has a new object each 20 s: a LIST within a minute."""
+    def slow(x):
+        x.head()
+        x.initial_events()
+        for step in range(1000):
+            x.wait(20)
+            x.cluster.put("pods", f"new-{step}")
+            x.chunk(json.dumps(x.item("ADDED", x.cluster.objects["pods"][
+                ("default", f"new-{step}")])) + "\n")
+    w.server.on("streamed", slow)
+    start(w, synced=False)
+    w.until(lambda: w.server.count("list page"), 60, "it lists")
+    w.settles(10)
 
 
 @scenario()

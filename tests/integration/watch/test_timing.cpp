@@ -180,8 +180,8 @@ TEST_CASE("Timing: after two bookmarks silence may last two and a half times the
 TEST_CASE("Timing: bookmarks that come together do not make it impatient") {
     FrozenServer sim(true, watches_of(300s));
     const std::string bookmark = R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1",)"
-                                 R"("metadata":{"resourceVersion":"1"}}})"
-                                 "\n";
+                                 R"("metadata":{"resourceVersion":")" +
+                                 sim.server.resource_version() + "\"}}}\n";
     const auto gap = GENERATE(Duration(0), Duration(1ms), Duration(1s));
     sim.server.send_to_watches("pods", bookmark);
     sim.advance(gap);
@@ -196,8 +196,8 @@ TEST_CASE("Timing: bookmarks that come together do not make it impatient") {
 TEST_CASE("Timing: bookmarks far apart do not make it more patient than the watch is long") {
     FrozenServer sim(true, watches_of(300s));
     const std::string bookmark = R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1",)"
-                                 R"("metadata":{"resourceVersion":"1"}}})"
-                                 "\n";
+                                 R"("metadata":{"resourceVersion":")" +
+                                 sim.server.resource_version() + "\"}}}\n";
     sim.server.send_to_watches("pods", bookmark);
     sim.advance(200s);
     sim.server.send_to_watches("pods", bookmark);
@@ -232,15 +232,30 @@ TEST_CASE("Timing: a list may be slow, but not silent") {
     sim.server.fail_next(Response::never());
     WatchProbe probe(sim);
     probe.start();
+    sim.advance(9900ms);
+    CHECK_FALSE(probe.status().error);
+    sim.advance(100ms);
+    CHECK(probe.status().error == errc::response_timeout);
+    CHECK(contains(probe.status().message, "10 s"));
+    CHECK(sim.metrics->of(Kind::pod).network_errors == 1);
+    sim.advance(2s);
+    CHECK(probe.synced == 1);
+    CHECK_FALSE(probe.status().error);
+}
+
+TEST_CASE("Timing: a list without another form has the whole response_timeout") {
+    WatchOptions options = plain_lists();
+    options.page_size = 0;
+    options.protobuf = false;
+    Simulation sim;
+    sim.server.fail_next(Response::never());
+    WatchProbe probe(sim, {}, options);
+    probe.start();
     sim.advance(74s);
     CHECK_FALSE(probe.status().error);
     sim.advance(1s);
     CHECK(probe.status().error == errc::response_timeout);
     CHECK(contains(probe.status().message, "75 s"));
-    CHECK(sim.metrics->of(Kind::pod).network_errors == 1);
-    sim.advance(2s);
-    CHECK(probe.synced == 1);
-    CHECK_FALSE(probe.status().error);
 }
 
 TEST_CASE("Timing: limits of zero are none") {
@@ -265,6 +280,8 @@ TEST_CASE("Timing: the pauses between failures double up to the longest, and sta
     WatchOptions options = plain_lists();
     options.backoff_min = 1s;
     options.backoff_max = 16s;
+    options.page_size = 0;  // other forms of the list follow sooner
+    options.protobuf = false;
     Simulation sim;
     std::vector<TimePoint> attempts;
     sim.server.set_intercept([&](const auto&) {

@@ -66,7 +66,7 @@ TEST_CASE("URLWatcher: what is no list is not taken for an empty one") {
     const auto c = GENERATE(values<Case>(
         {{"<html>Please log in</html>", "text/html; charset=utf-8", errc::unexpected_content_type},
          {"{}", "text/plain", errc::unexpected_content_type},
-         {"k8s", "application/protobuf", errc::unexpected_content_type},
+         {"k8s", "application/protobuf", errc::truncated_response},
          {"k8s", "application/vnd.kubernetes.protobuf", errc::truncated_response},
          {"<html>", "application/json", errc::malformed_response},
          {"{}", "application/json", errc::malformed_response},

@@ -29,7 +29,9 @@ WHERE_IS = {
     "When does a watch list again?":
         {"detail/watch/watch_machine.hpp": "Step relist(ListReason reason)"},
     "When does it list in pages?":
-        {"detail/watch/list_plan.hpp": "bool in_pages(bool not_older) const"},
+        {"detail/watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)"},
+    "In which form does it list next?":
+        {"detail/watch/list_forms.hpp": "void begin(const Choice& choice)"},
     "How long may a watch be silent?":
         {"detail/watch/bookmark_patience.hpp": "Duration allowed() const"},
     "Who may list now? How many watches may be open?":

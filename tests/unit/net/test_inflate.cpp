@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/net/inflate.hpp"
+#include "support/gzip.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <zlib.h>
 #include <algorithm>
 #include <cstddef>
 #include <random>
@@ -11,19 +11,7 @@
 namespace k8s_sd::detail {
 namespace {
 
-std::string gzip(std::string_view text, int level = 1) {
-    z_stream stream{};
-    REQUIRE(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string packed(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
-}
+using test::gzip;
 
 struct Unpacked {
     std::string text;

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/net/streamed_lists.hpp"
+#include "k8s_sd/detail/net/list_memory.hpp"
 #include "k8s_sd/detail/net/transfer_rate.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -47,16 +47,56 @@ TEST_CASE("TransferRate: the last list counts, for an hour") {
     CHECK_FALSE(rate.is_slow(start + 2h));
 }
 
-TEST_CASE("StreamedLists: what a server cannot list with a watch is tried again a day later") {
-    StreamedLists lists;
-    CHECK(lists.worth_trying(Kind::pod, start));
-    lists.on_failure(Kind::pod, start);
-    CHECK_FALSE(lists.worth_trying(Kind::pod, start));
-    CHECK(lists.worth_trying(Kind::service, start));
-    CHECK_FALSE(lists.worth_trying(Kind::pod, start + 23h));
-    CHECK(lists.worth_trying(Kind::pod, start + 24h));
-    lists.on_failure(Kind::pod, start + 24h);
-    CHECK_FALSE(lists.worth_trying(Kind::pod, start + 25h));
+TEST_CASE("ListMemory: what a server cannot list with a watch is tried again a day later") {
+    ListMemory memory;
+    const auto streams = [&](Kind kind, Duration later) {
+        return memory.of(kind, start + later).streams;
+    };
+    CHECK(streams(Kind::pod, 0s));
+    memory.on_not_streamed(Kind::pod, true, start);
+    CHECK_FALSE(streams(Kind::pod, 23h));
+    CHECK_FALSE(streams(Kind::service, 23h));  // of the same server
+    CHECK(streams(Kind::pod, 24h));
+    memory.on_not_streamed(Kind::pod, false, start + 1h);  // teaches less
+    CHECK_FALSE(streams(Kind::pod, 23h));
+    memory.on_streamed(Kind::service);
+    CHECK(streams(Kind::pod, 1h));
+}
+
+TEST_CASE("ListMemory: what may have been the server itself is tried again an hour later") {
+    ListMemory memory;
+    memory.on_not_streamed(Kind::pod, false, start);
+    CHECK_FALSE(memory.of(Kind::pod, start + 59min).streams);
+    CHECK(memory.of(Kind::pod, start + 1h).streams);
+}
+
+TEST_CASE("ListMemory: shapes and encodings are those of a kind, and expire") {
+    ListMemory memory;
+    memory.on_shape(Kind::pod, ListShape::whole, start);
+    memory.on_json(Kind::pod, start + 1h);
+    CHECK(memory.of(Kind::pod, start).shape == ListShape::whole);
+    CHECK(memory.of(Kind::pod, start).json_until == start + 1h);
+    CHECK_FALSE(memory.of(Kind::service, start).shape);
+    CHECK_FALSE(memory.of(Kind::service, start).json_until);
+    CHECK_FALSE(memory.of(Kind::pod, start + 1h).json_until);
+    CHECK_FALSE(memory.of(Kind::pod, start + 24h).shape);
+}
+
+TEST_CASE("ListMemory: a server that begins to answer late is given time, for a day") {
+    ListMemory memory;
+    memory.on_answer(3s, start);
+    CHECK_FALSE(memory.of(Kind::pod, start).slow);
+    memory.on_answer(4s, start);
+    CHECK(memory.of(Kind::pod, start + 23h).slow);
+    CHECK_FALSE(memory.of(Kind::pod, start + 24h).slow);
+}
+
+TEST_CASE("ListMemory: what does not come through compressed is asked for as it is") {
+    ListMemory memory;
+    CHECK(memory.of(Kind::pod, start).compresses);
+    memory.on_not_compressed(start);
+    CHECK_FALSE(memory.of(Kind::pod, start + 59min).compresses);
+    CHECK(memory.of(Kind::pod, start + 1h).compresses);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace k8s_sd::detail {
 namespace {
 
 ListPlan plan(unsigned page_size = 500, std::size_t max_objects = 100'000) {
-    return ListPlan(page_size, max_objects, false);
+    return ListPlan({.page_size = page_size, .max_objects = max_objects});
 }
 
 TEST_CASE("ListPlan: the same token twice in a row is no list that ends") {
@@ -54,17 +54,17 @@ TEST_CASE("ListPlan: pages that bring more than may be are too many, also at the
     p.add({"7", "b", 500});
     CHECK_FALSE(p.problem_of({"7", "", 200}));
     CHECK(p.problem_of({"7", "", 201}) == errc::too_many_objects);
-    p.give_up_pages();  // begins anew
+    p.on_failure(true);  // begins anew
     CHECK_FALSE(p.problem_of({"7", "", 1200}));
 }
 
 TEST_CASE("ListPlan: a server that pages a list that was asked for in one piece is followed") {
     ListPlan p = plan();
-    CHECK(p.next("5").limit == 0);
+    CHECK(p.next("5", false).limit == 0);
     p.add({"7", "a", 10});
     CHECK(p.in_chain());
-    CHECK(p.next("5").continue_token == "a");
-    CHECK(p.next("5").resource_version.empty());
+    CHECK(p.next("5", false).continue_token == "a");
+    CHECK(p.next("5", false).resource_version.empty());
     p.add({"8", "", 10});
     CHECK_FALSE(p.in_chain());
     CHECK(p.finish() == "7");
@@ -72,9 +72,30 @@ TEST_CASE("ListPlan: a server that pages a list that was asked for in one piece 
 
 TEST_CASE("ListPlan: without a page size there is no other form to try") {
     ListPlan p = plan(0);
-    for (int i = 0; i < 10; ++i) p.on_failure("5");
-    CHECK(p.next("5").resource_version == "5");
-    CHECK(p.next("5").limit == 0);
+    CHECK(p.next("5", false).resource_version == "5");
+    for (int i = 0; i < 10; ++i) p.on_failure();
+    CHECK(p.next("5", false).resource_version == "");  // the most recent state needs no version
+    CHECK(p.next("5", false).limit == 0);
+}
+
+TEST_CASE("ListPlan: as long as another form is untried the wait for an answer is short") {
+    ListPlan p = plan();
+    CHECK(p.next("5", false).hasty);
+    p.on_failure(true);
+    CHECK_FALSE(p.next("5", false).hasty);
+    p.finish();
+    p.know({.slow = true});
+    CHECK_FALSE(p.next("5", false).hasty);
+}
+
+TEST_CASE("ListPlan: the form that is known to get through is asked for first") {
+    ListPlan p = plan();
+    p.know({.shape = ListShape::pages});
+    CHECK(p.next("5", false).limit == 500);
+    CHECK(p.next("5", false).resource_version.empty());
+    p.finish();
+    p.know({.shape = ListShape::whole});
+    CHECK(p.next("", false).limit == 0);
 }
 
 }  // namespace

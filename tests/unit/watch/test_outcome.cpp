@@ -52,14 +52,18 @@ std::string words(const Machine::Outcome& outcome) {
         }
         std::string operator()(const Machine::Silent&) const { return "silent"; }
         std::string operator()(const Machine::Failed& failed) const {
-            constexpr const char* causes[] = {"unreachable", "no answer", "busy",  "failed",
-                                              "refused",     "cut",       "absent"};
+            constexpr const char* causes[] = {"unreachable", "no answer", "busy",   "failed",
+                                              "refused",     "cut",       "absent", "not in time"};
             const std::string cause = causes[static_cast<std::size_t>(failed.cause)];
             if (!failed.retry_after) return cause;
             const auto wait = std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after);
             return cause + ", wait " + std::to_string(wait.count()) + " s";
         }
         std::string operator()(const Machine::Malformed&) const { return "malformed"; }
+        std::string operator()(const Machine::Doubted&) const { return "doubted"; }
+        std::string operator()(const Machine::WentBack& back) const {
+            return "went back to " + back.resource_version;
+        }
         std::string operator()(const Machine::Expired&) const { return "expired"; }
         std::string operator()(const Machine::VersionTooLarge&) const { return "too large"; }
         std::string operator()(const Machine::Rejected&) const { return "rejected"; }
@@ -365,15 +369,50 @@ TEST_CASE("judge: a 200 of another content type is no answer, however it ends") 
 TEST_CASE("judge: an answer that is compressed is named as that") {
     for (const Asked asked : all_requests) {
         Exchange x = exchange(asked);
-        x.head.content_encoding = "gzip";
+        x.head.content_encoding = "br";
         x.readable = false;
         const Verdict verdict = judge(x, ended(errc::unexpected_content_type));
         CHECK(verdict.failure.ec == errc::unexpected_encoding);
-        CHECK(says(verdict, "compressed (Content-Encoding: gzip)"));
+        CHECK(says(verdict, "compressed (Content-Encoding: br)"));
         x.head.status = 500;
         x.error_text = "\x1f\x8b";
-        CHECK(says(judge(x, {}), "HTTP 500: (compressed with gzip)"));
+        CHECK(says(judge(x, {}), "HTTP 500: (compressed with br)"));
     }
+}
+
+TEST_CASE("judge: what has told all counts, however the answer was ended") {
+    const auto aborted = [] { return ended(boost::asio::error::operation_aborted); };
+    Exchange watch = exchange(Asked::watch);
+    watch.old_version = "503";
+    CHECK(watch.has_told_all());
+    CHECK(words(judge(watch, aborted())) == "went back to 503");
+    watch.old_version.clear();
+    watch.doubted = true;
+    CHECK_FALSE(watch.has_told_all());
+    CHECK(words(judge(watch, aborted())) == "doubted");
+    Exchange probe = exchange(Asked::probe);
+    probe.early_version = "7";
+    CHECK(words(judge(probe, aborted())) == "probed 7");
+    CHECK_FALSE(judge(probe, aborted()).failed);
+}
+
+TEST_CASE("judge: an answer that does not come in time, or stops, has a cause of its own") {
+    const auto late = [](Asked asked, unsigned status) {
+        return words(judge(exchange(asked, status), ended(errc::response_timeout)));
+    };
+    CHECK(late(Asked::list, 0) == "not in time");
+    CHECK(late(Asked::list, 200) == "not in time");
+    CHECK(late(Asked::probe, 0) == "not in time");
+}
+
+TEST_CASE("judge: what only looked like a list is told by its content type") {
+    Exchange x = exchange(Asked::list);
+    x.head.content_type = "text/plain";
+    x.mistyped = true;
+    CHECK(judge(x, ended(errc::malformed_response)).failure.ec == errc::unexpected_content_type);
+    ExchangeEnd end;
+    end.page = {"9", "", 3};
+    CHECK(words(judge(x, end)) == "page 9");
 }
 
 TEST_CASE("judge: a list is complete, or it has failed with the words of who found out") {
@@ -388,7 +427,7 @@ TEST_CASE("judge: a list is complete, or it has failed with the words of who fou
     CHECK(words(judge(exchange(Asked::list), end)) == "shrunken");
     for (const error_code ec :
          {make_error_code(errc::malformed_response), make_error_code(errc::truncated_response),
-          make_error_code(errc::missing_resource_version), make_error_code(errc::response_timeout),
+          make_error_code(errc::missing_resource_version),
           error_code(boost::asio::error::connection_reset)}) {
         end.failure = {ec, "why"};
         for (const unsigned status : {0U, 200U}) {
@@ -533,7 +572,7 @@ Verdict judge_event(std::int64_t code, bool from_version = false) {
 }
 
 TEST_CASE("Outcome: a server that refuses to list with a watch is no failure, it is sent a LIST") {
-    for (const unsigned status : {400U, 403U, 405U, 406U, 422U}) {
+    for (const unsigned status : {400U, 403U, 404U, 405U, 406U, 422U}) {
         CAPTURE(status);
         for (const bool from_version : {false, true}) {
             const Verdict verdict = judge(
@@ -551,7 +590,6 @@ TEST_CASE("Outcome: what says nothing about lists with a watch is what it is of 
     CHECK(words(judge(streamed(500), {})) == "failed");
     CHECK(words(judge(streamed(503), {})) == "no answer");
     CHECK(words(judge(streamed(504), {})) == "cut");
-    CHECK(words(judge(streamed(404), {})) == "absent");
     CHECK(words(judge(streamed(429), {})) == "busy");
     CHECK(words(judge_event(429)) == "busy");
     const Verdict refused = judge(streamed(401), {});

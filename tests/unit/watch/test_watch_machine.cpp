@@ -18,6 +18,7 @@ using k8s_sd::Waiting;
 using k8s_sd::WatchOptions;
 using Machine = k8s_sd::detail::WatchMachine;
 using Cause = Machine::Cause;
+using k8s_sd::detail::ListShape;
 
 namespace {
 
@@ -37,6 +38,7 @@ std::string words(const Machine::Step& step) {
         if (!list->resource_version.empty()) text += " rv=" + list->resource_version;
         if (!list->continue_token.empty()) text += " continue=" + list->continue_token;
         if (list->limit != 0) text += " limit=" + std::to_string(list->limit);
+        if (list->other_encoding) text += " otherwise";
         return text;
     }
     if (const auto* watch = std::get_if<Machine::Watch>(&step))
@@ -50,6 +52,8 @@ struct Subject {
         step = machine.start();
     }
     std::string next(const Machine::Outcome& outcome) {
+        if (const auto* failed = std::get_if<Machine::Failed>(&outcome))
+            if (failed->cause == Cause::silent) now += 10s;
         return words(step = machine.next(outcome, now));
     }
     std::string listed(std::string version) {
@@ -274,6 +278,62 @@ TEST_CASE("WatchMachine: a server whose version went back is listed at once") {
     CHECK(opaque.next(Machine::Probed{"e1"}) == "watch e6");  // not to be compared
 }
 
+TEST_CASE("WatchMachine: versions never go back but with a list") {
+    Subject s = watching("1000");
+    s.live(30s, "501");
+    CHECK(s.machine.resource_version() == "1000");
+    CHECK_FALSE(s.machine.streams().last().advanced);
+    CHECK(s.next(Machine::WatchEnded{false, false}) == "sleep");
+    CHECK(s.slept() == "probe");
+    CHECK(s.next(Machine::Probed{"600"}) == "list limit=500");
+    CHECK(s.reason() == ListReason::version_went_back);
+    CHECK(s.listed("600") == "watch 600");
+    CHECK(s.machine.greatest_version() == "600");
+    s.live(30s, "601");
+    CHECK(s.machine.resource_version() == "601");
+}
+
+TEST_CASE("WatchMachine: a version that is no number does not hide the greatest one") {
+    Subject s = watching("1000");
+    s.live(30s, "opaque");
+    CHECK(s.machine.resource_version() == "opaque");
+    CHECK(s.machine.greatest_version() == "1000");
+    CHECK(s.after(Machine::WatchEnded{false, false}) == "probe");
+    CHECK(s.next(Machine::Probed{"600"}) == "list limit=500");
+}
+
+TEST_CASE("WatchMachine: a bookmark from before the watch leads to a list of the most recent "
+          "state, at once") {
+    Subject s = watching("1000");
+    CHECK(s.machine.is_before_watch("999"));
+    CHECK_FALSE(s.machine.is_before_watch("1000"));
+    CHECK_FALSE(s.machine.is_before_watch("opaque"));
+    s.live(1min, "1200");
+    CHECK_FALSE(s.machine.is_before_watch("1100"));  // of the same watch, in whatever order
+    CHECK(s.next(Machine::WentBack{"503"}) == "list limit=500");
+    CHECK(s.reason() == ListReason::version_went_back);
+    CHECK(s.listed("505") == "watch 505");
+    CHECK_FALSE(s.machine.is_before_watch("505"));
+}
+
+TEST_CASE("WatchMachine: an object from before the watch leads to a probe, once in each list") {
+    Subject s = watching("1000");
+    CHECK(s.machine.doubts_old_objects());
+    s.live(10s);
+    CHECK(s.after(Machine::Doubted{}) == "probe");
+    CHECK(s.machine.doubts_old_objects());
+    CHECK(s.next(Machine::Probed{"1001"}) == "watch 1000");
+    CHECK_FALSE(s.machine.doubts_old_objects());
+    s.now += 10min;
+    CHECK(s.next(Machine::Expired{}) == "list rv=1000");
+    s.listed("1100");
+    CHECK(s.machine.doubts_old_objects());
+    s.now += 10min;
+    CHECK(s.after(Machine::Doubted{}) == "probe");
+    CHECK(s.next(Machine::Probed{"900"}) == "list limit=500");
+    CHECK(s.reason() == ListReason::version_went_back);
+}
+
 TEST_CASE("WatchMachine: an outage ends with a probe and a watch, and without a list") {
     Subject s = watching("5");
     CHECK(s.ended(1min, "6", false) == "sleep");
@@ -375,28 +435,29 @@ TEST_CASE("WatchMachine: an expired continue token makes it list everything in o
     Subject s;
     CHECK(s.page("a") == "list continue=a limit=500");
     CHECK(s.next(Machine::Expired{}) == "list");
-    CHECK(s.failed() == "list");
-    CHECK(s.failed(Cause::busy) == "list");
-    CHECK(s.failed(Cause::cut) == "list");
+    CHECK(s.failed(Cause::unreachable) == "list");
+    CHECK(s.machine.list_forms().better_shape() == ListShape::whole);
     CHECK(s.listed("9") == "watch 9");
 }
 
-TEST_CASE("WatchMachine: a page that fails three times gives way to a list in one piece") {
-    const Cause cause = GENERATE(Cause::network, Cause::server, Cause::refused, Cause::cut);
+TEST_CASE("WatchMachine: a page that fails twice gives way to a list in one piece") {
+    const Cause cause =
+        GENERATE(Cause::network, Cause::server, Cause::refused, Cause::cut, Cause::busy);
     Subject s;
     s.page("a");
-    for (int i = 0; i < 2; ++i) CHECK(s.failed(cause) == "list continue=a limit=500");
+    CHECK(s.failed(cause) == "list continue=a limit=500");
     CHECK(s.failed(cause) == "list");
+    Subject silent;
+    silent.page("a");
+    CHECK(silent.failed(Cause::silent) == "list");
 }
 
 TEST_CASE("WatchMachine: a page that is not there says nothing about the API, whose first one is") {
     Subject s;
     CHECK(s.page("token") == "list continue=token limit=500");
-    for (int i = 0; i < 2; ++i) {
-        CHECK(s.next(Machine::Failed{{}, Cause::absent}) == "sleep");
-        CHECK(s.delay() < 5s);
-        CHECK(s.slept() == "list continue=token limit=500");
-    }
+    CHECK(s.next(Machine::Failed{{}, Cause::absent}) == "sleep");
+    CHECK(s.delay() < 5s);
+    CHECK(s.slept() == "list continue=token limit=500");
     CHECK(s.failed(Cause::absent) == "list");
 }
 
@@ -406,24 +467,58 @@ TEST_CASE("WatchMachine: a rejected or repeated token makes it list everything i
     s.page("a");
     CHECK(s.after(rejected ? Machine::Outcome(Machine::Rejected{})
                            : Machine::Outcome(Machine::BadPages{})) == "list");
-    CHECK(s.failed() == "list");
     CHECK(s.listed("9") == "watch 9");
 }
 
-TEST_CASE("WatchMachine: what is cut three times in one form is tried in the other") {
+TEST_CASE("WatchMachine: what fails twice in one form is tried in the other") {
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
     CHECK(s.failed(Cause::cut) == "list rv=5");
-    CHECK(s.failed(Cause::refused) == "list rv=5");  // says nothing about the form
-    CHECK(s.failed(Cause::unreachable) == "list rv=5");
-    CHECK(s.failed(Cause::server) == "list rv=5");
-    CHECK(s.failed(Cause::cut) == "list limit=500");
+    CHECK(s.failed(Cause::unreachable) == "list rv=5");  // says nothing about the form
+    CHECK(s.failed(Cause::refused) == "list limit=500");
     s.page("a");
+    CHECK(s.machine.list_forms().better_shape() == ListShape::pages);
     CHECK(s.listed("9") == "watch 7");
     s.now += 10min;
+    s.machine.know({.shape = ListShape::pages});
     CHECK(s.next(Machine::Expired{}) == "list limit=500");  // remembered
-    for (int i = 0; i < 2; ++i) CHECK(s.failed(Cause::cut) == "list limit=500");
-    CHECK(s.failed(Cause::cut) == "list");
+    CHECK(s.failed(Cause::network) == "list limit=500");
+    CHECK(s.failed(Cause::network) == "list");
+    CHECK(s.failed(Cause::network) == "list limit=500");  // and so on
+}
+
+TEST_CASE("WatchMachine: until all forms have failed the next one follows within 8 s") {
+    const Cause cause =
+        GENERATE(Cause::network, Cause::server, Cause::refused, Cause::cut, Cause::silent);
+    WatchOptions streaming = options();
+    streaming.watch_list = true;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Subject s;
+        s.machine = Machine(streaming, seed, true);
+        s.step = s.machine.start();
+        const TimePoint begin = s.now;
+        std::vector<std::string> asked;
+        TimePoint last{};
+        while (s.machine.list_forms().in_first_round()) {
+            asked.push_back(words(s.step));
+            last = s.now;
+            s.failed(cause);
+        }
+        if (cause != Cause::silent) asked.erase(asked.begin());  // the second try of the first form
+        CHECK(asked == std::vector<std::string>{"streamed list", "list limit=500", "list otherwise",
+                                                "list limit=500 otherwise", "list",
+                                                "streamed list otherwise"});
+        CHECK(last - begin <= 58s);
+        CHECK(s.now - last >= 8s);  // from now on it is the server that does not work
+    }
+}
+
+TEST_CASE(
+    "WatchMachine: what a server asks for is waited for, and another form is asked for then") {
+    Subject s;
+    CHECK(s.next(Machine::Failed{5s, Cause::busy}) == "sleep");
+    CHECK(s.delay() >= 5s);
+    CHECK(s.slept() == "list");
 }
 
 TEST_CASE("WatchMachine: a failed list goes on with the page that failed") {
@@ -444,6 +539,7 @@ TEST_CASE("WatchMachine: a list that has lost too much is confirmed by one of th
     CHECK(s.machine.confirming());
     CHECK(s.slept() == "list limit=500");
     CHECK(s.reason() == ListReason::shrunken);
+    CHECK(s.failed() == "list limit=500");
     CHECK(s.listed("9") == "watch 9");
     CHECK_FALSE(s.machine.confirming());
 }
@@ -615,7 +711,7 @@ TEST_CASE(
         CHECK((s.delay() >= least && s.delay() <= 2 * least));
         CHECK(s.waiting() == Waiting::backoff);
         least = std::min<Duration>(2 * least, 150s);
-        CHECK(s.slept() == "list limit=500");
+        CHECK(s.slept().starts_with("list"));
     }
     CHECK(s.listed("5") == "watch 5");
     CHECK(s.ended(1min) == "sleep");  // a watch that works
@@ -770,10 +866,42 @@ TEST_CASE("WatchMachine: a quarter of an hour of watches that end early and brin
     }
     CHECK((s.now - begin >= 15min && s.now - begin <= 17min));
     CHECK(s.reason() == ListReason::silence);
-    Subject quiet = watching("5", 0s);  // watches that end as something on the way ends them
+}
+
+TEST_CASE("WatchMachine: watches that end early and bring nothing are no news: each quarter of an "
+          "hour a probe tells") {
+    const bool bookmarks = GENERATE(false, true);
+    Subject s = watching("5", 0s);
+    if (bookmarks) s.machine.on_bookmark();
+    int probes = 0;
+    int lists = 0;
+    const TimePoint begin = s.now;
+    while (s.now < begin + 3h) {
+        s.live(50s);
+        std::string word = s.after(Machine::WatchEnded{true, false});
+        if (word == "probe") {
+            ++probes;
+            word = s.next(Machine::Probed{"9"});
+        }
+        if (word == "list rv=5") {
+            ++lists;
+            CHECK(s.reason() == ListReason::silence);
+            word = s.listed("5");
+        }
+        CHECK(word == "watch 5");
+    }
+    CHECK((probes >= 10 && probes <= 12));
+    CHECK(lists == (bookmarks ? probes : 0));  // where there were bookmarks, they are missing
+    while (s.after(Machine::WatchEnded{true, false}) != "probe") s.live(50s);
+    CHECK(s.next(Machine::Probed{"3"}) == "list limit=500");
+    CHECK(s.reason() == ListReason::version_went_back);
+}
+
+TEST_CASE("WatchMachine: watches that end when they were asked to may bring nothing for ever") {
+    Subject s = watching("5", 0s);
     for (int i = 0; i < 100; ++i) {
-        quiet.live(50s);
-        CHECK(quiet.after(Machine::WatchEnded{true, false}) == "watch 5");
+        s.live(5min);
+        CHECK(s.after(Machine::WatchEnded{true, true}) == "watch 5");
     }
 }
 
@@ -869,7 +997,7 @@ class NastyServer {
     std::string version() { return std::to_string(1 + random_() % 50); }
     Machine::Outcome failure() {
         Machine::Failed failed;
-        failed.cause = static_cast<Cause>(random_() % 7);
+        failed.cause = static_cast<Cause>(random_() % 8);
         if (failed.cause == Cause::busy) failed.retry_after = std::chrono::seconds(random_() % 3);
         return failed;
     }
@@ -967,31 +1095,44 @@ TEST_CASE("WatchMachine: a list that does not come with a watch is asked for in 
     const bool tried = GENERATE(true, false);
     Subject s(streaming());
     CHECK(s.next(Machine::NotStreamed{tried}) == "list limit=500");
-    CHECK(s.machine.stream_failed() == tried);
-    CHECK(s.failed() == "list limit=500");
+    CHECK(s.machine.list_forms().streams_failed() == tried);
+    CHECK(s.machine.stream_refused() == tried);
     CHECK(s.page("t") == "list continue=t limit=500");
-    CHECK(s.machine.stream_failed() == tried);
+    CHECK(s.failed() == "list continue=t limit=500");
+    CHECK(s.machine.list_forms().streams_failed() == tried);
     CHECK(s.listed("7") == "watch 7");
-    CHECK_FALSE(s.machine.stream_failed());
+    CHECK_FALSE(s.machine.list_forms().streams_failed());
     s.now += 10min;
     CHECK(s.next(Machine::Expired{}) == "streamed list rv=7");
     CHECK(s.next(Machine::NotStreamed{tried}) == "list rv=7");
 }
 
 TEST_CASE(
-    "WatchMachine: a stream that is cut twice before its list is complete gives way to a list") {
-    const Cause cause = GENERATE(Cause::cut, Cause::server);
+    "WatchMachine: a stream that fails twice before its list is complete gives way to a list") {
+    const Cause cause = GENERATE(Cause::cut, Cause::server, Cause::network, Cause::busy);
     Subject s(streaming());
     CHECK(s.failed(cause) == "streamed list");
-    CHECK_FALSE(s.machine.stream_failed());
+    CHECK_FALSE(s.machine.list_forms().streams_failed());
     CHECK(s.failed(cause) == "list limit=500");
-    CHECK(s.machine.stream_failed());
+    CHECK(s.machine.list_forms().streams_failed());
+    CHECK_FALSE(s.machine.stream_refused());
 }
 
-TEST_CASE("WatchMachine: a server that is away, or busy, says nothing about lists with a watch") {
-    const Cause cause = GENERATE(Cause::unreachable, Cause::network, Cause::busy, Cause::absent);
+TEST_CASE("WatchMachine: a server without a connection says nothing about lists with a watch") {
     Subject s(streaming());
-    for (int i = 0; i < 20; ++i) CHECK(s.failed(cause) == "streamed list");
+    for (int i = 0; i < 20; ++i) CHECK(s.failed(Cause::unreachable) == "streamed list");
+}
+
+TEST_CASE("WatchMachine: a stream is the last resort where LIST does not get through") {
+    Subject s = streamed();
+    s.machine.know({.streams = false});
+    s.now += 10min;
+    CHECK(s.next(Machine::Expired{}) == "list rv=5");
+    CHECK(s.failed() == "list rv=5");
+    CHECK(s.failed() == "list limit=500");
+    CHECK(s.failed() == "streamed list");
+    s.machine.on_list_streamed({"9", "", 1}, s.now);
+    CHECK(s.machine.resource_version() == "9");
 }
 
 TEST_CASE(

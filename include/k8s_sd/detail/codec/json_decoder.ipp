@@ -150,6 +150,7 @@ void JsonDecoder::on_record() {
     const JsonProjector& projector = parser_.handler();
     const ObjectProblem problem{projector.problem(), projector.too_large()};
     if (document_ == Document::list) {
+        if (head_.resource_version.empty()) head_.resource_version = list_.resource_version;
         refused_ = sink_.on_item(list_.kind, problem);
     } else {
         refused_ = sink_.on_event(event_.type, problem);

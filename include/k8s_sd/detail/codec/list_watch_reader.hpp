@@ -38,6 +38,8 @@ class ListWatchReader final : private DocumentSink {
 
     /// Of the list, once finish() has succeeded.
     const std::string& resource_version() const noexcept { return list_.resource_version; }
+    /// Of the list whose item is being reported; empty: it has not said so yet.
+    const std::string& early_version() const noexcept { return decoder_->list().resource_version; }
     const std::string& continue_token() const noexcept { return list_.continue_token; }
     const std::string& shard_selector() const noexcept { return list_.shard_selector; }
     /// What the last error code means, in words.

@@ -10,7 +10,8 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Unpacks a body with Content-Encoding: gzip (RFC 1952), in whatever pieces it comes. Members one
-/// behind the other are one body. Needs 128 KiB, however large the body is.
+/// behind the other are one body. Needs 128 KiB, however large the body is, and cleanses them: the
+/// body may be secret.
 class Inflater {
  public:
     /// An error ends the unpacking with that error.

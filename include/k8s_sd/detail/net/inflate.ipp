@@ -1,8 +1,12 @@
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/net/inflate.hpp"
 
 #include <zlib.h>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -15,13 +19,37 @@ constexpr std::uint64_t most_growth = 1000;
 constexpr std::uint64_t counts_from = 1024 * 1024;
 constexpr int gzip_only = 15 + 16;  // and the largest window
 
+// What zlib keeps of a body may be secret. The size of each block stands before it.
+constexpr std::size_t block_head = alignof(std::max_align_t);
+
+void* allocate_block(void* /*opaque*/, uInt items, uInt size) {
+    const std::size_t bytes = block_head + std::size_t{items} * size;
+    auto* const block = static_cast<char*>(std::malloc(bytes));
+    if (block == nullptr) return nullptr;
+    std::memcpy(block, &bytes, sizeof bytes);
+    return block + block_head;
+}
+
+void free_block(void* /*opaque*/, void* memory) {
+    char* const block = static_cast<char*>(memory) - block_head;
+    std::size_t bytes = 0;
+    std::memcpy(&bytes, block, sizeof bytes);
+    cleanse(block, bytes);
+    std::free(block);
+}
+
 }  // namespace
 
 struct Inflater::State {
     State() {
+        stream.zalloc = allocate_block;
+        stream.zfree = free_block;
         if (inflateInit2(&stream, gzip_only) != Z_OK) throw std::bad_alloc();
     }
-    ~State() { inflateEnd(&stream); }
+    ~State() {
+        inflateEnd(&stream);
+        cleanse(room.data(), room.size());
+    }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/detail/net/bookmark_cadence.hpp"
+#include "k8s_sd/detail/net/list_memory.hpp"
 #include "k8s_sd/detail/net/server_shards.hpp"
-#include "k8s_sd/detail/net/streamed_lists.hpp"
 #include "k8s_sd/detail/net/transfer_rate.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -90,7 +90,7 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
 
     BookmarkCadence bookmarks;
     TransferRate lists;
-    StreamedLists streamed_lists;
+    ListMemory list_forms;
     ServerShards shards;
 
  private:

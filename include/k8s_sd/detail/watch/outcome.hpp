@@ -24,6 +24,7 @@ struct Exchange {
     Purpose purpose = Purpose::list;
     /// The list comes as the first events of a watch; once it has, the purpose is that watch.
     bool streamed = false;
+    bool hasty = false;               ///< another form of the list may be answered sooner
     bool has_position = false;        ///< a version or a continue token was sent
     bool gzip = false;                ///< the answer may be compressed
     bool sharded = false;             ///< a share was asked for, and not everything
@@ -35,13 +36,21 @@ struct Exchange {
     bool served = false;     ///< of an answer 404: the server says that it has this API
     std::string error_text;  ///< the start of the body of an answer other than 200
     std::optional<ServerStatus> error_event;
-    std::uint64_t events = 0;  ///< bookmarks too
-    bool advanced = false;     ///< one of them had another version than was known
-    std::size_t items = 0;     ///< of a list
-    bool shrunken = false;     ///< the list that came with a watch is complete, and has lost much
+    std::uint64_t events = 0;   ///< bookmarks too
+    bool advanced = false;      ///< one of them had another version than was known
+    std::size_t items = 0;      ///< of a list
+    bool shrunken = false;      ///< the list that came with a watch is complete, and has lost much
+    bool doubted = false;       ///< an object is older than the version the watch began with
+    std::string old_version{};  ///< of a bookmark that is older than that
+    std::string early_version{};  ///< of a probe that brings more than one object: it has told all
+    bool mistyped = false;        ///< readable by its first byte, and not by its content type
 
     bool watching() const noexcept { return purpose == Purpose::watch; }
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
+    /// Nothing that may follow changes what it means.
+    bool has_told_all() const noexcept {
+        return shrunken || !old_version.empty() || !early_version.empty();
+    }
     /// Takes a part of a body that is not readable. \returns an error when it is enough.
     error_code add_error_text(std::string_view bytes);
 };

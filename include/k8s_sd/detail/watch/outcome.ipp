@@ -107,9 +107,10 @@ Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status)
 }
 
 Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
-    const FailureCause cause = exchange.head.status != 0        ? FailureCause::cut
-                               : is_unreachable(end.failure.ec) ? FailureCause::unreachable
-                                                                : FailureCause::network;
+    const FailureCause cause = end.failure.ec == errc::response_timeout ? FailureCause::silent
+                               : exchange.head.status != 0              ? FailureCause::cut
+                               : is_unreachable(end.failure.ec)         ? FailureCause::unreachable
+                                                                        : FailureCause::network;
     return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
 }
 
@@ -125,7 +126,7 @@ Verdict judge_streamed_error(const Exchange& exchange, const ServerStatus& statu
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     const bool about_form =
         failed
-            ? failed->cause == FailureCause::refused ||
+            ? failed->cause == FailureCause::refused || failed->cause == FailureCause::absent ||
                   (event && failed->cause == FailureCause::server && !verdict.credentials_refused)
             : std::holds_alternative<WatchMachine::Rejected>(verdict.outcome) ||
                   !exchange.has_position;
@@ -146,7 +147,8 @@ Verdict judge_streamed_end(const Exchange& exchange, ExchangeEnd end) {
 }
 
 Verdict judge_wrong_content(const ResponseHead& head) {
-    if (!head.content_encoding.empty()) {
+    const bool is_gzip = head.content_encoding == "gzip" || head.content_encoding == "x-gzip";
+    if (!head.content_encoding.empty() && !is_gzip) {
         return {WatchMachine::Failed{},
                 {errc::unexpected_encoding,
                  "the answer is compressed (Content-Encoding: " + printable(head.content_encoding) +
@@ -156,7 +158,8 @@ Verdict judge_wrong_content(const ResponseHead& head) {
     }
     return {WatchMachine::Failed{},
             {errc::unexpected_content_type,
-             "the server answered " + printable(head.content_type) +
+             "the server answered " +
+                 (head.content_type.empty() ? "something" : printable(head.content_type)) +
                  " instead of application/json; is this the URL of a Kubernetes API server?"},
             true};
 }
@@ -224,6 +227,9 @@ error_code Exchange::add_error_text(std::string_view bytes) {
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     const ResponseHead& head = exchange.head;
+    if (!exchange.early_version.empty()) return {WatchMachine::Probed{exchange.early_version}};
+    if (!exchange.old_version.empty()) return {WatchMachine::WentBack{exchange.old_version}};
+    if (exchange.doubted) return {WatchMachine::Doubted{}};
     if (exchange.shrunken) return {WatchMachine::Shrunken{}};
     const bool is_event = exchange.error_event.has_value();
     if ((head.status != 0 && head.status != 200) || is_event) {
@@ -232,7 +238,8 @@ Verdict judge(const Exchange& exchange, ExchangeEnd end) {
         return exchange.streams_list() ? judge_streamed_error(exchange, status, is_event)
                                        : judge_server_error(exchange, status);
     }
-    if (head.status == 200 && !exchange.readable) return judge_wrong_content(head);
+    const bool garbage = exchange.mistyped && end.failure.ec == errc::malformed_response;
+    if (head.status == 200 && (!exchange.readable || garbage)) return judge_wrong_content(head);
     if (exchange.watching()) return judge_watch(exchange, std::move(end));
     if (exchange.streams_list()) return judge_streamed_end(exchange, std::move(end));
     if (end.failure.ec) return judge_failure(exchange, std::move(end));

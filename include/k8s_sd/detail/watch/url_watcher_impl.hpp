@@ -53,12 +53,15 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchStatus status() const;
 
  private:
+    void go_on(const WatchMachine::Outcome&);
+    ListMemory::Known known_forms() const;
     void perform(const WatchMachine::Step&);
     void perform(const WatchMachine::List&);
     void perform(const WatchMachine::Probe&);
     void perform(const WatchMachine::Watch&);
     void perform(const WatchMachine::Sleep&);
     void list(const WatchMachine::List&);
+    void begin_encoding(const WatchMachine::List&);
     void list_with_watch(const WatchMachine::List&);
     bool may_stream_list() const;
     bool wants_gzip() const;
@@ -75,6 +78,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void go_to_other_server();
 
     void on_head(const ResponseHead&) override;
+    void on_good_head();
+    bool take_type_from(std::string_view bytes);
     void on_watching();
     error_code on_body(std::string_view bytes) override;
     error_code unpack(std::string_view bytes);
@@ -89,9 +94,12 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_progress(std::string_view version);
     void on_change(const ObjectChange&);
     void on_object_of_other_share();
+    void on_probed_object();
+    bool wants(std::string_view ns, std::string_view name);
     std::optional<std::uint16_t> audience_of(EventType, const DecodedObject&);
     bool is_one_too_many(EventType, bool kept, const api::ObjectMeta&);
     void on_initial_event(EventType);
+    void wait_for_initial_events(TimePoint until);
     void on_initial_events_late();
     void on_list_streamed(std::string_view version);
     bool has_lost_much() const;
@@ -111,6 +119,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report_regression(const std::string& version);
     void report_traffic(const Verdict&);
     void finish_list(const std::string& version);
+    void learn_forms();
     void on_share_refused();
     void report_share(bool by_server);
     void recover();
@@ -137,8 +146,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     const KindSchema& schema_;
     ObjectStore store_;
     ListWatchReader reader_;
-    WatchMachine machine_;
     EncodingChoice encoding_;
+    WatchMachine machine_;
     ShareChoice share_;
     Random random_;
     BookmarkPatience patience_;
@@ -155,6 +164,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     Exchange exchange_;              ///< the one under way
     std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
     std::uint64_t recoveries_ = 0;   ///< of the server, when it was sent
+    TimePoint sent_at_{};
+    bool untyped_ = false;  ///< its content type says nothing; the first byte of its body will
+    TimePoint initial_events_due_{};  ///< when the timer is to be called
     std::optional<TimePoint> head_at_;
     std::optional<TimePoint> watching_since_;
     std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
@@ -170,7 +182,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool too_many_ = false;                ///< objects
     bool asking_ = false;                  ///< for versions
     std::optional<TimePoint> retried_at_;  ///< with new credentials, at once
-    bool woken_ = false;  ///< by the recovery of the server, before the end of its pause
+    bool woken_ = false;            ///< by the recovery of the server, before the end of its pause
+    bool regression_told_ = false;  // since a list was complete
+    bool adopted_ = false;          ///< objects of another watch
     bool started_ = false;
     bool stopped_ = false;
 };

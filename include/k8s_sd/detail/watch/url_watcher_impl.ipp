@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/fnv1a.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
+#include "k8s_sd/detail/net/unreachable.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ constexpr Duration leaving_jitter = std::chrono::seconds(5);
 constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
 /// More are not the answer to a list of one object.
 constexpr std::size_t most_probed = 100;
+/// A timer that is called so late was held up, and so was what came over the wire.
+constexpr Duration late_timer = std::chrono::seconds(1);
 
 /// For how long a watch has to live to show that a failure is over; nothing: that shows nothing.
 std::optional<Duration> life_that_proves(Proof proof) {
@@ -32,6 +35,19 @@ std::optional<Duration> life_that_proves(Proof proof) {
         case Proof::event: break;
     }
     return std::nullopt;
+}
+
+bool is_gzip(std::string_view content_encoding) noexcept {
+    return content_encoding == "gzip" || content_encoding == "x-gzip";
+}
+
+/// What a body begins with is enough to tell its encoding; empty: it is none that is known.
+std::string_view type_of_body(char first, bool events) noexcept {
+    constexpr std::string_view json_begins_with = "{ \t\r\n\xEF";
+    // A list in protobuf begins with "k8s", an event with its length: less than 16 MiB.
+    if (first == (events ? '\0' : 'k')) return protobuf_media_type;
+    return json_begins_with.find(first) != std::string_view::npos ? json_media_type
+                                                                  : std::string_view();
 }
 
 }  // namespace
@@ -53,8 +69,8 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
                 : std::make_shared<const ObjectForm>(query_.kind, Fields::all(), false)),
       schema_(form_ ? form_->schema : schema_of(query_.kind)),
       reader_(schema_, options.max_object_bytes, *this),
-      machine_(options, api_.next_seed()),
       encoding_(options.protobuf && !schema_.json_only, schema_.metadata_only),
+      machine_(options, api_.next_seed(), encoding_.has_other()),
       random_(api_.next_seed()),
       patience_(traffic_->bookmarks),
       initial_events_(options),
@@ -70,6 +86,7 @@ void URLWatcherImpl::start() {
     take_server();
     api_.add_user(*this);
     const auto self = shared_from_this();  // an observer may drop the watcher
+    machine_.know(known_forms());
     perform(machine_.start());
 }
 
@@ -98,10 +115,21 @@ void URLWatcherImpl::forget(std::string_view ns, std::string_view name) {
 }
 
 void URLWatcherImpl::adopt(ObjectPtr object) {
+    adopted_ = true;
     if (store_.put(std::move(object)).after) report_.on_adopted();
 }
 
 // --- steps: what the machine wants --------------------------------------------------------------
+
+void URLWatcherImpl::go_on(const WatchMachine::Outcome& outcome) {
+    if (stopped_) return;
+    machine_.know(known_forms());
+    perform(machine_.next(outcome, now()));
+}
+
+ListMemory::Known URLWatcherImpl::known_forms() const {
+    return traffic_->list_forms.of(query_.kind, now());
+}
 
 void URLWatcherImpl::perform(const WatchMachine::Step& step) {
     if (stopped_) return;
@@ -134,12 +162,11 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
 }
 
 void URLWatcherImpl::list(const WatchMachine::List& wanted) {
-    if (wanted.streamed && !may_stream_list())
-        return perform(machine_.next(WatchMachine::NotStreamed{false}, now()));
+    if (wanted.streamed && !may_stream_list()) return go_on(WatchMachine::NotStreamed{false});
     if (wanted.continue_token.empty()) {
         store_.begin_list();
         report_.begin_list(wanted.reason, now());
-        encoding_.begin_list(now());
+        begin_encoding(wanted);
     }
     if (wanted.streamed) return list_with_watch(wanted);
     reader_.expect(Document::list);
@@ -148,10 +175,17 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     begin(std::move(request), Purpose::list, Waiting::list);
 }
 
+/// What one watch has learned of an encoding the others of the kind need not try.
+void URLWatcherImpl::begin_encoding(const WatchMachine::List& wanted) {
+    encoding_.begin_list(now());
+    const auto json_until = known_forms().json_until;
+    if (json_until && !wanted.other_encoding) encoding_.be_plain_until(*json_until);
+}
+
 /// The list has its place until it is complete, the watch that it becomes has one from here on.
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     watch_place_ = traffic_->try_watch_place();
-    if (!watch_place_) return perform(machine_.next(WatchMachine::NotStreamed{false}, now()));
+    if (!watch_place_) return go_on(WatchMachine::NotStreamed{false});
     watch_timeout_ = draw_watch_timeout(options_, random_);
     reader_.expect(Document::watch);
     begin(streamed_list_request(query_to_send(), options_, wanted, watch_timeout_), Purpose::list,
@@ -159,10 +193,7 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
 }
 
 /// What an old server has in an older version of its API it does not list with a watch.
-bool URLWatcherImpl::may_stream_list() const {
-    return api_version_.empty() && !wants_gzip() &&
-           traffic_->streamed_lists.worth_trying(query_.kind, now());
-}
+bool URLWatcherImpl::may_stream_list() const { return api_version_.empty() && !wants_gzip(); }
 
 bool URLWatcherImpl::asks_for_share() const {
     return !query_.share.is_all() && options_.server_side_shares && share_.sends() &&
@@ -179,7 +210,7 @@ WatchQuery URLWatcherImpl::query_to_send() const {
 /// What is secret is not left in the memory of a library that does not cleanse it.
 bool URLWatcherImpl::wants_gzip() const {
     if (holds_secrets(query_.kind) || gzip_failed_ || !api_.compresses() ||
-        options_.gzip == Compression::never) {
+        options_.gzip == Compression::never || !known_forms().compresses) {
         return false;
     }
     return options_.gzip == Compression::always ||
@@ -262,7 +293,7 @@ Duration URLWatcherImpl::draw_jitter(Duration most) {
 
 void URLWatcherImpl::on_slept() {
     ticket_.reset();
-    perform(machine_.next(WatchMachine::Slept{}, now()));
+    go_on(WatchMachine::Slept{});
     if (!stopped_) observer_.on_status();
 }
 
@@ -276,8 +307,10 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.streamed = request.streamed;
     exchange_.gzip = request.gzip;
     exchange_.sharded = asks_for_share();
-    request.accept =
-        encoding_.accept(purpose == Purpose::watch || request.streamed, api_version_.empty());
+    request.accept = encoding_.accept(purpose == Purpose::watch || request.streamed,
+                                      api_version_.empty(), request.other_encoding);
+    exchange_.hasty = request.hasty;
+    untyped_ = false;
     head_at_.reset();
     watching_since_.reset();
     inflater_.reset();
@@ -301,6 +334,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     if (is_of_other_server()) return go_to_other_server();
     exchange_.credentials_problem = credentials.problem;
     credentials_ = credentials.revision;
+    sent_at_ = now();
     wait(waiting);
     HttpRequest http = api_.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
@@ -352,7 +386,7 @@ void URLWatcherImpl::go_to_other_server() {
     encoding_.forget();
     share_.forget();
     take_server();
-    perform(machine_.next(WatchMachine::OtherServer{}, now()));
+    go_on(WatchMachine::OtherServer{});
     if (!stopped_) observer_.on_status();
 }
 
@@ -361,20 +395,41 @@ void URLWatcherImpl::go_to_other_server() {
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.head = head;
     head_at_ = read_until_ = now();
-    const bool packed = exchange_.gzip && head.content_encoding == "gzip";
-    exchange_.readable = head.status == 200 && (packed || head.content_encoding.empty()) &&
-                         reader_.choose_decoder(head.content_type);
-    if (!exchange_.readable) return;
+    const bool packed = is_gzip(head.content_encoding);
+    if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
+    // Some gateways compress what they were not asked to.
     if (packed) inflater_ = std::make_unique<Inflater>();
+    exchange_.readable = reader_.choose_decoder(head.content_type);
+    untyped_ = !exchange_.readable || head.content_type.empty();
+    if (exchange_.readable) on_good_head();
+}
+
+/// The answer is that of a server which works.
+void URLWatcherImpl::on_good_head() {
     traffic_->on_success();
     if (share_.on_success(exchange_.sharded)) on_share_refused();
     if (exchange_.watching()) {
         machine_.on_watching(*head_at_);
-        on_watching();
-    } else if (exchange_.streamed) {
-        initial_events_.begin(*head_at_);
-        call_after(initial_events_.deadline() - *head_at_, &URLWatcherImpl::on_initial_events_late);
+        return on_watching();
     }
+    if (exchange_.purpose == Purpose::list)
+        traffic_->list_forms.on_answer(*head_at_ - sent_at_, *head_at_);
+    if (!exchange_.streamed) return;
+    initial_events_.begin(*head_at_, exchange_.hasty);
+    wait_for_initial_events(initial_events_.deadline());
+}
+
+/// Something on the way has taken the content type away, or has put another one in its place.
+/// \returns whether the body can be read
+bool URLWatcherImpl::take_type_from(std::string_view bytes) {
+    if (bytes.empty() || !std::exchange(untyped_, false)) return exchange_.readable;
+    const bool events = exchange_.watching() || exchange_.streamed;
+    const std::string_view type = type_of_body(bytes.front(), events);
+    if (type.empty() || (exchange_.readable && type == json_media_type)) return exchange_.readable;
+    const bool known = std::exchange(exchange_.readable, reader_.choose_decoder(type));
+    exchange_.mistyped = !exchange_.head.content_type.empty();
+    if (exchange_.readable && !known) on_good_head();
+    return exchange_.readable;
 }
 
 void URLWatcherImpl::on_watching() {
@@ -392,7 +447,7 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
     if (body_bytes_ > 0) body_wait_ += batch_at_ - read_until_;
     body_bytes_ += bytes.size();
     report_.on_bytes(bytes.size(), batch_at_);
-    if (!exchange_.readable) return exchange_.add_error_text(bytes);
+    if (!exchange_.readable && !untyped_) return exchange_.add_error_text(bytes);
     const auto self = shared_from_this();  // an observer may drop the watcher
     const error_code ec = inflater_ ? unpack(bytes) : read(bytes);
     if (!stopped_ && report_.take_unread_change()) observer_.on_status();
@@ -407,10 +462,12 @@ error_code URLWatcherImpl::unpack(std::string_view bytes) {
 }
 
 error_code URLWatcherImpl::read(std::string_view bytes) {
+    if (!take_type_from(bytes)) return exchange_.add_error_text(bytes);
+    if (stopped_) return asio::error::operation_aborted;
     const error_code ec = reader_.feed(bytes);
     if (stopped_) return asio::error::operation_aborted;
     if (ec) return ec;
-    if (exchange_.shrunken) return asio::error::operation_aborted;
+    if (exchange_.has_told_all() || exchange_.doubted) return asio::error::operation_aborted;
     if (too_many_) return errc::too_many_objects;
     // Nothing follows an ERROR event.
     return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
@@ -418,18 +475,21 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || exchange_.shrunken) return;
+    if (stopped_ || exchange_.has_told_all()) return;
     if (exchange_.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
     const std::optional<std::uint16_t> audience = audience_of(type, decoded);
-    if (is_one_too_many(type, audience.has_value(), meta)) return;
-    if (exchange_.purpose == Purpose::probe) return;
+    if (stopped_ || is_one_too_many(type, audience.has_value(), meta)) return;
+    if (exchange_.purpose == Purpose::probe) return on_probed_object();
     if (exchange_.streams_list()) on_initial_event(type);
     if (exchange_.watching()) {
         on_progress(meta.resource_version);
         report_.on_event(batch_at_);
         if (stopped_) return;
+        // It counts, as its version may be of another kind.
+        if (machine_.doubts_old_objects() && machine_.is_before_watch(meta.resource_version))
+            exchange_.doubted = true;
     }
-    if (!observer_.wants(meta.namespace_, meta.name)) return;
+    if (!wants(meta.namespace_, meta.name)) return;
     report_.on_read(meta.namespace_, meta.name);
     if (!audience) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
@@ -438,6 +498,16 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange_.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
+}
+
+/// A server that ignores the limit has told its version before the second object.
+void URLWatcherImpl::on_probed_object() {
+    if (exchange_.items > 1) exchange_.early_version = reader_.early_version();
+}
+
+/// False, too, if the observer drops the watcher.
+bool URLWatcherImpl::wants(std::string_view ns, std::string_view name) {
+    return observer_.wants(ns, name) && !stopped_;
 }
 
 /// Each answer shows it once.
@@ -450,7 +520,7 @@ void URLWatcherImpl::on_object_of_other_share() {
 std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
                                                          const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
-    if (!observer_.wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
+    if (!wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
     if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
     return observer_.audience_of(decoded);
 }
@@ -472,13 +542,19 @@ bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::Objec
 }
 
 void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
-    if (stopped_ || exchange_.shrunken || too_many_) return;
+    if (stopped_ || exchange_.has_told_all() || too_many_) return;
     report_.on_bookmark(batch_at_);
     if (exchange_.streams_list()) {
         if (list_ends && !version.empty()) on_list_streamed(version);
         return;
     }
+    if (machine_.is_before_watch(version)) {
+        exchange_.old_version = version;
+        return;
+    }
+    machine_.on_bookmark();
     on_progress(version);
+    if (stopped_) return;
     patience_.on_bookmark(batch_at_);
     connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
 }
@@ -492,10 +568,21 @@ void URLWatcherImpl::on_initial_event(EventType type) {
     listed_wait_ = body_wait_;
 }
 
+void URLWatcherImpl::wait_for_initial_events(TimePoint until) {
+    initial_events_due_ = until;
+    call_after(until - now(), &URLWatcherImpl::on_initial_events_late);
+}
+
 void URLWatcherImpl::on_initial_events_late() {
     if (stopped_ || !exchange_.streams_list()) return;
-    const Duration left = initial_events_.deadline() - now();
-    if (left > Duration{}) return call_after(left, &URLWatcherImpl::on_initial_events_late);
+    // Nothing could be read while the host kept the executor busy; what is there counts.
+    const Duration late = now() - initial_events_due_;
+    if (late > late_timer) {
+        initial_events_.on_blocked(late);
+        return wait_for_initial_events(std::max(initial_events_.deadline(), now() + late_timer));
+    }
+    if (initial_events_.deadline() > now())
+        return wait_for_initial_events(initial_events_.deadline());
     const auto self = shared_from_this();  // an observer may drop the watcher
     connection_->close();
     on_end(errc::response_timeout, "the list that the watch began with does not end");
@@ -521,8 +608,9 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     on_watching();
 }
 
+/// What a list that was cut has brought nobody was told of as a state.
 bool URLWatcherImpl::has_lost_much() const {
-    return options_.confirm_shrunken_lists && !machine_.confirming() &&
+    return (synced() || adopted_) && options_.confirm_shrunken_lists && !machine_.confirming() &&
            store_.missing() * 2 > store_.known_before_list();
 }
 
@@ -531,10 +619,10 @@ bool URLWatcherImpl::has_lost_much() const {
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
 
 void URLWatcherImpl::on_bad_object(const BadObject& bad) {
-    if (stopped_ || too_many_ || exchange_.shrunken) return;
+    if (stopped_ || too_many_ || exchange_.has_told_all()) return;
     if (!exchange_.watching()) {
         too_many_ = ++exchange_.items > options_.max_objects;
-        if (exchange_.purpose == Purpose::probe) return;
+        if (exchange_.purpose == Purpose::probe) return on_probed_object();
         if (exchange_.streamed) on_initial_event(EventType::added);
     } else if (!bad.resource_version.empty()) {
         on_progress(bad.resource_version);
@@ -543,7 +631,7 @@ void URLWatcherImpl::on_bad_object(const BadObject& bad) {
     if (!bad.uid.empty() && !query_.share.contains(bad.uid)) return;
     if (bad.is_state) keep_last_state(bad);
     if (stopped_) return;
-    if (bad.ns.empty() || bad.name.empty() || observer_.wants(bad.ns, bad.name))
+    if (bad.ns.empty() || bad.name.empty() || wants(bad.ns, bad.name))
         report_.on_bad_object(bad, hides_state(bad));
 }
 
@@ -568,8 +656,7 @@ bool URLWatcherImpl::hides_state(const BadObject& bad) const {
 
 void URLWatcherImpl::on_progress(std::string_view version) {
     ++exchange_.events;
-    if (!version.empty() && version != machine_.resource_version()) exchange_.advanced = true;
-    machine_.on_progress(version, batch_at_);
+    if (machine_.on_progress(version, batch_at_)) exchange_.advanced = true;
     if (report_.status().error && report_.over_with() != Proof::long_life) recover();
 }
 
@@ -596,15 +683,16 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     } else if (exchange_.readable) {
         ec = reader_.finish();
     }
-    if (inflater && ec) gzip_failed_ = true;
     const auto held = std::exchange(held_, {});
     if (!ec) {
         for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
         if (stopped_) return;
     }
     if (too_many_) {
-        why = "more than " + std::to_string(options_.max_objects) +
-              " objects; select fewer, or raise max_objects";
+        why = exchange_.purpose == Purpose::probe
+                  ? "a list of one object was asked for, and has very many before its version"
+                  : "more than " + std::to_string(options_.max_objects) +
+                        " objects; select fewer, or raise max_objects";
     } else if (ec && ec.category() == category() && !reader_.problem().empty()) {
         why = reader_.problem();
     } else if (ec && inflater && !inflater->problem().empty()) {
@@ -647,13 +735,15 @@ void URLWatcherImpl::ask_for_versions(bool lost,
 void URLWatcherImpl::move_to(std::string_view api_version) {
     api_version_ = api_version;
     report_.begin_api_version(api_version);
-    perform(machine_.next(WatchMachine::Moved{}, now()));
+    go_on(WatchMachine::Moved{});
 }
 
 void URLWatcherImpl::decide(ExchangeEnd end) {
     const bool of_no_use = encoding_is_of_no_use(end);
     const bool sharded = exchange_.sharded;
     const Verdict verdict = judge(exchange_, std::move(end));
+    if (exchange_.gzip && verdict.failure.ec && !is_unreachable(verdict.failure.ec))
+        gzip_failed_ = true;
     if (of_no_use && fall_back(verdict)) return;
     if (verdict.failure.ec && share_.on_failure(sharded, exchange_.head.status)) {
         report_.note(verdict.failure);
@@ -663,6 +753,8 @@ void URLWatcherImpl::decide(ExchangeEnd end) {
 }
 
 bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
+    // A list has its turns in both encodings already.
+    if (machine_.list_forms().other_encoding_tried()) return false;
     const ResponseHead& head = exchange_.head;
     if (head.status == 406 || head.status == 415) return true;
     return exchange_.readable && head.content_encoding.empty() &&
@@ -672,13 +764,14 @@ bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
 /// Asks for the same at once, in plain JSON. False: that was what has failed.
 bool URLWatcherImpl::fall_back(const Verdict& verdict) {
     if (!encoding_.fall_back(now())) return false;
+    traffic_->list_forms.on_json(query_.kind, *encoding_.plain_until());
     report_.on_other_encoding(verdict.failure);
     ask_otherwise();
     return true;
 }
 
 void URLWatcherImpl::ask_otherwise() {
-    perform(machine_.next(WatchMachine::AskOtherwise{}, now()));
+    go_on(WatchMachine::AskOtherwise{});
     if (!stopped_) observer_.on_status();
 }
 
@@ -705,7 +798,7 @@ void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
         if (!self || self->stopped_) return;
         if (!changed || self->has_just_retried()) return self->conclude(verdict);
         self->retried_at_ = self->now();
-        self->perform(self->machine_.next(WatchMachine::NewCredentials{}, self->now()));
+        self->go_on(WatchMachine::NewCredentials{});
     });
 }
 
@@ -717,7 +810,7 @@ bool URLWatcherImpl::has_just_retried() const {
 void URLWatcherImpl::conclude(const Verdict& verdict) {
     report_traffic(verdict);
     report(verdict);
-    if (!stopped_) perform(machine_.next(verdict.outcome, now()));
+    go_on(verdict.outcome);
     if (!stopped_) observer_.on_status();  // of what it waits for now, too
 }
 
@@ -728,6 +821,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     }
     if (verdict.failed) {
         if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
+        if (stopped_) return;
         return report_.fail(verdict.failure, exchange_.watching(), now());
     }
     if (verdict.failure.ec) return report_.note(verdict.failure);
@@ -740,6 +834,8 @@ void URLWatcherImpl::report(const Verdict& verdict) {
         if (page->continue_token.empty()) finish_list(page->resource_version);
     } else if (const auto* probe = std::get_if<WatchMachine::Probed>(&verdict.outcome)) {
         report_regression(probe->resource_version);
+    } else if (const auto* back = std::get_if<WatchMachine::WentBack>(&verdict.outcome)) {
+        report_regression(back->resource_version);
     } else if (const auto* end = std::get_if<WatchMachine::WatchEnded>(&verdict.outcome)) {
         // The server may close what is quiet, in its own time.
         const bool lived = watching_since_ && now() - *watching_since_ >= std::chrono::seconds(30);
@@ -750,15 +846,21 @@ void URLWatcherImpl::report(const Verdict& verdict) {
 }
 
 void URLWatcherImpl::report_regression(const std::string& version) {
-    if (is_older_version(version, machine_.resource_version()))
-        report_.on_version_regression(version, machine_.resource_version());
+    const bool regressed = is_older_version(version, machine_.greatest_version());
+    if (regressed && !std::exchange(regression_told_, true))
+        report_.on_version_regression(version, machine_.greatest_version());
 }
 
 /// Tells the other watches of the server that it does not work; see on_head().
 void URLWatcherImpl::report_traffic(const Verdict& verdict) {
+    const bool not_streamed = std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome);
+    // So says a server without the feature.
+    if (not_streamed && exchange_.head.status == 422)
+        traffic_->list_forms.on_not_streamed(query_.kind, true, now());
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     if (failed && (failed->cause == WatchMachine::Cause::unreachable ||
-                   failed->cause == WatchMachine::Cause::network)) {
+                   failed->cause == WatchMachine::Cause::network ||
+                   (failed->cause == WatchMachine::Cause::silent && exchange_.head.status == 0))) {
         traffic_->on_failure();
         api_.on_unreachable();
     }
@@ -775,19 +877,37 @@ void URLWatcherImpl::report_share(bool by_server) {
 }
 
 void URLWatcherImpl::finish_list(const std::string& version) {
-    // Of a regression that a probe has found everybody knows.
-    if (report_.list_reason() != ListReason::version_went_back) report_regression(version);
+    report_regression(version);
+    regression_told_ = false;
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
-    if (machine_.stream_failed()) traffic_->streamed_lists.on_failure(query_.kind, now());
-    encoding_.on_list();
-    gzip_failed_ = false;
+    learn_forms();
     if (report_.on_list(now(), exchange_.streamed)) observer_.on_status();
     if (!stopped_ && report_.on_synced()) {
         observer_.on_status();
         if (!stopped_) observer_.on_synced();
     }
     if (!stopped_) observer_.on_batch_end();
+}
+
+/// The forms that did not get through and the one that did are known to all watches of the server.
+void URLWatcherImpl::learn_forms() {
+    ListMemory& memory = traffic_->list_forms;
+    const ListForms& forms = machine_.list_forms();
+    if (exchange_.streamed) {
+        memory.on_streamed(query_.kind);
+    } else if (forms.streams_failed()) {
+        memory.on_not_streamed(query_.kind, machine_.stream_refused(), now());
+    }
+    if (const auto shape = forms.better_shape()) memory.on_shape(query_.kind, *shape, now());
+    if (std::exchange(gzip_failed_, false) && !exchange_.gzip) memory.on_not_compressed(now());
+    if (!forms.current().other_encoding) return encoding_.on_list();
+    if (!forms.usual_encoding_failed()) return;
+    encoding_.take_other(now());
+    memory.on_json(query_.kind, encoding_.plain_until().value_or(now()));
+    if (!encoding_.plain_until()) return;
+    const error_code failed = report_.status().error;
+    report_.on_other_encoding({failed, failed.message()});
 }
 
 void URLWatcherImpl::wait(Waiting waiting, std::optional<Duration> pause) {

@@ -29,9 +29,10 @@ namespace k8s_sd::inline v0::detail {
 /// Bounds, whatever the server does: a list that takes the place of a watch follows the one before
 /// after a pause that doubles up to WatchOptions::backoff_max. The first one comes at once, and so
 /// does one after a watch that lived for a minute, or after five minutes. A list that fails because
-/// of its version or token is asked for in another way at once, one time. All other failures are
-/// followed by a pause that doubles, too: up to five minutes where the server does not have the
-/// API. A watch that ends is reopened at once only if it lived for a second.
+/// of its version or token is asked for in another way at once, one time. Until all forms of a list
+/// have failed (ListForms) the next one follows within 8 s. All other failures are followed by a
+/// pause that doubles, too: up to five minutes where the server does not have the API. A watch that
+/// ends is reopened at once only if it lived for a second.
 class WatchMachine {
  public:
     struct List : ListPlan::Request {
@@ -60,8 +61,14 @@ class WatchMachine {
         bool clean = true;
         bool in_time = false;
     };
-    struct Silent {};           ///< a watch was silent for longer than it may be
-    struct Malformed {};        ///< a watch brought bytes that are not events
+    struct Silent {};     ///< a watch was silent for longer than it may be
+    struct Malformed {};  ///< a watch brought bytes that are not events
+    /// A watch brought an object that is older than the version it began with. Some servers do that.
+    struct Doubted {};
+    /// The server's version is older than the one that a watch began with.
+    struct WentBack {
+        std::string resource_version;
+    };
     struct Expired {};          ///< 410, as a status or as an event
     struct VersionTooLarge {};  ///< the version is from the future of this server
     struct Rejected {};         ///< 400 or 422: something in the request is not accepted
@@ -78,6 +85,7 @@ class WatchMachine {
         refused,      ///< the server does not let this client do it: 403, 405 …
         cut,          ///< an answer that began well and was not complete
         absent,       ///< the server does not have the API
+        silent,       ///< no answer in time, or no more of it
     };
     struct Failed {
         std::optional<Duration> retry_after{};
@@ -94,17 +102,21 @@ class WatchMachine {
     /// Not sent: the server is not the one any more that the position belongs to.
     struct OtherServer {};
     struct Slept {};
-    using Outcome = std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed,
-                                 Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed,
-                                 Moved, NoPlace, NewCredentials, AskOtherwise, OtherServer, Slept>;
+    using Outcome =
+        std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed, Doubted, WentBack,
+                     Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed, Moved,
+                     NoPlace, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
-    WatchMachine(const WatchOptions& options, std::uint64_t seed)
+    /// \param other_encoding  there is one to ask for besides the usual
+    WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
         : options_(options),
-          plan_(options.page_size, options.max_objects, options.first_list_from_cache),
+          plan_({options.page_size, options.max_objects, options.first_list_from_cache,
+                 options.watch_list, other_encoding}),
           backoff_(options.backoff_min, options.backoff_max, seed),
           list_pace_(options.backoff_min, options.backoff_max, seed + 1),
           reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max), seed + 2),
-          absence_pace_(absent_min, absent_max, seed + 3) {}
+          absence_pace_(absent_min, absent_max, seed + 3),
+          form_pace_(options.backoff_min, std::min(options.backoff_max, form_max), seed + 4) {}
 
     Step start() {
         if (options_.start_jitter <= Duration{}) return resume();
@@ -116,6 +128,8 @@ class WatchMachine {
         return std::visit([this](const auto& o) { return on(o); }, outcome);
     }
 
+    /// What the server is known for, see ListMemory.
+    void know(const ListMemory::Known& known) { plan_.know(known); }
     /// The list is complete that a watch began with; the watch goes on from there.
     void on_list_streamed(const PageListed& list, TimePoint now) {
         now_ = now;
@@ -123,24 +137,39 @@ class WatchMachine {
         complete_list();
         on_watching(now);
     }
-    /// A list has come through in the usual way, or is being asked for so, because it did not as
-    /// the first events of a watch.
-    bool stream_failed() const noexcept { return plan_.stream_failed(); }
+    /// How the list that is under way has come through so far.
+    const ListForms& list_forms() const noexcept { return plan_.forms(); }
+    /// The server has refused to list with a watch in that list, or such a watch brought no list.
+    bool stream_refused() const noexcept { return plan_.stream_refused(); }
     /// The head of a watch's answer is there.
     void on_watching(TimePoint now) {
         streams_.begin(now);
         rejected_watches_ = refused_watches_ = refusals_ = 0;
         watched_since_list_ = true;
     }
-    /// An event or bookmark has come.
-    void on_progress(std::string_view resource_version, TimePoint now) {
-        const bool advanced = !resource_version.empty() && resource_version != resource_version_;
+    /// An event or bookmark has come. \returns whether its version is news: no older one is
+    bool on_progress(std::string_view resource_version, TimePoint now) {
+        const bool advanced = !resource_version.empty() && resource_version != resource_version_ &&
+                              !is_older_version(resource_version, resource_version_);
         streams_.on_event(advanced);
-        if (!advanced) return;
+        if (!advanced) return false;
         last_news_ = now;
         resource_version_ = resource_version;
+        if (is_newer_version(resource_version, greatest_)) greatest_ = resource_version;
+        return true;
     }
+    /// A bookmark is among what has come.
+    void on_bookmark() noexcept { has_bookmarks_ = true; }
     const std::string& resource_version() const noexcept { return resource_version_; }
+    /// The greatest version known, where versions can be compared.
+    const std::string& greatest_version() const noexcept { return greatest_; }
+    /// Whether a version is older than the one that the watch began with.
+    bool is_before_watch(std::string_view version) const noexcept {
+        return is_older_version(version, begin_);
+    }
+    /// Whether such a version of an object leads to a Probe: one that got through has shown that
+    /// these are the ways of this server.
+    bool doubts_old_objects() const noexcept { return !doubted_ || owes_probe_; }
     const StreamRecord& streams() const noexcept { return streams_; }
     error_code problem_of(const PageListed& page) const { return plan_.problem_of(page); }
     /// Nobody knows whether the watch that is to be opened is one of the same past: a server that
@@ -158,6 +187,7 @@ class WatchMachine {
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
     static constexpr Duration most_spread = std::chrono::seconds(5);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
+    static constexpr Duration form_max = std::chrono::seconds(4);
     // Each pause is up to twice as long: five minutes at most.
     static constexpr Duration absent_min = std::chrono::seconds(5);
     static constexpr Duration absent_max = std::chrono::seconds(150);
@@ -176,15 +206,15 @@ class WatchMachine {
         return resume();
     }
     void complete_list() {
-        resource_version_ = plan_.finish();
+        resource_version_ = begin_ = greatest_ = plan_.finish();
         if (!makes_up_for_watches()) backoff_.reset();
         last_list_ = last_news_ = now_;
-        confirming_ = repeated_at_once_ = watched_since_list_ = false;
+        confirming_ = repeated_at_once_ = watched_since_list_ = doubted_ = false;
         stage_ = Stage::watching;
     }
 
     /// A list that makes up for watches, or confirms another one, comes in the way that depends on
-    /// least.
+    /// least, if that works.
     bool may_be_streamed() const {
         switch (reason_) {
             case ListReason::first:
@@ -196,8 +226,9 @@ class WatchMachine {
         }
     }
     Step on(const NotStreamed& why) {
+        const bool untried = plan_.forms().has_untried();
         plan_.give_up_stream(why.tried);
-        return resume();
+        return untried ? resume() : later();
     }
 
     /// The pauses between failing watches go on to grow then.
@@ -209,13 +240,14 @@ class WatchMachine {
     Step on(const Shrunken&) {
         plan_.finish();
         plan_.forget_version();
-        confirming_ = true;
         reason_ = ListReason::shrunken;
-        return Sleep{backoff_.next(), Waiting::backoff};
+        // The first one is not the outcome of a failure: no earlier failure makes it wait longer.
+        return std::exchange(confirming_, true) ? later() : Sleep{short_pause(), Waiting::backoff};
     }
+    Duration short_pause() { return options_.backoff_min + backoff_.uniform(options_.backoff_min); }
 
     Step on(const BadPages&) {
-        plan_.give_up_pages();
+        plan_.on_failure(true);
         return later();
     }
 
@@ -238,9 +270,25 @@ class WatchMachine {
     void forget_quick_lists() {
         quick_lists_ = 0;
         list_pace_.reset();
+        form_pace_.reset();
     }
     /// The list is asked for in another way, at once the first time.
-    Step list_otherwise() { return std::exchange(repeated_at_once_, true) ? later() : resume(); }
+    Step list_otherwise() {
+        return std::exchange(repeated_at_once_, true) ? later_in({}) : resume();
+    }
+    /// The pause behind a list that failed: a short one as long as another form may get through.
+    Step later_in(const Failed& failure) {
+        const bool first_round = plan_.forms().in_first_round();
+        Sleep sleep = later(failure);
+        if (failure.retry_after || failure.cause == Cause::unreachable || !first_round)
+            return sleep;
+        // The wait for an answer was a pause.
+        const Duration pause = failure.cause == Cause::silent
+                                   ? backoff_.uniform(options_.backoff_min)
+                                   : form_pace_.next();
+        sleep.delay = std::min(sleep.delay, pause);
+        return sleep;
+    }
     /// Lists take the place of watches.
     Step poll() {
         stage_ = Stage::listing;
@@ -256,14 +304,16 @@ class WatchMachine {
         failed_probes_ = refusals_ = 0;
         owes_probe_ = false;
         const auto doubt = std::exchange(doubt_, std::nullopt);
-        if (is_older_version(probe.resource_version, resource_version_)) {
-            plan_.forget_version();
-            return relist(ListReason::version_went_back);
-        }
+        if (is_older_version(probe.resource_version, greatest_)) return on_regression();
         if (doubt == ListReason::polling) return poll();
         if (doubt) return relist(*doubt);
         stage_ = Stage::watching;
         return resume();
+    }
+    Step on(const WentBack&) { return on_regression(); }
+    Step on_regression() {
+        plan_.forget_version();
+        return relist(ListReason::version_went_back);
     }
     /// The server itself does not work: that is why the watches failed. Every now and then a watch
     /// is tried all the same: it may be the probe that does not get through.
@@ -289,13 +339,21 @@ class WatchMachine {
         const StreamRecord::Stream& stream = streams_.last();
         if (!end.clean) return on_broken(stream);
         if (owes_probe_) owe_probe();
-        // Something on the way may close what is quiet.
-        if (end.in_time || stream.proven()) last_news_ = now_;
-        if (is_barren()) return relist(ListReason::silence);
+        const bool news = stream.advanced || (stream.brought && stream.proven());
+        if (end.in_time || news) last_news_ = now_;
+        if (is_barren()) return stream.proven() ? on_quiet() : relist(ListReason::silence);
         if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
             return relist_later(ListReason::short_watches);
         if (stream.lived()) return Sleep{pause_before_reopening(end), Waiting::reopening};
         return Sleep{stream.brought ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
+    }
+    /// Something on the way may close what is quiet, and may as well answer in place of the server.
+    /// The version tells whether it is the same server. Where bookmarks have come, they are missing.
+    Step on_quiet() {
+        last_news_ = now_;
+        owe_probe();
+        if (has_bookmarks_) doubt_ = ListReason::silence;
+        return resume();
     }
     /// Spreads the clients of a server that shuts down.
     Duration pause_before_reopening(const WatchEnded& end) {
@@ -319,6 +377,13 @@ class WatchMachine {
         if (streams_.silent_in_a_row() >= StreamRecord::max_silent || is_barren())
             doubt_ = ListReason::silence;
         return Sleep{backoff_.next(), Waiting::reopening};
+    }
+
+    /// The version of the server tells whether it is of another past.
+    Step on(const Doubted&) {
+        doubted_ = true;
+        owe_probe();
+        return Sleep{reopen_pace_.next(), Waiting::reopening};
     }
 
     // The third time in a row at one version it lists.
@@ -388,16 +453,26 @@ class WatchMachine {
             return relist(ListReason::expired);
         }
         if (stage_ == Stage::probing) return on_failed_probe({});
-        // The pages took longer than the server keeps the version they belong to.
-        plan_.in_chain() ? plan_.give_up_pages() : plan_.forget_version();
+        on_useless_version();
         return list_otherwise();
+    }
+    /// The pages took longer than the server keeps the version they belong to, or the version is of
+    /// no use. A list without either that is answered so has failed.
+    void on_useless_version() {
+        if (!plan_.in_chain() && plan_.has_version(resource_version_))
+            return plan_.forget_version();
+        plan_.on_failure(plan_.in_chain());
     }
 
     // A quiet resource, another replica or a restored etcd: the most recent state is the truth.
     Step on(const VersionTooLarge&) {
         if (stage_ == Stage::probing) return on_failed_probe({});
+        if (stage_ == Stage::listing) {
+            on_useless_version();
+            return list_otherwise();
+        }
         plan_.forget_version();
-        return stage_ == Stage::listing ? list_otherwise() : relist(ListReason::version_too_large);
+        return relist(ListReason::version_too_large);
     }
 
     Step on(const Rejected&) {
@@ -413,8 +488,8 @@ class WatchMachine {
             plan_.forget_version();
             return relist_later(ListReason::rejected);
         }
-        plan_.in_chain() ? plan_.give_up_pages() : plan_.forget_version();
-        return later();
+        on_useless_version();
+        return later_in({});
     }
 
     Step on(const Failed& failure) {
@@ -422,23 +497,23 @@ class WatchMachine {
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (says_something_about_form(failure.cause))
-            plan_.on_failure(resource_version_, may_be_streamed());
-        return later(failure);
+        if (failure.cause != Cause::unreachable) plan_.on_failure(is_for_good(failure));
+        return later_in(failure);
     }
 
-    /// Where a list is not allowed, another form of it is not, either. A token may be what is not.
-    bool says_something_about_form(Cause cause) const {
-        if (cause == Cause::cut || cause == Cause::server) return true;
-        return plan_.in_chain() &&
-               (cause == Cause::network || cause == Cause::refused || cause == Cause::absent);
+    /// Whether a second try in the same form is not worth its time: of a form that was not
+    /// answered, or is to be asked for later only, while another one may get through.
+    bool is_for_good(const Failed& failure) const {
+        return failure.cause == Cause::silent || failure.retry_after.has_value();
     }
 
     /// An API that comes back may have lost everything: its lists tell what was missed. A single
     /// answer may be that of something between here and the server.
     Step on_absence() {
-        if (stage_ == Stage::listing || ++absences_ > 1) {
-            if (stage_ != Stage::listing) reason_ = ListReason::failing_watch;
+        if (stage_ == Stage::listing) {
+            plan_.on_failure(true, false);
+        } else if (++absences_ > 1) {
+            reason_ = ListReason::failing_watch;
             begin_anew();
         }
         return Sleep{absence_pace_.next(), Waiting::backoff};
@@ -461,6 +536,7 @@ class WatchMachine {
     Step on(const OtherServer&) {
         begin_anew();
         resource_version_.clear();
+        greatest_.clear();
         owes_probe_ = false;
         return relist(ListReason::other_server);
     }
@@ -469,15 +545,19 @@ class WatchMachine {
     /// Goes on with what is to be done.
     Step resume() {
         if (stage_ == Stage::probing) return Probe{};
-        if (stage_ == Stage::watching) return Watch{resource_version_};
+        if (stage_ == Stage::watching) {
+            begin_ = resource_version_;
+            return Watch{resource_version_};
+        }
         return List{plan_.next(resource_version_, may_be_streamed()), reason_};
     }
     Step later() { return Sleep{backoff_.next(), Waiting::backoff}; }
-    Step later(const Failed& failure) {
+    Sleep later(const Failed& failure) {
         if (failure.retry_after)
             return Sleep{wait_asked_for(*failure.retry_after), Waiting::retry_after};
-        const bool server_is_away =
-            failure.cause == Cause::unreachable || failure.cause == Cause::network;
+        const bool server_is_away = failure.cause == Cause::unreachable ||
+                                    failure.cause == Cause::network ||
+                                    failure.cause == Cause::silent;
         return Sleep{backoff_.next(), Waiting::backoff, server_is_away};
     }
     /// The server knows best, for a while: the backoff begins to grow when it has refused often.
@@ -494,10 +574,13 @@ class WatchMachine {
     Backoff list_pace_;     // between lists
     Backoff reopen_pace_;   // between watches that bring something and end at once
     Backoff absence_pace_;  // while the server does not have the API
+    Backoff form_pace_;     // between the forms of a list
     TimePoint now_{};
     Stage stage_ = Stage::listing;
     ListReason reason_ = ListReason::first;
-    std::string resource_version_;
+    std::string resource_version_;  // never goes back but with a list
+    std::string begin_;             // of the watch
+    std::string greatest_;          // of the list and what came since
     std::optional<TimePoint> last_list_;
     TimePoint last_news_{};            // see is_barren()
     std::optional<ListReason> doubt_;  // why to list if a probe succeeds
@@ -512,6 +595,8 @@ class WatchMachine {
     int absences_ = 0;         // of the API, since a watch worked
     bool owes_probe_ = false;  // a watch was opened although no probe got through
     bool confirming_ = false;
+    bool doubted_ = false;        // an old object has led to a probe since the last list
+    bool has_bookmarks_ = false;  // ever
     bool repeated_at_once_ = false;
     bool watched_since_list_ = false;
 };

@@ -18,6 +18,8 @@ struct WatchRequest {
     std::string target;                        ///< path and query, without the server's prefix
     std::string_view accept = accepted::json;  ///< the header, see EncodingChoice
     bool has_position = false;                 ///< with a version or a continue token
+    bool other_encoding = false;               ///< than the usual one
+    bool hasty = false;                        ///< another form may be answered sooner
     bool streamed = false;                     ///< a list as the first events of a watch
     bool gzip = false;                         ///< the answer may be compressed
     Duration idle_timeout{};                   ///< silence allowed; zero: any
@@ -37,7 +39,7 @@ WatchRequest list_request(const WatchQuery&, const WatchOptions&, const ListPlan
 /// \param timeout  see draw_watch_timeout()
 WatchRequest streamed_list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&,
                                    std::chrono::seconds timeout);
-/// A list of one object: its version is that of the server.
+/// A list of one object: its version is that of the server. It is answered soon, or not at all.
 WatchRequest probe_request(const WatchQuery&, const WatchOptions&,
                            std::string_view api_version = {});
 /// The silence allowed is that of a server which sends no bookmarks.

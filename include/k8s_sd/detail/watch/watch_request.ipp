@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/percent_encoding.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace k8s_sd::inline v0::detail {
@@ -38,6 +39,22 @@ void append_timeout(std::string& target, std::chrono::seconds timeout) {
         append_query(target, "timeoutSeconds", std::to_string(timeout.count()));
 }
 
+/// The silence allowed where another form of the list may be answered sooner, or the answer is short.
+Duration short_silence(const WatchOptions& options) {
+    constexpr Duration limit = std::chrono::seconds(10);
+    return std::min(options.response_timeout, limit);  // none stays none
+}
+
+/// The parts that LIST and streamed lists have in common.
+void expect_list(WatchRequest& request, const WatchOptions& options,
+                 const ListPlan::Request& list) {
+    request.has_position = !list.continue_token.empty() || !list.resource_version.empty();
+    request.other_encoding = list.other_encoding;
+    request.hasty = list.hasty;
+    request.idle_timeout = list.hasty ? short_silence(options) : options.response_timeout;
+    request.idle_error = errc::response_timeout;
+}
+
 }  // namespace
 
 Duration silence_of_watch(std::chrono::seconds timeout) noexcept {
@@ -56,15 +73,13 @@ WatchRequest list_request(const WatchQuery& query, const WatchOptions& options,
         append_query(request.target, "resourceVersion", list.resource_version);
         append_query(request.target, "resourceVersionMatch", "NotOlderThan");
     }
-    request.has_position = !list.continue_token.empty() || !list.resource_version.empty();
-    request.idle_timeout = options.response_timeout;
-    request.idle_error = errc::response_timeout;
+    expect_list(request, options, list);
     return request;
 }
 
 WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
                            std::string_view api_version) {
-    return list_request(query, options, {{}, {}, 1}, api_version);
+    return list_request(query, options, {.limit = 1, .hasty = true}, api_version);
 }
 
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,
@@ -91,9 +106,7 @@ WatchRequest streamed_list_request(const WatchQuery& query, const WatchOptions& 
         append_query(request.target, "resourceVersion", list.resource_version);
     append_timeout(request.target, timeout);
     request.streamed = true;
-    request.has_position = !list.resource_version.empty();
-    request.idle_timeout = options.response_timeout;
-    request.idle_error = errc::response_timeout;
+    expect_list(request, options, list);
     return request;
 }
 

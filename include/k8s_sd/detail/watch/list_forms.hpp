@@ -1,0 +1,140 @@
+#pragma once
+
+#include "k8s_sd/detail/net/list_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// One form of a list.
+struct ListForm {
+    ListShape shape = ListShape::pages;
+    bool other_encoding = false;  ///< than the usual one of EncodingChoice
+    bool operator==(const ListForm&) const = default;
+};
+
+/// The forms that one list is asked for in, one after the other, until one gets through: whatever
+/// keeps the usual form from getting through may let another one through. The first form has two
+/// tries, each of the others has one, then they begin anew. Both dimensions change early, so that a
+/// single cause (streams, pages, an encoding) is found behind at most two forms.
+class ListForms {
+ public:
+    struct Choice {
+        bool streams_first = false;          ///< the usual form is a streamed list
+        bool streams_last = false;           ///< it is the last resort
+        ListShape usual = ListShape::pages;  ///< of LIST
+        bool pages = true;                   ///< false: there are none
+        bool other_encoding = false;         ///< there is one
+    };
+
+    /// A list begins.
+    void begin(const Choice& choice) {
+        *this = {};
+        const ListShape first = choice.pages ? choice.usual : ListShape::whole;
+        const ListShape second = !choice.pages               ? ListShape::whole
+                                 : first == ListShape::whole ? ListShape::pages
+                                                             : ListShape::whole;
+        const bool streams = choice.streams_first || choice.streams_last;
+        add({ListShape::streamed}, choice.streams_first);
+        add({first});
+        add({second, true}, choice.other_encoding);
+        add({first, true}, choice.other_encoding && second != first);
+        add({second}, second != first);
+        add({ListShape::streamed}, choice.streams_last && !choice.streams_first);
+        add({ListShape::streamed, true}, choice.other_encoding && streams);
+    }
+    bool begun() const noexcept { return size_ > 0; }
+    ListForm current() const noexcept { return forms_[index_]; }
+
+    /// \param for_good  a second try would tell nothing more, or take too long
+    /// \param teaches   the form may be the reason
+    /// \returns whether it is another form's turn
+    bool on_failure(bool for_good, bool teaches = true) noexcept {
+        const bool has_second_try = (index_ == 0 && rounds_ == 0) || partly_;
+        if (has_second_try && !for_good && ++failures_ < 2) return false;
+        failed_[index_] = teaches;
+        go_on();
+        return true;
+    }
+    /// The form cannot be asked for now; perhaps when its turn comes again, behind the others.
+    void skip() noexcept {
+        if (rounds_ > 0 || std::exchange(postponed_, true)) return go_on();
+        const auto current = forms_.begin() + static_cast<std::ptrdiff_t>(index_);
+        std::rotate(current, current + 1, forms_.begin() + static_cast<std::ptrdiff_t>(size_));
+    }
+    /// A part of the list got through.
+    void on_part() noexcept {
+        partly_ = true;
+        failures_ = 0;
+    }
+
+    /// Not all of them have failed yet.
+    bool in_first_round() const noexcept { return rounds_ == 0; }
+    /// In the first round there is another form behind the current one.
+    bool has_untried() const noexcept { return rounds_ == 0 && index_ + 1 < size_; }
+
+    /// It is or was the turn of a form in the other encoding.
+    bool other_encoding_tried() const noexcept {
+        if (rounds_ > 0) return true;
+        const auto end = forms_.begin() + static_cast<std::ptrdiff_t>(std::min(index_ + 1, size_));
+        return std::any_of(forms_.begin(), end,
+                           [](const ListForm& form) { return form.other_encoding; });
+    }
+
+    // What it teaches that the current form got through. Nothing once all forms have failed: then
+    // the server did not work, and now it does.
+
+    bool streams_failed() const noexcept {
+        return current().shape != ListShape::streamed && has_failed(ListShape::streamed);
+    }
+    bool usual_encoding_failed() const noexcept {
+        return current().other_encoding &&
+               has_failed([](const ListForm& form) { return !form.other_encoding; });
+    }
+    /// The shape of LIST to begin with.
+    std::optional<ListShape> better_shape() const noexcept {
+        const ListShape shape = current().shape;
+        if (shape == ListShape::streamed) return std::nullopt;
+        const ListShape other = shape == ListShape::whole ? ListShape::pages : ListShape::whole;
+        return has_failed(other) ? std::optional(shape) : std::nullopt;
+    }
+
+ private:
+    static constexpr std::size_t most_forms = 6;
+
+    void add(ListForm form, bool wanted = true) noexcept {
+        if (wanted) forms_[size_++] = form;
+    }
+    void go_on() noexcept {
+        failures_ = 0;
+        partly_ = false;
+        if (++index_ < size_) return;
+        index_ = 0;
+        ++rounds_;
+    }
+    bool has_failed(ListShape shape) const noexcept {
+        return has_failed([shape](const ListForm& form) { return form.shape == shape; });
+    }
+    template <class Predicate>
+    bool has_failed(Predicate of) const noexcept {
+        if (rounds_ > 0) return false;
+        for (std::size_t i = 0; i < index_; ++i)
+            if (failed_[i] && of(forms_[i])) return true;
+        return false;
+    }
+
+    std::array<ListForm, most_forms> forms_{};
+    std::array<bool, most_forms> failed_{};
+    std::size_t size_ = 0;
+    std::size_t index_ = 0;
+    unsigned rounds_ = 0;
+    int failures_ = 0;        // of the current form, in a row
+    bool postponed_ = false;  // a form was
+    bool partly_ = false;     // the current form has brought a part of the list
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,122 @@
+#include "integration/watch/url_watcher_faults.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+
+// An observer may drop its watcher, and itself, in each of its calls.
+
+namespace {
+
+enum class Call { change, synced, batch_end, status, wants, audience, makes_up };
+
+/// Drops the watcher and itself in the n-th call of one kind.
+class Leaver final : public WatchObserver {
+ public:
+    Leaver(Simulation& simulation, Call call, int after, const WatchOptions& options,
+           std::unique_ptr<Leaver>& owner)
+        : call_(call), left_(after), owner_(owner) {
+        ApiServerConfig server;
+        server.url = simulation.server.url();
+        client_ = std::make_shared<ApiClient>(simulation.context.get_executor(), server,
+                                              simulation.environment());
+        watcher_ = std::make_unique<URLWatcher>(client_, WatchQuery{}, options, *this);
+    }
+    void start() { watcher_->start(); }
+
+    void on_change(const ObjectChange&) override { called(Call::change); }
+    void on_synced() override { called(Call::synced); }
+    void on_batch_end() override { called(Call::batch_end); }
+    void on_status() override { called(Call::status); }
+    bool wants(std::string_view, std::string_view) override {
+        called(Call::wants);
+        return true;
+    }
+    std::optional<std::uint16_t> audience_of(const detail::DecodedObject&) override {
+        called(Call::audience);
+        return 0;
+    }
+    bool makes_up_for(error_code) override {
+        return called(Call::makes_up);  // true only where the watcher is gone
+    }
+
+ private:
+    /// \returns whether the observer is no more
+    bool called(Call call) {
+        if (call != call_ || --left_ > 0) return false;
+        const std::unique_ptr<Leaver> self = std::move(owner_);
+        watcher_.reset();
+        return true;
+    }
+
+    Call call_;
+    int left_;
+    std::unique_ptr<Leaver>& owner_;
+    std::shared_ptr<ApiClient> client_;
+    std::unique_ptr<URLWatcher> watcher_;
+};
+
+constexpr const char* bad_event =
+    R"({"type":"MODIFIED","object":{"kind":"Pod","metadata":{"name":"a","namespace":"default",)"
+    R"("resourceVersion":"90000"},"status":{"podIP":7}}})"
+    "\n";
+
+/// All that makes calls: lists, events, bad objects, removals, failures and their ends.
+void play(Simulation& simulation) {
+    sim::ApiServer& server = simulation.server;
+    simulation.settle();
+    server.apply(pod({.name = "b", .ip = "10.0.0.9"}));
+    simulation.settle();
+    server.send_to_watches("pods", bad_event);
+    simulation.settle();
+    server.fail_next(Response::failure(500, "InternalError", "no"));
+    server.fail_next(Response::failure(500, "InternalError", "no"));
+    server.end_watches();
+    simulation.advance(2s);
+    server.send_to_watches("pods", bad_event);
+    simulation.advance(30s);
+    server.send_to_watches("pods", bad_event);
+    simulation.settle();
+    server.remove("pods", "default", "b");
+    simulation.settle();
+    server.apply(pod({.name = "d"}));
+    server.compact();
+    server.end_watches();
+    server.fail_next(Response::failure(410, "Expired", "too old"));
+    simulation.advance(10s);
+    server.set_intercept(
+        [](const sim::Request&) { return Response::failure(403, "Forbidden", "no"); });
+    server.disconnect_all();
+    simulation.advance(2min);
+}
+
+}  // namespace
+
+TEST_CASE("Dropped watchers: an observer may drop its watcher and itself in each of its calls") {
+    const bool streams = GENERATE(true, false);
+    for (const Call call : {Call::change, Call::synced, Call::batch_end, Call::status, Call::wants,
+                            Call::audience, Call::makes_up}) {
+        bool gone = true;
+        for (int after = 1; gone && after < 60; ++after) {
+            CAPTURE(streams, static_cast<int>(call), after);
+            Simulation simulation(json_server());
+            for (const char* name : {"a", "b", "c"}) simulation.server.apply(pod({.name = name}));
+            WatchOptions options;
+            options.watch_list = streams;
+            std::unique_ptr<Leaver> observer;
+            observer = std::make_unique<Leaver>(simulation, call, after, options, observer);
+            observer->start();
+            play(simulation);
+            gone = observer == nullptr;
+            observer.reset();
+            CHECK(simulation.metrics->of(Kind::pod).watchers == 0);
+            CHECK(simulation.metrics->of(Kind::pod).objects == 0);
+            CHECK(simulation.metrics->of(Kind::pod).failing_watchers == 0);
+        }
+    }
+}
