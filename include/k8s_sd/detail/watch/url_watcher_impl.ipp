@@ -752,6 +752,7 @@ void URLWatcherImpl::report_share(bool by_server) {
 void URLWatcherImpl::finish_list(const std::string& version) {
     // Of a regression that a probe has found everybody knows.
     if (report_.list_reason() != ListReason::version_went_back) report_regression(version);
+    listed_server_ = server_;
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
     if (machine_.stream_failed()) traffic_->streamed_lists.on_failure(query_.kind, now());
