@@ -178,7 +178,13 @@ class Membership::Impl final : public detail::Delivery::Source,
             const MemberState state = announcements_.front();
             announcements_.pop_front();
             lock.unlock();
-            config_.source->announce(state);
+            try {
+                config_.source->announce(state);
+            } catch (...) {
+                lock.lock();
+                announcing_ = false;
+                throw;
+            }
             lock.lock();
         }
         announcing_ = false;
