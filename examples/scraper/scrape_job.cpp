@@ -176,8 +176,8 @@ GetToken ScrapeJob::token_source(const ScrapeTarget& target) {
     if (unconfirmed_ == Unconfirmed::on) return tokens_->source(secret);
     // An address may belong to somebody else by now.
     return [this, source = tokens_->source(secret),
-            target = ScrapeTargetPtr(&target)](const TokenHandler& handler) {
-        pool_.unconfirmed(*target) ? handler({}, {}) : source(handler);
+            target = ScrapeTargetPtr(&target)](bool refused, const TokenHandler& handler) {
+        pool_.unconfirmed(*target) ? handler({}, {}) : source(refused, handler);
     };
 }
 

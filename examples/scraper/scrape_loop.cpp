@@ -110,8 +110,9 @@ void ScrapeLoop::scrape() {
     prepare_request();
     limit_preparations();
     if (!get_token_) return resolve();
-    get_token_([self = shared_from_this(), stage = stage_](const std::string& error,
-                                                           std::string_view token) {
+    const bool refused = std::exchange(token_refused_, false);
+    get_token_(refused, [self = shared_from_this(), stage = stage_](const std::string& error,
+                                                                    std::string_view token) {
         if (self->is_over(stage)) return;
         if (!error.empty()) return self->finish("credentials: " + error);
         if (!token.empty()) {
@@ -181,6 +182,7 @@ void ScrapeLoop::receive() {
                          if (ec) return self->finish("read: " + ec.message());
                          const auto status = self->response_->get().result_int();
                          const bool good = status == 200;
+                         self->token_refused_ = status == 401 || status == 403;
                          self->finish(good ? "" : "HTTP status " + std::to_string(status));
                      });
 }

@@ -24,7 +24,8 @@ namespace scraper {
 
 /// An error in words, or a token.
 using TokenHandler = std::function<void(const std::string& error, std::string_view token)>;
-using GetToken = std::function<void(const TokenHandler&)>;
+/// `refused`: the target has refused the token of the last scrape.
+using GetToken = std::function<void(bool refused, const TokenHandler&)>;
 
 /// How a scrape went.
 struct ScrapeResult {
@@ -84,6 +85,7 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     std::string refusal_;
     const std::string user_agent_;
     GetToken get_token_;
+    bool token_refused_ = false;
     OnResult on_result_;
     std::optional<ScrapeResult> last_;
     bool stopped_ = false;

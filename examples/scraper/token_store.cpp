@@ -30,7 +30,7 @@ std::string_view take_part(std::string_view& text) {
 }
 
 GetToken failing(const std::string& error) {
-    return [error](const TokenHandler& handler) { handler(error, {}); };
+    return [error](bool, const TokenHandler& handler) { handler(error, {}); };
 }
 
 }  // namespace
@@ -49,7 +49,9 @@ GetToken TokenStore::source(std::string_view secret) {
     } catch (const k8s_sd::ConfigError& e) {
         return failing(e.what());
     }
-    return [this, reference, key](const TokenHandler& handler) {
+    return [this, reference, key](bool refused, const TokenHandler& handler) {
+        // An immutable Secret may have been deleted and created again.
+        if (refused) cache_.read_again(*reference);
         cache_.async_get(
             *reference, [handler, key](k8s_sd::error_code ec, const k8s_sd::ObjectPtr& object) {
                 if (ec) return handler(ec.message(), {});

@@ -75,6 +75,9 @@ class K8S_SD_EXPORT URLWatcher {
     void start();
     /// Whether the first list is complete.
     bool synced() const noexcept;
+    /// Whether the last complete list is of the server that the client leads to now: a kubeconfig
+    /// may name another one since.
+    bool knows_present_server() const noexcept;
     /// A copy of the present status.
     WatchStatus status() const;
     /// The object of that name, or null. `ns` is empty for kinds without namespaces.

@@ -59,8 +59,10 @@ struct ObjectCacheConfig {
 ///
 /// * Secrets and ConfigMaps are DataObjects (as_data_object()), whose data is overwritten when the
 ///   last ObjectPtr to them goes. Other kinds are what reaches labels, see Object.
-/// * An object marked `immutable` is no longer watched once it was read; it stays until nobody
-///   refers to it.
+/// * An object marked `immutable` is no longer watched once it was read. Its value cannot change,
+///   but it can be deleted and created again under its name. So it is read again for each new
+///   reference, by read_again(), and every 15 minutes: at most 8 objects of a cache a minute, so
+///   with more than 120 such objects the interval is longer.
 /// * An object that was not read for `max_idle` is no longer watched, and forgotten. The next read
 ///   watches it again and waits for its present state.
 /// * What is known of an object stays when the network, the server or a permission fails; status()
@@ -118,6 +120,14 @@ class K8S_SD_EXPORT ObjectCache {
     template <class CompletionToken = asio::deferred_t>
     auto async_get(const Reference& reference, CompletionToken&& token = CompletionToken{});
 
+    /// What the object says was refused, as by an answer 401 or 403 to a token of it: an immutable
+    /// one is read from the server again, once in 10 s at most; others are up to date. An
+    /// async_get() waits for that as for the first read, and completes with what is known if the
+    /// server does not answer. Does nothing if nobody refers to the object.
+    void read_again(std::string_view ns, std::string_view name);
+    /// The same for the object of a reference.
+    void read_again(const Reference& reference);
+
     /// Follows an object: refers to it, and tells `callback` its state once it is known and
     /// whenever it changes from then on.
     ///
@@ -127,7 +137,7 @@ class K8S_SD_EXPORT ObjectCache {
     /// begun is still running. An exception leaves through the function that runs the context; the
     /// state counts as told.
     /// An object that is followed is never idle. An immutable one is no longer watched once it was
-    /// told, so its deletion is not noticed.
+    /// told, so its deletion is noticed when it is read again, see above.
     /// \throws ConfigError as add_reference(), and for an empty callback
     [[nodiscard]] Subscription subscribe(std::string_view ns, std::string_view name, Callback);
 

@@ -25,6 +25,9 @@ struct FleetSighting {
     std::vector<FleetMember> members{};
     /// Why they cannot be seen, in words; no secrets in it.
     std::string message{};
+    /// Of the fleet whose members these are, where that can change while the source runs; empty: it
+    /// is that of MemberSource::identity().
+    std::string identity{};
 };
 
 /// Finds out who the members of a fleet are. There are service_members(), lease_members() and
@@ -45,6 +48,7 @@ class K8S_SD_EXPORT MemberSource {
     virtual void announce(MemberState) {}
     /// Tells this fleet from others that have members of the same names; the same text in each run
     /// of the program. What was kept of a fleet with another one is not used. No secrets in it.
+    /// Asked before start(); see FleetSighting::identity for what comes later.
     virtual std::string identity() const { return {}; }
 };
 

@@ -21,7 +21,8 @@ namespace k8s_sd::inline v0 {
 
 /// What a TargetPool asks of a scraper. A change stops first and starts last, so that one series
 /// is never scraped twice at a time. Called by the function of the pool that makes the change, in
-/// its thread. Must not throw, and must not call back into the pool.
+/// its thread. Must not throw. It may call the pool: of what that changes it is told when it knows
+/// all of the change before. It may destroy the pool, and is not called any more then.
 class TargetHandler {
  public:
     /// The target is gone, has changed, or has moved to another member. Stop its scrapes.
@@ -130,7 +131,7 @@ class K8S_SD_EXPORT TargetPool {
 
  private:
     class Impl;
-    std::unique_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace k8s_sd::inline v0

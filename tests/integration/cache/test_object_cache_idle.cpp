@@ -1,8 +1,24 @@
 #include "integration/cache/object_cache_fixture.hpp"
+#include "support/router.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
+
+namespace {
+
+std::size_t lists_in(const std::vector<std::string>& requests) {
+    return static_cast<std::size_t>(
+        std::count_if(requests.begin(), requests.end(),
+                      [](const std::string& request) { return request.starts_with("LIST"); }));
+}
+
+}  // namespace
 
 TEST_CASE("ObjectCache: an immutable object is no longer watched once it was read, and stays") {
     CachedCluster c;
@@ -15,16 +31,134 @@ TEST_CASE("ObjectCache: an immutable object is no longer watched once it was rea
     CHECK(c.state("key") == "immutable");
 
     c.take_requests();
-    c.remove("key");
-    c.advance(24h);
+    c.advance(14min);
     CHECK(c.read("key") == "token=1");
     CHECK(c.state("key") == "immutable");
     CHECK(c.take_requests().empty());
 
-    const auto other = c.refer("key");
-    reference.reset();
+    // It is looked at now and then, and stays.
+    c.advance(24h);
     CHECK(c.read("key") == "token=1");
+    CHECK(c.state("key") == "immutable");
+    CHECK(c.server.open_connections() == 0);
+    const std::size_t lists = lists_in(c.take_requests());
+    CHECK(lists >= 80);
+    CHECK(lists <= 24 * 4);
     reference = {};
+}
+
+TEST_CASE("ObjectCache: an immutable object that is created again under its name is read by a new "
+          "reference") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    const auto first = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    c.remove("key");
+    c.server.apply(immutable(secret("key", {{"token", "2"}})));
+    CHECK(c.read("key") == "token=1");
+    const auto second = c.refer("key");
+    CHECK(c.read("key") == "token=2");
+    CHECK(c.state("key") == "immutable");
+    CHECK(c.server.open_connections() == 0);
+    // One that is the same needs one list.
+    c.take_requests();
+    const auto third = c.refer("key");
+    CHECK(c.read("key") == "token=2");
+    CHECK(lists_in(c.take_requests()) == 1);
+    CHECK(c.server.open_connections() == 0);
+}
+
+TEST_CASE("ObjectCache: an immutable object that is created again is found within 16 minutes") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    std::vector<std::string> told;
+    const auto subscription = c.cache->subscribe(
+        "shop", "key", [&](const ObjectPtr& object) { told.push_back(describe_data(object)); });
+    c.settle();
+    CHECK(c.state("key") == "immutable");
+    c.remove("key");
+    c.server.apply(immutable(secret("key", {{"token", "2"}})));
+    c.advance(16min);
+    CHECK(told == std::vector<std::string>{"token=1", "token=2"});
+    CHECK(c.state("key") == "immutable");
+    c.remove("key");
+    c.advance(16min);
+    CHECK(told.back() == "none");
+    // What is absent is watched.
+    c.server.apply(immutable(secret("key", {{"token", "3"}})));
+    c.settle();
+    CHECK(told.back() == "token=3");
+}
+
+TEST_CASE("ObjectCache: an immutable object whose content was refused is read again") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    const auto reference = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    c.remove("key");
+    c.server.apply(immutable(secret("key", {{"token", "2"}})));
+    c.advance(30s);
+    c.take_requests();
+    for (int i = 0; i < 100; ++i) {
+        c.cache->read_again(reference);
+        CHECK(c.read("key") == "token=2");
+        c.advance(100ms);
+    }
+    CHECK(lists_in(c.take_requests()) <= 2);
+    c.cache->read_again("shop", "nobody");  // does nothing
+    c.settle();
+}
+
+TEST_CASE("ObjectCache: what is known of an immutable object stays while the server is away") {
+    CachedCluster c;
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    const auto first = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    c.server.accept_connections(false);
+    SECTION("it refuses connections") {}
+    SECTION("it does not answer") {
+        c.server.accept_connections(true);
+        c.server.set_intercept([](const sim::Request&) { return sim::Response::never(); });
+    }
+    std::vector<std::string> told;
+    const auto subscription = c.cache->subscribe(
+        "shop", "key", [&](const ObjectPtr& object) { told.push_back(describe_data(object)); });
+    const GetOutcome outcome = c.get("key");
+    c.advance(1s);
+    CHECK(*outcome == "token=1");
+    c.advance(24h);
+    CHECK(c.read("key") == "token=1");
+    CHECK(told == std::vector<std::string>{"token=1"});
+    c.remove("key");
+    c.server.apply(immutable(secret("key", {{"token", "2"}})));
+    c.server.set_intercept({});
+    c.server.accept_connections(true);
+    c.advance(2min);
+    CHECK(told == std::vector<std::string>{"token=1", "token=2"});
+    CHECK(c.read("key") == "token=2");
+    CHECK(c.server.open_connections() == 0);
+}
+
+TEST_CASE("ObjectCache: of many immutable objects 8 a minute are looked at, all in turn") {
+    CachedCluster c;
+    std::vector<ObjectCache::Reference> references;
+    for (const auto& name : numbered("s", 400)) {
+        c.server.apply(immutable(secret(name, {{"token", name}})));
+        references.push_back(c.refer(name));
+        CHECK(c.read(name) == "token=" + name);
+    }
+    c.advance(20min);
+    for (int i = 0; i < 10; ++i) {
+        c.take_requests();
+        c.advance(1min);
+        CHECK(lists_in(c.take_requests()) == 8);
+    }
+    for (const auto& name : numbered("s", 400)) {
+        c.server.remove("secrets", "shop", name);
+        c.server.apply(immutable(secret(name, {{"token", "new"}})));
+    }
+    c.advance(55min);
+    for (const auto& name : numbered("s", 400)) CHECK(c.read(name) == "token=new");
 }
 
 TEST_CASE("ObjectCache: an immutable object is forgotten with the last reference") {
@@ -169,4 +303,24 @@ TEST_CASE("ObjectCache: an idle object that nobody refers to any more is forgott
     c.settle();
     CHECK(c.state("db") == "none");
     CHECK(c.clock->next_expiry() > c.clock->now() + 24h);
+}
+
+TEST_CASE(
+    "ObjectCache: an immutable object is read again when the kubeconfig names another server") {
+    TwoServers s;
+    s.server.apply(immutable(secret("key", {{"token", "1"}})));
+    s.second.apply(immutable(secret("key", {{"token", "2"}})));
+    ObjectCacheConfig config;
+    config.kubeconfig_file = s.kubeconfig();
+    config.watch = plain_lists(config.watch);
+    ObjectCache cache(s.context.get_executor(), config);
+    std::vector<std::string> told;
+    const auto subscription = cache.subscribe(
+        "shop", "key", [&](const ObjectPtr& object) { told.push_back(describe_data(object)); });
+    s.settle();
+    CHECK(s.server.open_connections() == 0);
+    s.lead_to("https://second");
+    s.advance(61s);
+    CHECK(told == std::vector<std::string>{"token=1", "token=2"});
+    CHECK(s.second.open_connections() == 0);
 }

@@ -7,6 +7,9 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <memory>
@@ -345,4 +348,39 @@ TEST_CASE("DiscoveryManager: the context may be destroyed with real clock and co
         context.poll();
     }
     CHECK(alive.use_count() == 1);
+}
+
+namespace {
+
+/// Runs a manager when it is destroyed, twice: the second time is refused.
+struct RunsAtItsEnd {
+    explicit RunsAtItsEnd(std::shared_ptr<DiscoveryManager> m) : manager(std::move(m)) {}
+    RunsAtItsEnd(RunsAtItsEnd&&) = default;
+    ~RunsAtItsEnd() {
+        if (!manager) return;
+        manager->async_run([](error_code) {});
+        manager->async_run([asks = AsksAtItsEnd(manager)](error_code) {});
+    }
+    void operator()() const {}
+
+    /// What a handler owns may use the manager.
+    struct AsksAtItsEnd {
+        explicit AsksAtItsEnd(std::shared_ptr<DiscoveryManager> m) : manager(std::move(m)) {}
+        AsksAtItsEnd(AsksAtItsEnd&&) = default;
+        ~AsksAtItsEnd() {
+            if (manager) manager->status();
+        }
+        std::shared_ptr<DiscoveryManager> manager;
+    };
+    std::shared_ptr<DiscoveryManager> manager;
+};
+
+}  // namespace
+
+TEST_CASE("DiscoveryManager: a context that ends may destroy a refused handler at once") {
+    auto context = std::make_unique<asio::io_context>();
+    auto manager =
+        std::make_shared<DiscoveryManager>(asio::make_strand(*context), [](const JobDiff&) {});
+    asio::post(*context, RunsAtItsEnd(std::move(manager)));
+    context.reset();
 }

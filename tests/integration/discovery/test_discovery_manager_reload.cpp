@@ -2,6 +2,7 @@
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/plain_lists.hpp"
+#include "support/router.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -131,7 +132,7 @@ TEST_CASE("Reload: a hundred jobs that are renamed ask the server nothing") {
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE("Reload: files are read again, and decide what is equal") {
+TEST_CASE("Reload: files are read again, and their names decide what is equal") {
     Jobs j;
     const TemporaryDirectory directory;
     const auto write = [&](const std::string& server) {
@@ -148,9 +149,12 @@ TEST_CASE("Reload: files are read again, and decide what is equal") {
     write(j.server.url() + "/");
     j.settle_with({{"a", {config}}});
     CHECK(j.host.take_diffs().empty());
+    // What the files say is followed, and decides nothing.
     write("http://other.invalid");
     j.settle_with({{"a", {config}}});
-    CHECK(j.host.take_diffs() == "a: 1(last)[-p1 -p2] 2(full)[~p1 ~p2]");
+    j.advance(std::chrono::seconds(10));
+    CHECK(j.host.take_diffs().empty());
+    CHECK(j.metrics->providers == 1);
     directory.write("kubeconfig", "{");
     CHECK(j.settle_with({{"a", {config}}}).size() == 1);
     CHECK(j.host.take_diffs().empty());
@@ -570,4 +574,84 @@ TEST_CASE("Reload: a secret is in no message") {
     REQUIRE(failures.size() == 1);
     CHECK_FALSE(contains(failures[0].message, "hunter2"));
     CHECK_FALSE(contains(j.status("a").configs[0].status.message, "hunter2"));
+}
+
+TEST_CASE("DiscoveryManager: a kubeconfig that names the same server changes nothing, whatever its "
+          "credentials are now") {
+    TwoServers s;
+    s.server.apply(pod({.name = "p1"}));
+    JobHost host(s.context.get_executor());
+    host.run();
+    DiscoveryConfig config{.watch = plain_lists()};
+    config.kubeconfig_file = s.kubeconfig();
+    const std::vector<Job> jobs{{"a", {config}}};
+    host.manager->apply_config(jobs);
+    s.settle();
+    CHECK(host.take_diffs() == "a(full): 1(full)[~p1]");
+    s.take_requests();
+    for (const char* user : {"token: two", "as: alice", "token: one"}) {
+        s.lead_to("https://first", user);
+        host.manager->apply_config(jobs);
+        s.settle();
+    }
+    CHECK(host.take_diffs().empty());
+    CHECK(s.take_requests().empty());
+    CHECK(s.metrics->providers == 1);
+
+    // The provider has taken up what the file says.
+    s.lead_to("https://first", "token: three");
+    s.server.set_token("three");
+    host.manager->apply_config(jobs);
+    s.advance(10s);
+    s.server.end_watches();
+    s.advance(1s);
+    CHECK(s.take_requests().size() == 1);  // none was refused
+    s.server.apply(pod({.name = "p2"}));
+    s.settle();
+    CHECK(host.take_diffs() == "a: 1[~p2]");
+    CHECK(host.problems().empty());
+}
+
+TEST_CASE("DiscoveryManager: a kubeconfig that names another server is followed by its provider") {
+    TwoServers s;
+    s.server.apply(pod({.name = "p1"}));
+    s.server.apply(pod({.name = "p2"}));
+    s.second.apply(pod({.name = "p1"}));
+    s.second.apply(pod({.name = "p3"}));
+    JobHost host(s.context.get_executor());
+    host.run();
+    DiscoveryConfig config{.watch = plain_lists()};
+    config.kubeconfig_file = s.kubeconfig();
+    host.manager->apply_config({{"a", {config}}});
+    s.settle();
+    host.take_diffs();
+    s.lead_to("https://second");
+    host.manager->apply_config({{"a", {config}}});
+    s.advance(10s);
+    CHECK(host.sources("a") == "p1 p3");
+    CHECK(s.metrics->providers == 1);
+    CHECK(s.server.open_watches() == 0);
+    // Who begins now shares what is watched.
+    host.manager->apply_config({{"a", {config}}, {"b", {config}}});
+    s.settle();
+    CHECK(host.sources("b") == "p1 p3");
+    CHECK(s.metrics->providers == 1);
+    CHECK(host.problems().empty());
+}
+
+TEST_CASE("DiscoveryManager: own settings beside a kubeconfig tell configurations apart") {
+    TwoServers s;
+    s.server.apply(pod({.name = "p1"}));
+    JobHost host(s.context.get_executor());
+    host.run();
+    DiscoveryConfig one{.watch = plain_lists()};
+    one.kubeconfig_file = s.kubeconfig();
+    DiscoveryConfig with_header = one;
+    with_header.api_server.headers = {{"X-Team", "a"}};
+    DiscoveryConfig as_alice = one;
+    as_alice.api_server.impersonate.user = "alice";
+    host.manager->apply_config({{"a", {one}}, {"b", {with_header}}, {"c", {as_alice}}});
+    s.settle();
+    CHECK(s.metrics->providers == 3);
+    CHECK(s.server.open_watches() == 3);
 }

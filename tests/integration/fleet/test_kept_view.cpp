@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/net/snapshot_file.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/router.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -443,4 +444,68 @@ TEST_CASE("Membership: an age that cannot be is refused") {
     CHECK(config_error([&] {
               Membership(s.context.get_executor(), config, [](const FleetShare&) {});
           }) == "snapshot_max_age: must not be negative");
+}
+
+namespace {
+
+/// Two clusters with an agent "agent-0" each, beside others.
+struct MovingFleet : TwoServers {
+    MovingFleet() {
+        put(server, {"agent-0", "agent-1"});
+        put(second, {"agent-0", "agent-2"});
+    }
+    static void put(sim::ApiServer& api, const std::vector<std::string>& pods) {
+        auto slice = sim::endpoint_slice("monitoring", "agents-1", "agents");
+        for (const std::string& pod : pods)
+            slice.endpoint("10.0.0.1").pod(pod).ready(true).serving(true);
+        api.apply(std::move(slice));
+    }
+    MembershipConfig config() {
+        WatcherConfig where;
+        where.kubeconfig_file = kubeconfig();
+        where.namespaces = {"monitoring"};
+        MembershipConfig config;
+        config.source = service_members(context.get_executor(), "agents", where);
+        config.self = "agent-0";
+        config.snapshot_directory = directory.path("views");
+        return config;
+    }
+    void put_away() {
+        for (sim::ApiServer* api : {&server, &second}) {
+            api->accept_connections(false);
+            api->disconnect_all();
+        }
+        settle();
+    }
+    /// What a program that starts now goes by.
+    std::string remembered() {
+        Agent agent(*this, config());
+        advance(1s);
+        return agent.view();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("Membership: after a kubeconfig has moved the view is kept as one of the new server") {
+    MovingFleet s;
+    std::string there = "agent-0 agent-2";
+    SECTION("with other members") {}
+    SECTION("with the same members") {
+        MovingFleet::put(s.second, {"agent-0", "agent-1"});
+        there = "agent-0 agent-1";
+    }
+    {
+        Agent agent(s, s.config());
+        s.advance(1min);
+        CHECK(agent.view() == "agent-0 agent-1");
+        s.lead_to("https://second");
+        s.advance(10min);
+        agent.membership.cancel();
+        s.settle();
+    }
+    s.put_away();
+    CHECK(s.remembered() == there);
+    s.lead_to("https://first");
+    CHECK(s.remembered() == "agent-0 agent-1");
 }

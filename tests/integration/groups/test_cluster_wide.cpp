@@ -1,7 +1,9 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
+#include "support/job_host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
+#include "support/router.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -267,4 +269,123 @@ TEST_CASE("Cluster-wide: each kind by itself") {
     CHECK(n.metrics->of(Kind::service).watchers == 3);
     CHECK(n.metrics->of(Kind::endpointslice).watchers == 1);
     CHECK(host->discoverer->status().synced);
+}
+
+TEST_CASE("Cluster-wide: what was refused is asked for again after an hour, and disturbs nobody") {
+    Namespaces n;
+    n.refuse(403);
+    const auto host = n.host(n.config());
+    CHECK(host->take_diffs() == everything);
+    n.requests();
+    n.server.set_intercept({});
+    n.refuse(403);
+    int asked = 0;
+    const auto ask_for = [&](Duration time) {
+        n.advance(time);
+        const Texts requests = n.requests();
+        asked += static_cast<int>(std::count(requests.begin(), requests.end(), one_for_all[0]));
+    };
+    ask_for(59min);
+    CHECK(asked == 0);
+    ask_for(8min);
+    CHECK(asked == 1);  // and it is refused again
+    for (int i = 0; i < 24 * 6; ++i) ask_for(10min);
+    CHECK(asked >= 20);
+    CHECK(asked <= 25);
+    CHECK(host->take_diffs().empty());
+    CHECK_FALSE(host->discoverer->status().error);
+    CHECK(host->discoverer->status().watches.size() == 3);
+    CHECK(n.pods().watchers == 3);
+    CHECK(n.take_log().empty());
+
+    n.server.set_intercept({});
+    n.advance(67min);
+    CHECK(host->discoverer->status().watches.size() == 1);
+    CHECK(n.pods().watchers == 1);
+    CHECK(host->take_diffs().empty());
+    n.server.apply(n.web("b", "10.0.0.2"));
+    n.settle();
+    CHECK(host->take_diffs() == "[~pod/b/web]");
+    CHECK(host->complaints.empty());
+}
+
+TEST_CASE("Cluster-wide: nothing is asked for again when nobody watches any more") {
+    Namespaces n;
+    n.refuse(403);
+    auto host = n.host(n.config());
+    const auto services = n.host(n.config(3, Role::service));
+    host.reset();
+    n.settle();
+    n.requests();
+    n.server.set_intercept({});
+    n.advance(3h);
+    const Texts requests = n.requests();
+    CHECK(std::count(requests.begin(), requests.end(), one_for_all[0]) == 0);
+}
+
+TEST_CASE("Cluster-wide: a list that had too many objects is asked for again after a day") {
+    Namespaces n;
+    DiscoveryConfig config = n.config();
+    config.watch.max_objects = 3;
+    const auto host = n.host(config);
+    CHECK(host->discoverer->status().watches.size() == 3);
+    n.requests();
+    n.advance(23h);
+    Texts requests = n.requests();
+    CHECK(std::count(requests.begin(), requests.end(), one_for_all[0]) == 0);
+    n.server.remove("pods", "other", "web");
+    n.advance(4h);
+    CHECK(host->discoverer->status().watches.size() == 1);
+    CHECK(host->complaints.empty());
+}
+
+TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once a minute at most") {
+    Namespaces n;
+    n.refuse(403);
+    JobHost host(n.context.get_executor());
+    Job job;
+    job.name = "j";
+    job.configs = {n.config()};
+    host.manager->apply_config({job});
+    host.run();
+    n.settle();
+    n.requests();
+    n.server.set_intercept({});
+    // However often: what was refused a moment ago is not asked for each time.
+    for (int i = 0; i < 10; ++i) {
+        host.manager->apply_config({job});
+        n.advance(1s);
+    }
+    Texts requests = n.requests();
+    CHECK(std::count(requests.begin(), requests.end(), one_for_all[0]) == 0);
+    n.advance(50s);
+    CHECK(host.manager->status().front().configs.front().status.watches.size() == 1);
+    CHECK(n.pods().watchers == 1);
+    CHECK(host.problems().empty());
+}
+
+TEST_CASE("Cluster-wide: what one server has refused is asked for on another one") {
+    TwoServers s;
+    for (const char* ns : {"a", "b", "c"}) {
+        s.server.apply(Namespaces::web(ns));
+        s.second.apply(Namespaces::web(ns));
+    }
+    s.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
+        if (request.path != "/api/v1/pods") return std::nullopt;
+        return sim::Response::failure(403, "Forbidden", "refused");
+    });
+    DiscoveryConfig config{.watch = plain_lists()};
+    config.kubeconfig_file = s.kubeconfig();
+    config.namespaces = {"a", "b", "c"};
+    config.watch.cluster_wide_from = 3;
+    Host host(s.context.get_executor(), config);
+    host.run();
+    s.settle();
+    CHECK(host.discoverer->status().watches.size() == 3);
+    s.lead_to("https://second");
+    s.advance(75s);
+    CHECK(host.discoverer->status().watches.size() == 1);
+    CHECK_FALSE(host.discoverer->status().error);
+    CHECK(s.second.open_watches() == 1);
+    CHECK(host.complaints.empty());
 }

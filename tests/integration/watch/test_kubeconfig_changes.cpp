@@ -1,17 +1,16 @@
 #include "k8s_sd/detail/config/kubeconfig.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
-#include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
+#include "support/router.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,54 +27,22 @@ namespace {
 using Lines = std::vector<std::string>;
 using Names = std::set<std::string>;
 
-/// Leads to servers by their names.
-class Router final : public Connector {
- public:
-    std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
-                                            const ConnectTarget& target) override {
-        targets.push_back(target.host);
-        return servers.at(target.host)->make_stream(std::move(executor), target);
-    }
-
-    std::map<std::string, std::shared_ptr<Connector>> servers;
-    Lines targets;  ///< of the connections so far
-};
-
-/// Made before the simulation, which needs it.
-struct WithRouter {
-    std::shared_ptr<Router> router = std::make_shared<Router>();
-};
-
 /// Two clusters, and a watch that a kubeconfig leads to the first.
-struct TwoClusters : WithRouter, Simulation {
-    explicit TwoClusters(const ServerLimits& limits = {})
-        : Simulation({}, {}, limits,
-                     [this](std::shared_ptr<Connector> first) {
-                         router->servers["first"] = std::move(first);
-                         return router;
-                     }),
-          second(context.get_executor(), {.clock = clock}) {
-        router->servers["second"] = second.connector();
+struct TwoClusters : TwoServers {
+    explicit TwoClusters(const ServerLimits& limits = {}) : TwoServers(limits) {
         server.set_token("one");
         second.set_token("one");
         server.apply(pod({.name = "a"}));
         second.apply(pod({.name = "z"}));
-        write("https://first", "one");
-        client = detail::make_shared_client(context.get_executor(),
-                                            detail::load_kubeconfig(directory.path("kc"), ""),
-                                            environment());
+        client = detail::make_shared_client(
+            context.get_executor(), detail::load_kubeconfig(kubeconfig(), ""), environment());
         watch.emplace(*this, client, WatchQuery{});
         watch->start();
         take_requests();
     }
-    // The router outlives the contexts, which the servers' connectors must not.
-    ~TwoClusters() { router->servers.clear(); }
 
     void write(const std::string& url, const std::string& token, const std::string& cluster = "") {
-        directory.write("kc", "clusters: [{name: k, cluster: {server: '" + url + "'" + cluster +
-                                  "}}]\nusers: [{name: u, user: {token: " + token +
-                                  "}}]\ncontexts: [{name: c, context: {cluster: k, user: "
-                                  "u}}]\ncurrent-context: c\n");
+        lead_to(url, "token: " + token, cluster);
     }
     Lines requests_of_second() {
         Lines texts;
@@ -91,8 +58,6 @@ struct TwoClusters : WithRouter, Simulation {
         return watch->status().lists[static_cast<std::size_t>(reason)];
     }
 
-    TemporaryDirectory directory;
-    sim::ApiServer second;
     std::shared_ptr<ApiClient> client;
     std::optional<WatchProbe> watch;
 };

@@ -44,7 +44,7 @@ WHERE_IS = {
         {"detail/fleet/divided_discovery.ipp": "DividedDiscovery::part_of(",
          "detail/base/share_keys.hpp": "share_key_of("},
     "How does a view outlive a restart?":
-        {"detail/fleet/kept_view.hpp": "void keep(FleetViewPtr);"},
+        {"detail/fleet/kept_view.hpp": "void keep(const Digest& identity, FleetViewPtr);"},
     "Which member owns a target?":
         {"detail/fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
     "What is a member, of an EndpointSlice?":

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/groups/watch_plan.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct Plan {
         return *this;
     }
     Plan& refuse(const std::string& ns, const std::string& label = {}) {
-        refused.add({kind, ns, label, {}});
+        refused.add({kind, ns, label, {}}, TimePoint(), std::chrono::hours(1));
         return *this;
     }
 };
@@ -151,4 +152,30 @@ TEST_CASE("Watch plan: what was refused is not asked for again") {
         CHECK(Plan().refuse("").view({}, "").text() == "*");
         CHECK(Plan().refuse("a").view({"a"}, "").text() == "a");
     }
+}
+
+TEST_CASE("Watch plan: a refusal ends, and is forgotten with all others") {
+    using std::chrono::hours, std::chrono::minutes;
+    const TimePoint begin(hours(1));
+    const WatchQuery all{Kind::pod, {}, {}, {}};
+    const WatchQuery one{Kind::pod, "a", {}, {}};
+    RefusedWatches refused;
+    CHECK_FALSE(refused.next_expiry());
+    refused.add(all, begin, hours(2));
+    refused.add(one, begin + minutes(1), hours(1));
+    CHECK(refused.next_expiry() == begin + minutes(61));
+    refused.expire(begin + minutes(60));
+    CHECK(refused.has(one));
+    refused.expire(begin + minutes(61));
+    CHECK_FALSE(refused.has(one));
+    CHECK(refused.all_namespaces());
+    refused.shorten(hours(3));
+    CHECK(refused.next_expiry() == begin + hours(2));
+    refused.shorten(minutes(1));
+    CHECK(refused.next_expiry() == begin + minutes(1));
+    refused.add(all, begin + minutes(30), hours(1));
+    CHECK(refused.next_expiry() == begin + minutes(90));
+    refused.clear();
+    CHECK(refused.empty());
+    CHECK_FALSE(refused.all_namespaces());
 }

@@ -94,6 +94,9 @@ struct CacheEntry {
     bool has_watch(const CacheWatch& w) const noexcept {
         return watch.get() == &w || next.get() == &w;
     }
+    /// Who reads it waits: for the first answer of the server, or for the next one if the value is
+    /// doubted. A server that fails adds nothing to what is known.
+    bool is_awaited() const { return !synced() || (doubted && !(watch && watch->error())); }
     /// Nothing is known of the object, and its only watch is forbidden.
     bool is_denied() const {
         return !synced() && !next && watch && watch->error() == errc::forbidden;
@@ -104,8 +107,11 @@ struct CacheEntry {
     ObjectPtr value;
     std::uint32_t references = 0;
     CachedState state = CachedState::unsynced;
-    bool overdue = false;  // of the watches: both are listed, and have disagreed for a while
+    bool overdue = false;   // of the watches: both are listed, and have disagreed for a while
+    bool was_read = false;  // somebody was given the value
+    bool doubted = false;   // the value was immutable; the object is read again
     TimePoint last_read;
+    TimePoint looked_at{};  // when an immutable value was last read from the server
 
     std::shared_ptr<CacheWatch> watch;  // what the value comes from
     std::shared_ptr<CacheWatch> next;   // what is to take its place

@@ -58,8 +58,10 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
     void remove_reference(std::string_view name);
     /// Somebody reads or follows the object: it is watched, if it was not.
     void touch(CacheEntry&);
-    /// An immutable object was read: it needs no watch.
-    void stop_watching(CacheEntry&);
+    /// Somebody was given the value. An immutable one needs no watch from now on.
+    void on_read(CacheEntry&);
+    /// An immutable object is read again: it may have been deleted and created again.
+    void doubt(CacheEntry&);
     /// Does what follows from the changes since the last call.
     void update();
     /// To be called now and then: stops what is idle, and ends what takes too long.
@@ -80,12 +82,13 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
     void on_synced(CacheWatch&) override;
     void on_status(CacheWatch&) override;
     bool wants(const CacheWatch&, std::string_view name) override;
-    void on_value(CacheEntry& entry) override { observer_.on_value(entry); }
+    void on_value(CacheEntry&) override;
     void on_changed_over(CacheEntry&, const CacheWatch* from) override;
 
     Metrics& metrics() const { return *settings_.watches.metrics; }
     TimePoint now() const { return settings_.clock->now(); }
     void set_state(CacheEntry&, CachedState);
+    void stop_watching(CacheEntry&);
     void drop_unreferenced();
     void stop_idle();
     bool is_idle(const CacheEntry&) const;

@@ -24,6 +24,8 @@ CacheNamespace::~CacheNamespace() {
 
 void CacheNamespace::add_reference(std::string_view name) {
     CacheEntry* entry = find(name);
+    // Who refers to it now may mean an object that has taken the name since.
+    if (entry != nullptr) doubt(*entry);
     const std::lock_guard lock(mutex_);
     if (entry == nullptr) {
         entry = &entries_.add(std::make_unique<CacheEntry>(*this, name, now()));
@@ -73,11 +75,31 @@ void CacheNamespace::touch(CacheEntry& entry) {
     observer_.on_update_due(*this);
 }
 
+void CacheNamespace::on_read(CacheEntry& entry) {
+    entry.was_read = true;
+    if (entry.is_immutable()) stop_watching(entry);
+}
+
 void CacheNamespace::stop_watching(CacheEntry& entry) {
-    if (!entry.watch) return;
+    if (!entry.watch || entry.doubted) return;
+    entry.looked_at = now();
     set_state(entry, CachedState::immutable);
     entries_.let_go(entry);
     observer_.on_update_due(*this);
+}
+
+void CacheNamespace::doubt(CacheEntry& entry) {
+    if (entry.state != CachedState::immutable) return;
+    entry.doubted = true;
+    set_state(entry, CachedState::present);
+    entries_.need_watch(entry);
+    observer_.on_update_due(*this);
+}
+
+void CacheNamespace::on_value(CacheEntry& entry) {
+    observer_.on_value(entry);
+    // It was read before, and is the same object still.
+    if (entry.was_read && entry.is_immutable()) stop_watching(entry);
 }
 
 void CacheNamespace::stop_idle() {
@@ -97,7 +119,7 @@ void CacheNamespace::stop_idle() {
 // What has never been read from the server is not idle, else a slow server would be asked again
 // and again (kubernetes/kubernetes#104579).
 bool CacheNamespace::is_idle(const CacheEntry& entry) const {
-    return entry.synced() && !entry.next && entry.followers.empty() &&
+    return entry.synced() && !entry.doubted && !entry.next && entry.followers.empty() &&
            now() - entry.last_read >= settings_.max_idle;
 }
 
@@ -106,6 +128,7 @@ void CacheNamespace::forget_value(CacheEntry& entry) {
     ++metrics().cache_idle_stops;
     entries_.let_go(entry);
     entry.value.reset();
+    entry.was_read = false;
     set_state(entry, CachedState::idle);
 }
 
@@ -151,6 +174,9 @@ void CacheNamespace::on_status(CacheWatch& watch) {
     if (news.revealed) entries_.on_revealed(watch);
     if (!news.failed) return;
     entries_.on_error(watch);
+    entries_.for_each_of(watch, [this](CacheEntry& entry) {
+        if (entry.doubted) observer_.on_value(entry);  // what is known stays
+    });
     if (watch.error() != errc::forbidden) return;
     if (watch.of_collection()) {
         collection_.on_forbidden(watch);

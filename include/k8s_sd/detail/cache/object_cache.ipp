@@ -35,6 +35,14 @@ ObjectCache::Reference ObjectCache::add_reference(std::string_view ns, std::stri
     return reference;
 }
 
+void ObjectCache::read_again(std::string_view ns, std::string_view name) {
+    impl_->read_again(std::string(ns), std::string(name));
+}
+
+void ObjectCache::read_again(const Reference& reference) {
+    read_again(reference.ns(), reference.name());
+}
+
 void ObjectCache::get(const std::shared_ptr<Impl>& impl, std::string ns, std::string name,
                       asio::any_completion_handler<void(error_code, ObjectPtr)> handler) {
     impl->get(std::move(ns), std::move(name), std::move(handler));

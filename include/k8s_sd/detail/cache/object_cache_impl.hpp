@@ -3,6 +3,7 @@
 #include "k8s_sd/cache/object_cache.hpp"
 #include "k8s_sd/detail/base/delivery.hpp"
 #include "k8s_sd/detail/cache/cache_namespace.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <atomic>
@@ -19,7 +20,8 @@ namespace k8s_sd::inline v0::detail {
 /// The state behind an ObjectCache. Works on a strand of its own, and calls hosts on another one.
 class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImpl>,
                               public Delivery::Source,
-                              public CacheNamespace::Observer {
+                              public CacheNamespace::Observer,
+                              private ServerUser {
  public:
     using executor_type = asio::any_io_executor;
     using Handler = asio::any_completion_handler<void(error_code, ObjectPtr)>;
@@ -33,6 +35,7 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     void check_name(std::string_view ns, std::string_view name) const;
     void add_reference(std::string ns, std::string name);
     void remove_reference(std::string ns, std::string name);
+    void read_again(std::string ns, std::string name);
     void get(std::string ns, std::string name, Handler);
     void follow(std::string ns, std::string name, Follower);
     void unfollow(std::string ns, std::string name, Follower);
@@ -48,13 +51,15 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     void on_denied(CacheEntry&) override;
     void on_dropped(CacheEntry&) override;
     void on_update_due(CacheNamespace&) override;
+    // The same, from the client.
+    void on_server_change() override;
 
     template <class Task>
     void on_strand(Task);
     CacheEntry* find(std::string_view ns, std::string_view name);
     void start(const Get&);
     void give_up(const Get&, error_code);
-    static void answer(CacheEntry&, const Get&);
+    static void answer(const CacheEntry&, const Get&);
     void notify(const Follower&, const ObjectPtr&);
     void forget(const Follower&);
     bool tell_next(TimePoint) override;
@@ -62,6 +67,7 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     Follower take_next(ObjectPtr& newest);
     void update();
     void wake_for_idle();
+    void look_at_immutable();
     void stop();
 
     const executor_type executor_;

@@ -3,13 +3,14 @@
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -18,6 +19,12 @@ namespace {
 constexpr int cache_calls_per_turn = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration least_max_idle = std::chrono::minutes(1);
+/// Of an immutable object: from one look whether it is still the same to the next. With more of
+/// them than so many looks a minute allow, it is longer.
+constexpr Duration immutable_look_interval = std::chrono::minutes(15);
+constexpr std::size_t max_looks_at_once = 8;
+/// However often a credential is refused.
+constexpr Duration least_read_interval = std::chrono::seconds(10);
 
 void check_cache_config(const ObjectCacheConfig& config) {
     if (config.get_timeout < Duration{}) {
@@ -103,6 +110,15 @@ void ObjectCacheImpl::remove_reference(std::string ns, std::string name) {
     });
 }
 
+void ObjectCacheImpl::read_again(std::string ns, std::string name) {
+    on_strand([ns = std::move(ns), name = std::move(name)](ObjectCacheImpl& self) {
+        CacheEntry* const entry = self.find(ns, name);
+        if (entry == nullptr) return;
+        if (self.settings_.clock->now() - entry->looked_at < least_read_interval) return;
+        entry->home.doubt(*entry);
+    });
+}
+
 void ObjectCacheImpl::get(std::string ns, std::string name, Handler handler) {
     const auto abort = [weak = weak_from_this()](Get get) {
         const auto self = weak.lock();
@@ -122,9 +138,9 @@ void ObjectCacheImpl::follow(std::string ns, std::string name, Follower follower
         if (entry == nullptr || follower->cancelled) return;
         entry->followers.push_back(follower);
         entry->home.touch(*entry);
-        if (!entry->synced()) return;
+        if (entry->is_awaited()) return;
         self.notify(follower, entry->value);
-        if (entry->is_immutable()) entry->home.stop_watching(*entry);
+        entry->home.on_read(*entry);
     });
 }
 
@@ -143,6 +159,7 @@ void ObjectCacheImpl::cancel() noexcept {
 }
 
 void ObjectCacheImpl::stop() {
+    settings_.watches.client->impl().remove_user(*this);
     idle_timer_.reset();
     changed_.clear();
     for (auto& [ns, objects] : namespaces_) {
@@ -173,10 +190,9 @@ void ObjectCacheImpl::start(const Get& get) {
     CacheEntry* const entry = find(get->ns, get->name);
     if (entry == nullptr || entry->references == 0) return get->complete(errc::not_referenced);
     entry->home.touch(*entry);
-    if (entry->synced()) {
+    if (!entry->is_awaited()) {
         answer(*entry, get);
-        if (entry->is_immutable()) entry->home.stop_watching(*entry);
-        return;
+        return entry->home.on_read(*entry);
     }
     if (entry->is_denied()) return get->complete(errc::forbidden);
     entry->gets.push_back(get);
@@ -190,11 +206,15 @@ void ObjectCacheImpl::start(const Get& get) {
 }
 
 void ObjectCacheImpl::give_up(const Get& get, error_code ec) {
-    if (CacheEntry* entry = find(get->ns, get->name)) std::erase(entry->gets, get);
-    get->complete(ec);
+    const CacheEntry* known = nullptr;
+    if (CacheEntry* entry = find(get->ns, get->name)) {
+        std::erase(entry->gets, get);
+        if (entry->doubted && ec == errc::not_synced) known = entry;
+    }
+    known ? answer(*known, get) : get->complete(ec);
 }
 
-void ObjectCacheImpl::answer(CacheEntry& entry, const Get& get) {
+void ObjectCacheImpl::answer(const CacheEntry& entry, const Get& get) {
     get->complete(entry.value ? error_code() : errc::object_not_found, entry.value);
 }
 
@@ -202,7 +222,7 @@ void ObjectCacheImpl::on_value(CacheEntry& entry) {
     const bool read = !entry.gets.empty() || !entry.followers.empty();
     for (const Get& get : std::exchange(entry.gets, {})) answer(entry, get);
     for (const Follower& follower : entry.followers) notify(follower, entry.value);
-    if (read && entry.is_immutable()) entry.home.stop_watching(entry);
+    if (read) entry.home.on_read(entry);
 }
 
 void ObjectCacheImpl::on_denied(CacheEntry& entry) {
@@ -211,6 +231,12 @@ void ObjectCacheImpl::on_denied(CacheEntry& entry) {
 
 void ObjectCacheImpl::on_dropped(CacheEntry& entry) {
     for (const Get& get : std::exchange(entry.gets, {})) get->complete(errc::not_referenced);
+}
+
+/// Watches see to it by themselves; what is not watched is of the server before.
+void ObjectCacheImpl::on_server_change() {
+    for (auto& [ns, objects] : namespaces_)
+        objects.for_each([](CacheEntry& entry) { entry.home.doubt(entry); });
 }
 
 // --- telling hosts -------------------------------------------------------------------------------
@@ -279,12 +305,14 @@ void ObjectCacheImpl::update() {
         });
     }
     if (!namespaces_.empty() || !idle_timer_) return;
+    settings_.watches.client->impl().remove_user(*this);
     idle_timer_->cancel();  // a host that is done waits for nothing
     idle_awake_ = false;
 }
 
 void ObjectCacheImpl::wake_for_idle() {
     if (std::exchange(idle_awake_, true)) return;
+    settings_.watches.client->impl().add_user(*this);
     if (!idle_timer_) idle_timer_ = settings_.clock->make_timer(strand_);
     idle_timer_->expires_at(settings_.clock->now() + idle_check_interval,
                             [weak = weak_from_this()] {
@@ -292,8 +320,26 @@ void ObjectCacheImpl::wake_for_idle() {
                                 if (!self || self->cancelled_) return;
                                 self->idle_awake_ = false;
                                 for (auto& [ns, objects] : self->namespaces_) objects.tidy();
+                                self->look_at_immutable();
                                 if (!self->namespaces_.empty()) self->wake_for_idle();
                             });
+}
+
+/// The oldest ones first.
+void ObjectCacheImpl::look_at_immutable() {
+    const TimePoint now = settings_.clock->now();
+    std::vector<CacheEntry*> due;
+    for (auto& [ns, objects] : namespaces_) {
+        objects.for_each([&](CacheEntry& entry) {
+            const bool old = now - entry.looked_at >= immutable_look_interval;
+            if (entry.state == CachedState::immutable && old) due.push_back(&entry);
+        });
+    }
+    const std::size_t count = std::min(due.size(), max_looks_at_once);
+    std::partial_sort(
+        due.begin(), due.begin() + static_cast<std::ptrdiff_t>(count), due.end(),
+        [](const CacheEntry* a, const CacheEntry* b) { return a->looked_at < b->looked_at; });
+    for (std::size_t i = 0; i < count; ++i) due[i]->home.doubt(*due[i]);
 }
 
 // --- status --------------------------------------------------------------------------------------

@@ -121,7 +121,10 @@ void ServedEntries::change_over(CacheEntry& entry, ObjectPtr found) {
 }
 
 void ServedEntries::set_value(CacheEntry& entry, ObjectPtr value) {
-    const bool news = !entry.synced() || !CacheEntry::same(value, entry.value);
+    const bool same = CacheEntry::same(value, entry.value);
+    const bool news = !entry.synced() || entry.doubted || !same;
+    entry.doubted = false;
+    entry.was_read = entry.was_read && same;
     {
         const std::lock_guard lock(mutex_);
         entry.value.swap(value);

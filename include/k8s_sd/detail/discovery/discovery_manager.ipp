@@ -93,15 +93,21 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     void run(RunOperation::Handler handler) {
         auto operation =
             std::make_unique<RunOperation>(std::move(handler), executor_, weak_from_this());
-        const std::lock_guard lock(mutex_);
-        if (operation_) {
-            return RunOperation::complete(std::move(operation), asio::error::already_started);
+        error_code refusal;
+        {
+            const std::lock_guard lock(mutex_);
+            if (operation_) {
+                refusal = asio::error::already_started;
+            } else if (delivery_.cancelled()) {
+                refusal = asio::error::operation_aborted;
+            } else {
+                operation_ = std::move(operation);
+                for (JobState* job : jobs_) start(*job);
+                return;
+            }
         }
-        if (delivery_.cancelled()) {
-            return RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-        }
-        operation_ = std::move(operation);
-        for (JobState* job : jobs_) start(*job);
+        // Without the mutex, as in HostHandle::cancel().
+        RunOperation::complete(std::move(operation), refusal);
     }
 
     void cancel() noexcept {
@@ -118,7 +124,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
             count(0);
             operation = std::move(operation_);
         }
-        // Without the mutex, see Discoverer.
+        // Without the mutex, as in HostHandle::cancel().
         if (operation) {
             RunOperation::complete(std::move(operation), asio::error::operation_aborted);
         }

@@ -18,7 +18,7 @@ struct LoadedGroups {
     bool is_missing = false;
 };
 
-/// What a snapshot is of.
+/// The configuration and the server that a snapshot is of.
 struct SnapshotIdentity {
     Digest config{};        ///< of the server's URL and the configuration
     std::string ca_file{};  ///< its content tells clusters apart that have one URL

@@ -49,6 +49,8 @@ class Provider final : public GroupWatcher::Observer,
     ProviderId id() const noexcept { return id_; }
     void start() { feed_->start(weak_from_this()); }
     DiscovererStatus status() const { return feed_->status(); }
+    /// A configuration that it serves was applied again.
+    void look_again() { feed_->look_again(); }
 
     bool ready() const noexcept { return ready_; }
     /// The targets are those of a snapshot.

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -42,11 +43,19 @@ class ProviderPool {
     std::shared_ptr<Provider> provider_of(const ProviderConfig& config,
                                           const std::weak_ptr<Provider::Observer>& observer) {
         const ContextEnvironment& context = ContextEnvironment::of(executor_);
-        const ResolvedProvider key = resolve_provider(config, context.in_cluster());
-        if (auto provider = providers_.find(key)) return provider;
-        return providers_.add(
-            key, std::make_unique<Provider>(++last_id_, make_feed(executor_, key, warm_start_),
-                                            context.metrics(), observer));
+        const ResolvedProvider resolved = resolve_provider(config, context.in_cluster());
+        const ResolvedProvider key = provider_key(resolved);
+        if (auto provider = providers_.find(key)) {
+            provider->look_again();
+            return provider;
+        }
+        auto provider = std::make_unique<Provider>(
+            ++last_id_, make_feed(executor_, resolved, warm_start_), context.metrics(), observer);
+        // Jobs let go of it under the mutex of the manager, and with it goes what is the host's,
+        // such as a TokenSource.
+        return providers_.add(key, std::move(provider), [executor = executor_](Provider* last) {
+            asio::post(executor, [owned = std::unique_ptr<Provider>(last)] {});
+        });
     }
 
     const asio::any_io_executor executor_;

@@ -25,6 +25,8 @@ class TargetFeed {
     /// nothing.
     virtual void start(std::weak_ptr<GroupWatcher::Observer>) = 0;
     virtual DiscovererStatus status() const = 0;
+    /// A configuration that it serves was applied again: what was refused may be allowed now.
+    virtual void look_again() {}
 };
 
 /// Target groups of Kubernetes.
@@ -34,9 +36,12 @@ struct KubernetesTargets {
     auto operator<=>(const KubernetesTargets&) const = default;
 };
 
-/// A ProviderConfig that was checked and made complete: equal ones are the same provider.
+/// A ProviderConfig that was checked and made complete.
 using ResolvedProvider =
     std::variant<KubernetesTargets, TargetSource, StaticConfigs, FileSdConfig, HttpSdConfig>;
+
+/// Equal ones are the same provider. See configured_server().
+ResolvedProvider provider_key(const ResolvedProvider&);
 
 /// Reads files for configurations of Kubernetes. \throws ConfigError
 ResolvedProvider resolve_provider(const ProviderConfig&, const InClusterFiles&);

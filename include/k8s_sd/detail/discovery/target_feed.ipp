@@ -7,7 +7,9 @@
 #include "k8s_sd/detail/discovery/target_list.hpp"
 #include "k8s_sd/detail/discovery/warm_targets.hpp"
 #include "k8s_sd/detail/groups/discoverer_status.hpp"
+#include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/server_identity.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <utility>
@@ -43,6 +45,7 @@ class KubernetesFeed final : public TargetFeed {
         if (warm_) warm_->add_status(status);
         return status;
     }
+    void look_again() override { GroupRegistry::look_again(watcher_); }
 
  private:
     const KubernetesTargets targets_;
@@ -119,6 +122,15 @@ struct FeedMaker {
 
 ResolvedProvider resolve_provider(const ProviderConfig& config, const InClusterFiles& files) {
     return std::visit(ProviderResolver{files}, config);
+}
+
+ResolvedProvider provider_key(const ResolvedProvider& provider) {
+    ResolvedProvider key = provider;
+    if (auto* targets = std::get_if<KubernetesTargets>(&key)) {
+        ApiServerConfig& server = targets->config.scope.api_server;
+        server = configured_server(server);
+    }
+    return key;
 }
 
 std::unique_ptr<TargetFeed> make_feed(const asio::any_io_executor& executor,

@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/discovery/warm_targets.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
+#include "k8s_sd/detail/groups/group_registry.hpp"
+#include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/version.hpp"
 
@@ -47,18 +49,17 @@ LoadedGroups load_safely(const SnapshotFiles& files, const SnapshotIdentity& ide
     }
 }
 
-/// Of everything that decides which groups there are, and with which labels.
-SnapshotIdentity identity_of(const ResolvedConfig& config, Role role, const WarmStart& options) {
+void add_part(std::string& text, std::string_view part) {
+    text += std::to_string(part.size());
+    (text += ':') += part;
+}
+
+/// Of everything but the server that decides which groups there are, and with which labels.
+Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart& options) {
     std::string text;
-    const auto add = [&](std::string_view part) {
-        text += std::to_string(part.size());
-        (text += ':') += part;
-    };
+    const auto add = [&](std::string_view part) { add_part(text, part); };
     add(K8S_SD_VERSION);
     add(to_string(role));
-    add(config.scope.api_server.url);
-    add(config.scope.api_server.tls.ca);
-    add(config.scope.api_server.tls.ca_file);
     const Division& division = config.view.division;
     add(to_string(division.by));
     add(std::to_string(division.slots));
@@ -80,7 +81,7 @@ SnapshotIdentity identity_of(const ResolvedConfig& config, Role role, const Warm
     }
     add(to_string(config.view.dialect));
     for (const std::string& annotation : options.annotations) add(annotation);
-    return {digest_of(text), config.scope.api_server.tls.ca_file};
+    return digest_of(text);
 }
 
 }  // namespace
@@ -93,12 +94,14 @@ WarmTargets::WarmTargets(const GroupWatcher& watcher, const ResolvedConfig& conf
       calls_(watcher.environment().file_calls),
       log_(watcher.environment().logger),
       options_(checked(std::move(options))),
-      identity_(identity_of(config, role, options_)),
+      role_(role),
+      config_(digest_of_config(config, role, options_)),
+      source_(GroupRegistry::impl_of(watcher)),
       what_("the snapshot of role " + std::string(to_string(role)) + " in " + options_.directory),
       files_(SnapshotFiles::of(strand_, options_.directory)),
       observer_(std::move(observer)),
       jitter_(Duration(1), Duration(1),
-              watcher.environment().seed + identity_.config[0] * 256U + identity_.config[1]) {}
+              watcher.environment().seed + config_[0] * 256U + config_[1]) {}
 
 void WarmTargets::start() {
     asio::post(strand_, [self = shared_from_this()] { self->load(); });
@@ -133,6 +136,24 @@ void WarmTargets::set_words(std::string words, bool unconfirmed) {
     unconfirmed_ = unconfirmed;
 }
 
+// --- which server they are of --------------------------------------------------------------------
+
+SnapshotIdentity WarmTargets::identity_of(const ServerIdentity& server) const {
+    std::string text = hex(config_);
+    for (const std::string& part : {server.url, server.ca, server.ca_file}) add_part(text, part);
+    return {digest_of(text), server.ca_file};
+}
+
+/// What a kubeconfig names may change at any time.
+bool WarmTargets::has_moved() const {
+    const auto source = source_.lock();
+    return source && source->server() != file_server_;
+}
+
+void WarmTargets::note_server() {
+    if (const auto source = source_.lock()) server_ = source->server_of_groups(role_);
+}
+
 // --- the snapshot that is there ------------------------------------------------------------------
 
 void WarmTargets::load() {
@@ -148,11 +169,19 @@ void WarmTargets::load() {
             self->tell_snapshot();
         });
     }
+    read_file();
+}
+
+void WarmTargets::read_file() {
+    const auto source = source_.lock();
+    if (!source) return;
+    file_server_ = source->server();
     using Answer = std::shared_ptr<LoadedGroups>;
     ticket_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,
         [this](const std::function<void(Answer)>& land) {
-            const auto call = [land, files = files_, identity = identity_, options = options_] {
+            const auto call = [land, files = files_, identity = identity_of(file_server_),
+                               options = options_] {
                 land(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
@@ -168,6 +197,7 @@ void WarmTargets::load() {
 void WarmTargets::on_loaded(LoadedGroups loaded) {
     ticket_.cancel();
     if (live_ || stopped_) return;
+    if (has_moved()) return read_file();
     if (!loaded.problem.empty()) {
         if (loaded.is_missing) return set_words(what_ + " does not exist yet", false);
         ++metrics_->snapshots_ignored;
@@ -182,6 +212,10 @@ void WarmTargets::tell_snapshot() {
     if (patient_ || live_ || !loaded_) return;
     const auto observer = observer_.lock();
     if (!observer) return;
+    if (has_moved()) {
+        loaded_.reset();
+        return read_file();
+    }
     for (const TargetGroupPtr& group : loaded_->groups) groups_.apply({group, nullptr, false});
     set_words("the targets are those of a snapshot that is " +
                   std::to_string(loaded_->age.count()) + " s old",
@@ -199,6 +233,7 @@ void WarmTargets::tell_snapshot() {
 void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) {
     live_ = true;
     loaded_.reset();
+    note_server();
     set_words({}, false);
     if (told_) {
         confirm(*state);
@@ -231,6 +266,7 @@ void WarmTargets::confirm(const TargetGroupDiff& live) {
 }
 
 void WarmTargets::on_changes(const std::vector<GroupChange>& changes) {
+    note_server();
     for (const GroupChange& change : changes) groups_.apply(change);
     if (const auto observer = observer_.lock()) observer->on_changes(changes);
     changed_ = true;
@@ -238,6 +274,7 @@ void WarmTargets::on_changes(const std::vector<GroupChange>& changes) {
 }
 
 void WarmTargets::on_status() {
+    note_server();
     if (const auto observer = observer_.lock()) observer->on_status();
 }
 
@@ -258,13 +295,21 @@ void WarmTargets::write_later() {
     });
 }
 
+/// While a kubeconfig has moved to another server and not all is listed there, the groups are of no
+/// one server, and nothing is written.
 void WarmTargets::write() {
+    if (!stopped_) note_server();
+    if (!server_) {
+        changed_ = true;
+        return stopped_ ? end() : write_later();
+    }
     changed_ = false;
     writing_ = true;
     const auto groups = std::make_shared<std::vector<TargetGroupPtr>>();
     groups->reserve(groups_.group_count());
     groups_.for_each_group([&](const TargetGroupPtr& group) { groups->push_back(group); });
-    const auto save = [files = files_, identity = identity_, options = options_, groups] {
+    const auto save = [files = files_, identity = identity_of(*server_), options = options_,
+                       groups] {
         try {
             return save_groups(*files, identity, *groups, options);
         } catch (const std::exception& e) {

@@ -2,11 +2,13 @@
 
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
+#include "k8s_sd/detail/net/server_identity.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/watcher_config.hpp"
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -24,15 +26,15 @@ inline void settle_in_one_namespace(WatcherConfig& where) {
 /// \param source  what kind it is
 /// \param fleet   the name that it has there
 inline std::string fleet_identity(std::string_view source, std::string_view fleet,
-                                  const WatchScope& scope) {
+                                  const ServerIdentity& server,
+                                  const std::vector<std::string>& namespaces) {
     std::string text;
-    const ApiServerConfig& server = scope.api_server;
     for (const std::string_view part :
-         {source, fleet, std::string_view(server.url), std::string_view(server.tls.ca),
-          std::string_view(server.tls.ca_file)}) {
+         {source, fleet, std::string_view(server.url), std::string_view(server.ca),
+          std::string_view(server.ca_file)}) {
         pack_value(text, part);
     }
-    for (const std::string& ns : scope.namespaces) pack_value(text, ns);
+    for (const std::string& ns : namespaces) pack_value(text, ns);
     return text;
 }
 

@@ -21,7 +21,6 @@ namespace k8s_sd::inline v0::detail {
 struct ViewFile {
     std::string directory{};
     Duration max_age{};
-    Digest identity{};  ///< of the fleet and the member
 };
 
 /// Reads the view of before a restart, and writes the present one: at each change, and again from
@@ -31,12 +30,15 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
  public:
     KeptView(asio::any_io_executor strand, const ContextEnvironment&, ViewFile);
 
+    /// \param identity  of the fleet and the member: another one has another file
     /// \param on_known  called with the view of the file, if there is one that can be used
-    void load(std::function<void(const FleetViewPtr&)> on_known);
+    void load(const Digest& identity, std::function<void(const FleetViewPtr&)> on_known);
     /// The members have been seen: the file has nothing more to say.
     void on_seen();
-    /// This is the view now.
-    void keep(FleetViewPtr);
+    /// This is the view now, of this fleet.
+    void keep(const Digest& identity, FleetViewPtr);
+    /// The members are those of another fleet now: what was kept is not written again.
+    void forget();
     /// What is not on the disk yet is not waited for: the file of before is there.
     void stop() noexcept;
     /// How old the view is, or why the file is ignored or not written; empty: nothing to say. Any
@@ -44,7 +46,9 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     std::string words() const;
 
  private:
-    void on_loaded(const FileBytes&);
+    std::string file_name() const { return hex(identity_, 16) + ".view"; }
+    static SnapshotKey key_of(const Digest& identity) { return {"view 1", identity}; }
+    void on_loaded(const Digest& identity, const FileBytes&);
     void ignore(const std::string& problem);
     std::string view_bytes() const;
     void write();
@@ -60,11 +64,12 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     const std::string what_;  ///< for messages
     const std::shared_ptr<const SnapshotFiles> files_;
 
+    Digest identity_{};                                  ///< of what is read, then of the view
     std::function<void(const FleetViewPtr&)> on_known_;  ///< empty: not to be told any more
     LateAnswers::Ticket reading_;
     LateAnswers::Ticket written_;
     std::unique_ptr<Timer> timer_;  ///< of the next write; null: stopped
-    FleetViewPtr view_;
+    FleetViewPtr view_;             ///< null: there is nothing to write
     bool writing_ = false;
     bool changed_ = false;
     std::string write_problem_;

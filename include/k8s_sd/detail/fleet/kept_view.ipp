@@ -13,22 +13,19 @@ namespace {
 
 constexpr std::size_t most_view_bytes = std::size_t{4} << 20;
 
-std::string view_file_name(const ViewFile& file) { return hex(file.identity, 16) + ".view"; }
-SnapshotKey view_key(const ViewFile& file) { return {"view 1", file.identity}; }
-
 /// Memory may be short.
-FileBytes read_view_file(const SnapshotFiles& files, const ViewFile& file) {
+FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
     try {
-        return files.read(view_file_name(file), most_view_bytes);
+        return files.read(name, most_view_bytes);
     } catch (const std::exception& e) {
         return {.problem = std::string("the file takes more than there is: ") + e.what()};
     }
 }
 
-std::string write_view_file(const SnapshotFiles& files, const ViewFile& file,
+std::string write_view_file(const SnapshotFiles& files, const std::string& name,
                             const std::string& bytes) {
     try {
-        return files.write(view_file_name(file), most_view_bytes, [&] { return bytes; });
+        return files.write(name, most_view_bytes, [&] { return bytes; });
     } catch (const std::exception& e) {
         return std::string("it takes more than there is: ") + e.what();
     }
@@ -69,29 +66,30 @@ void KeptView::set(std::string& words, std::string now) {
     words = std::move(now);
 }
 
-void KeptView::load(std::function<void(const FleetViewPtr&)> on_known) {
+void KeptView::load(const Digest& identity, std::function<void(const FleetViewPtr&)> on_known) {
+    identity_ = identity;
     on_known_ = std::move(on_known);
     timer_ = clock_->make_timer(strand_);
     reading_ = LateAnswers::async_ask<FileBytes>(
         strand_, nullptr,
         [this](const std::function<void(FileBytes)>& land) {
-            const auto call = [land, files = files_, file = file_] {
-                land(read_view_file(*files, file));
+            const auto call = [land, files = files_, name = file_name()] {
+                land(read_view_file(*files, name));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
         [](const std::string& problem) { return FileBytes{.problem = problem}; },
-        [weak = weak_from_this()](const FileBytes& read) {
-            if (const auto self = weak.lock()) self->on_loaded(read);
+        [weak = weak_from_this(), identity](const FileBytes& read) {
+            if (const auto self = weak.lock()) self->on_loaded(identity, read);
         });
 }
 
-void KeptView::on_loaded(const FileBytes& file) {
+void KeptView::on_loaded(const Digest& identity, const FileBytes& file) {
     reading_.cancel();
     if (file.is_missing) return;
     if (!file.problem.empty()) return ignore(file.problem);
-    const ReadSnapshot read =
-        read_snapshot(file.bytes, view_key(file_), file_.max_age, std::chrono::system_clock::now());
+    const ReadSnapshot read = read_snapshot(file.bytes, key_of(identity), file_.max_age,
+                                            std::chrono::system_clock::now());
     if (!read.problem.empty()) return ignore("the file " + read.problem);
     const FleetViewPtr view = unpack_view(read.payload);
     if (!view) return ignore("the file is damaged");
@@ -115,20 +113,27 @@ void KeptView::on_seen() {
     set(read_words_, {});
 }
 
-void KeptView::keep(FleetViewPtr view) {
+void KeptView::keep(const Digest& identity, FleetViewPtr view) {
+    identity_ = identity;
     view_ = std::move(view);
     write();
 }
 
+void KeptView::forget() {
+    view_ = nullptr;
+    changed_ = false;
+    if (timer_) timer_->cancel();
+}
+
 void KeptView::write() {
     changed_ = writing_;
-    if (!timer_ || std::exchange(writing_, true)) return;
+    if (!timer_ || !view_ || std::exchange(writing_, true)) return;
     timer_->cancel();
     written_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
         [this](const std::function<void(std::string)>& land) {
-            const auto call = [land, files = files_, file = file_, bytes = view_bytes()] {
-                land(write_view_file(*files, file, bytes));
+            const auto call = [land, files = files_, name = file_name(), bytes = view_bytes()] {
+                land(write_view_file(*files, name, bytes));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being written");
         },
@@ -145,7 +150,7 @@ std::string KeptView::view_bytes() const {
     if (!unpack_view(payload)) {
         throw std::runtime_error("there are too many members, or one with a strange name");
     }
-    return snapshot_bytes(view_key(file_), std::chrono::system_clock::now(), payload);
+    return snapshot_bytes(key_of(identity_), std::chrono::system_clock::now(), payload);
 }
 
 void KeptView::on_written(const std::string& problem) {

@@ -3,17 +3,19 @@
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/fleet/lease_keeper.hpp"
 #include "k8s_sd/detail/fleet/lease_sights.hpp"
+#include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 #include "k8s_sd/generic.hpp"
-#include "k8s_sd/watcher.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -79,7 +81,10 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
                        detail::resolve_scope(config.where, environment.in_cluster)) {}
     LeaseMembers(const asio::any_io_executor& strand, const LeaseMembersConfig& config,
                  const Environment& environment, const WatchScope& scope)
-        : identity_(detail::fleet_identity("leases", config.fleet, scope)),
+        : fleet_(config.fleet),
+          namespaces_(scope.namespaces),
+          server_(scope.api_server),
+          identity_(identity_now()),
           strand_(strand),
           clock_(environment.clock),
           timer_(clock_->make_timer(strand)),
@@ -92,28 +97,35 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
                                   .duration = config.duration,
                                   .pod_uid = config.pod_uid},
               config.interval, [this] { tell(); })),
-          watcher_(strand, config.where,
-                   [this](const ObjectDiff<Generic>& diff) { on_diff(diff); }) {}
+          watcher_(strand, api::kind_of<Generic>, config.where,
+                   [this](const detail::ObjectWatch::News& news) { on_news(news); }) {}
+
+    std::string identity_now() const {
+        return detail::fleet_identity("leases", fleet_, server_, namespaces_);
+    }
 
     void begin(Callback tell) {
         if (stopped_) return;
         tell_ = std::move(tell);
+        watcher_.tell_moves();
         watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
         watcher_.async_run([self = shared_from_this()](error_code) {});
         keeper_->start();
     }
 
-    void on_diff(const ObjectDiff<Generic>& diff) {
+    void on_news(const detail::ObjectWatch::News& news) {
         const TimePoint now = clock_->now();
-        if (diff.full) sights_.clear();
-        const auto put = [&](const Generic& lease) {
-            sights_.put(std::string(lease.metadata.name), detail::read_lease(lease), !diff.full,
-                        now);
-        };
-        for (const auto& lease : diff.removed) sights_.remove(std::string(lease->metadata.name));
-        for (const auto& lease : diff.added) put(*lease);
-        for (const auto& [before, after] : diff.changed) put(*after);
+        if (news.full) sights_.clear();
+        for (const auto& [before, after] : news.changes) {
+            // Another Lease under the name of one that is gone says nothing of that one.
+            if (before && !(after && before->same_uid(*after)))
+                sights_.remove(std::string(before->name()));
+            if (!after) continue;
+            const auto* lease = static_cast<const Generic*>(after->api_object().get());
+            sights_.put(std::string(after->name()), detail::read_lease(*lease), !news.full, now);
+        }
         known_ = true;
+        if (news.server) server_ = *news.server;
         tell();
     }
     void on_status(const DiscovererStatus& status) {
@@ -134,6 +146,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         in_sight_ = sighting.in_sight;
         sighting.message = error_.empty() ? keeper_->problem() : error_;
         sighting.members = sights_.members(now);
+        sighting.identity = identity_now();
         tell_again_at(sights_.next_expiry(now));
         tell_(sighting);
     }
@@ -144,7 +157,10 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         });
     }
 
-    const std::string identity_;
+    const std::string fleet_;
+    const std::vector<std::string> namespaces_;
+    detail::ServerIdentity server_;  // that the Leases are of; of the strand
+    const std::string identity_;     // as it was at first
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
     // Of the strand.
@@ -157,7 +173,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     std::string error_;  // empty: none
     detail::LeaseSights sights_;
     std::shared_ptr<detail::LeaseKeeper> keeper_;
-    Watcher<Generic> watcher_;
+    detail::ObjectWatch watcher_;
 };
 
 }  // namespace

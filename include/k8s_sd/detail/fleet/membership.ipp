@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -40,9 +41,9 @@ MembershipConfig checked(MembershipConfig config) {
 }
 
 /// Of the fleet, and of the place in it.
-detail::Digest view_identity(const MembershipConfig& config) {
+detail::Digest view_identity(const MembershipConfig& config, const std::string& fleet) {
     std::string text;
-    detail::pack_value(text, config.source->identity());
+    detail::pack_value(text, fleet);
     detail::pack_value(text, config.self);
     return detail::digest_of(text += std::to_string(config.replicas));
 }
@@ -113,8 +114,12 @@ class Membership::Impl final : public detail::Delivery::Source,
         return is_ready();
     }
     void leave() {
-        const std::lock_guard lock(announce_mutex_);
-        if (!std::exchange(left_, true)) config_.source->announce(MemberState::leaving);
+        {
+            const std::lock_guard lock(mutex_);
+            if (std::exchange(left_, true)) return;
+            announcements_.push_back(MemberState::leaving);
+        }
+        announce();
     }
     void set_synced(bool synced) {
         {
@@ -137,6 +142,7 @@ class Membership::Impl final : public detail::Delivery::Source,
           delivery_(executor, strand_, clock_, 1),
           kept_(kept_view(environment)),
           machine_(config_.rules, config_.self, clock_->now()),
+          fleet_(view_identity(config_, config_.source->identity())),
           share_(nullptr, config_.self, config_.replicas) {
         status_.since = clock_->now();
         status_.message = detail::hold_in_words(ViewHold::unknown, {});
@@ -149,16 +155,39 @@ class Membership::Impl final : public detail::Delivery::Source,
         return std::make_shared<detail::KeptView>(
             strand_, environment,
             detail::ViewFile{.directory = config_.snapshot_directory,
-                             .max_age = config_.snapshot_max_age,
-                             .identity = view_identity(config_)});
+                             .max_age = config_.snapshot_max_age});
     }
 
-    /// Who has said goodbye does not come back. Sources only post, in the order of the calls.
+    /// Who has said goodbye does not come back.
     void announce_readiness() {
-        const std::lock_guard lock(announce_mutex_);
-        const bool now = ready();
-        if (left_ || std::exchange(announced_, now) == now) return;
-        config_.source->announce(now ? MemberState::active : MemberState::joining);
+        {
+            const std::lock_guard lock(mutex_);
+            const bool now = is_ready();
+            if (left_ || std::exchange(announced_, now) == now) return;
+            announcements_.push_back(now ? MemberState::active : MemberState::joining);
+        }
+        announce();
+    }
+    /// In the order in which they were decided, one at a time. Without the mutex: the source may be
+    /// the host's, and may call this membership.
+    void announce() {
+        const auto self = shared_from_this();
+        std::unique_lock lock(mutex_);
+        if (std::exchange(announcing_, true)) return;
+        while (!announcements_.empty()) {
+            const MemberState state = announcements_.front();
+            announcements_.pop_front();
+            lock.unlock();
+            try {
+                config_.source->announce(state);
+            } catch (...) {
+                lock.lock();
+                announcing_ = false;
+                throw;
+            }
+            lock.lock();
+        }
+        announcing_ = false;
     }
 
     // --- on the strand ------------------------------------------------------------------------
@@ -167,7 +196,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         if (delivery_.cancelled()) return;
         timer_ = clock_->make_timer(strand_);
         if (kept_) {
-            kept_->load([weak = weak_from_this()](const FleetViewPtr& known) {
+            kept_->load(fleet_, [weak = weak_from_this()](const FleetViewPtr& known) {
                 if (const auto self = weak.lock()) self->remember(known);
             });
         }
@@ -192,6 +221,7 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     void on_sighting(const FleetSighting& sighting) {
         if (!timer_) return;
+        if (sighting.in_sight && !sighting.identity.empty()) note_fleet(sighting.identity);
         if (sighting.in_sight) {
             machine_.see(sighting.members, clock_->now());
         } else {
@@ -199,6 +229,23 @@ class Membership::Impl final : public detail::Delivery::Source,
         }
         message_ = sighting.message;
         follow();
+    }
+
+    /// What the source watches may have moved to another cluster.
+    void note_fleet(const std::string& identity) {
+        const detail::Digest fleet = view_identity(config_, identity);
+        if (std::exchange(fleet_, fleet) == fleet) return;
+        if (kept_) kept_->forget();
+        is_kept_ = false;
+    }
+
+    /// Of a view that is not what is seen nobody knows whether it is of the fleet that is seen.
+    void keep(bool is_new) {
+        if (!kept_ || !machine_.view()) return;
+        const bool settled = machine_.in_sight() && machine_.hold() == ViewHold::none;
+        if (!is_new && (is_kept_ || !settled)) return;
+        is_kept_ = true;
+        kept_->keep(fleet_, machine_.view());
     }
 
     /// The machine has come to another state.
@@ -212,7 +259,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         // Without the mutex: a log is the host's.
         log_hold(machine_.hold());
         if (kept_ && machine_.in_sight()) kept_->on_seen();
-        if (kept_ && is_new) kept_->keep(machine_.view());
+        keep(is_new);
         announce_readiness();
         if (const auto next = machine_.next()) {
             timer_->expires_at(*next, [weak = weak_from_this()] {
@@ -300,6 +347,8 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     // Of the strand.
     detail::ViewMachine machine_;
+    detail::Digest fleet_;                      // that is seen, and the place in it
+    bool is_kept_ = true;                       // the view, as one of this fleet
     std::unique_ptr<Timer> timer_;              // null: not begun, or ended
     std::string message_;                       // why the members cannot be seen
     ViewHold logged_hold_ = ViewHold::unknown;  // the last one that the log was asked for
@@ -315,10 +364,10 @@ class Membership::Impl final : public detail::Delivery::Source,
     std::int64_t counted_alarms_ = 0;
     std::int64_t counted_members_ = 0;
     bool has_news_ = false;
-
-    std::mutex announce_mutex_;  // locked before the other
-    bool left_ = false;          // guarded by it
-    bool announced_ = false;     // that it is ready; the same
+    bool left_ = false;
+    bool announced_ = false;                 // that it is ready
+    bool announcing_ = false;                // somebody tells the source
+    std::deque<MemberState> announcements_;  // that the source has not been told yet
 };
 
 Membership::Membership(executor_type executor, MembershipConfig config, Callback callback) {

@@ -1,16 +1,21 @@
 #include "k8s_sd/api/endpoint_slice.hpp"
+#include "k8s_sd/api/kind_of.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/fleet/slice_members.hpp"
+#include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
-#include "k8s_sd/watcher.hpp"
 
 #include <boost/asio/strand.hpp>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -36,32 +41,40 @@ class ServiceMembers final : public MemberSource,
         : service_(service),
           config_(slices_of(service, std::move(where))),
           in_cluster_(detail::ContextEnvironment::of(executor).in_cluster()),
-          watcher_(asio::make_strand(executor), config_,
-                   [this](const ObjectDiff<Slice>& diff) { on_diff(diff); }) {}
+          namespaces_(detail::resolve_scope(config_, in_cluster_).namespaces),
+          watcher_(asio::make_strand(executor), api::kind_of<Slice>, config_,
+                   [this](const detail::ObjectWatch::News& news) { on_news(news); }) {}
 
     void start(Callback tell) override {
         tell_ = std::move(tell);
+        watcher_.tell_moves();
         watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
         // The watcher ends with this object, which has no other owner in its callbacks.
         watcher_.async_run([self = shared_from_this()](error_code) {});
     }
     void stop() noexcept override { watcher_.cancel(); }
     std::string identity() const override {
-        return detail::fleet_identity("service", service_,
-                                      detail::resolve_scope(config_, in_cluster_));
+        const WatchScope scope = detail::resolve_scope(config_, in_cluster_);
+        return identity_of(detail::ServerIdentity(scope.api_server), scope.namespaces);
     }
 
  private:
-    void on_diff(const ObjectDiff<Slice>& diff) {
-        if (diff.full) slices_.clear();
-        for (const auto& slice : diff.removed) slices_.erase(std::string(slice->metadata.name));
-        for (const auto& slice : diff.added) put(slice);
-        for (const auto& [before, after] : diff.changed) put(after);
-        known_ = true;
-        tell();
+    std::string identity_of(const detail::ServerIdentity& server,
+                            const std::vector<std::string>& namespaces) const {
+        return detail::fleet_identity("service", service_, server, namespaces);
     }
-    void put(const std::shared_ptr<const Slice>& slice) {
-        slices_.insert_or_assign(std::string(slice->metadata.name), slice);
+    void on_news(const detail::ObjectWatch::News& news) {
+        if (news.full) slices_.clear();
+        for (const ObjectChange& change : news.changes) {
+            if (change.after) {
+                slices_.insert_or_assign(std::string(change.after->name()), change.after);
+            } else {
+                slices_.erase(std::string(change.before->name()));
+            }
+        }
+        known_ = true;
+        if (news.server) server_ = news.server;
+        tell();
     }
     /// While the server cannot be asked, what it said last says nothing of now.
     void on_status(const DiscovererStatus& status) {
@@ -72,8 +85,10 @@ class ServiceMembers final : public MemberSource,
         FleetSighting sighting;
         sighting.in_sight = known_ && error_.empty();
         sighting.message = error_;
+        if (server_) sighting.identity = identity_of(*server_, namespaces_);
         for (const auto& [name, slice] : slices_) {
-            detail::append_members(*slice, sighting.members);
+            detail::append_members(*static_cast<const Slice*>(slice->api_object().get()),
+                                   sighting.members);
         }
         tell_(sighting);
     }
@@ -81,12 +96,14 @@ class ServiceMembers final : public MemberSource,
     const std::string service_;
     const WatcherConfig config_;
     const InClusterFiles in_cluster_;
-    Watcher<Slice> watcher_;
+    const std::vector<std::string> namespaces_;
+    detail::ObjectWatch watcher_;
     Callback tell_;
     // Of the strand.
     bool known_ = false;
     std::string error_;  // empty: none
-    std::map<std::string, std::shared_ptr<const Slice>> slices_;
+    std::map<std::string, ObjectPtr> slices_;
+    std::optional<detail::ServerIdentity> server_;  // that the slices are of
 };
 
 }  // namespace

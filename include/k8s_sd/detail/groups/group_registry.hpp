@@ -23,6 +23,11 @@ class GroupRegistry final : public asio::execution_context::service {
     static std::shared_ptr<SharedWatches> watches_on(const asio::any_io_executor&,
                                                      const WatchScope&);
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
+    /// For others of the library that work on the watcher's strand.
+    static const std::shared_ptr<GroupWatcherImpl>& impl_of(const GroupWatcher&);
+    /// The configuration of a watcher was applied again, see GroupWatcherImpl::look_again(). Any
+    /// thread.
+    static void look_again(const std::shared_ptr<GroupWatcher>&);
     /// Number of watchers.
     std::size_t size() const { return watchers_.size(); }
 

@@ -2,8 +2,9 @@
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/net/server_identity.hpp"
 
-#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -12,27 +13,43 @@ asio::execution_context::id GroupRegistry::id;
 
 namespace {
 
-/// What owns sockets and timers of a strand is destroyed there, whoever drops the last reference.
+/// What owns sockets and timers of a strand is destroyed there, whoever drops the last reference;
+/// in a turn of its own, because that may happen in a call of an observer.
 struct DestroyOn {
     asio::any_io_executor strand;
 
     template <class T>
     void operator()(T* last) const {
-        asio::dispatch(strand, [owned = std::unique_ptr<T>(last)] {});
+        asio::post(strand, [owned = std::unique_ptr<T>(last)] {});
     }
 };
 
+/// Equal ones are watched by the same watcher.
+ResolvedConfig watched_config(ResolvedConfig config) {
+    config.scope.api_server = configured_server(config.scope.api_server);
+    return config;
+}
+
 }  // namespace
+
+const std::shared_ptr<GroupWatcherImpl>& GroupRegistry::impl_of(const GroupWatcher& watcher) {
+    return watcher.impl_;
+}
+
+void GroupRegistry::look_again(const std::shared_ptr<GroupWatcher>& watcher) {
+    asio::post(watcher->get_executor(), [watcher] { watcher->impl_->look_again(); });
+}
 
 std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor& executor,
                                                      const ResolvedConfig& config) {
     const std::lock_guard lock(mutex_);
-    if (auto watcher = watchers_.find(config)) return watcher;
+    const ResolvedConfig watched = watched_config(config);
+    if (auto watcher = watchers_.find(watched)) return watcher;
     auto watches = watches_of(executor, config.scope);
     const asio::any_io_executor strand = watches->strand();
     std::unique_ptr<GroupWatcher> watcher(
         new GroupWatcher(std::make_shared<GroupWatcherImpl>(std::move(watches), config)));
-    return watchers_.add(config, std::move(watcher), DestroyOn{strand});
+    return watchers_.add(watched, std::move(watcher), DestroyOn{strand});
 }
 
 std::shared_ptr<SharedWatches> GroupRegistry::watches_on(const asio::any_io_executor& executor,
@@ -45,13 +62,14 @@ std::shared_ptr<SharedWatches> GroupRegistry::watches_on(const asio::any_io_exec
 
 std::shared_ptr<SharedWatches> GroupRegistry::watches_of(const asio::any_io_executor& executor,
                                                          const WatchScope& scope) {
-    const WatchedServer server{scope.api_server, scope.watch};
+    const WatchedServer server{configured_server(scope.api_server), scope.watch};
     if (auto watches = servers_.find(server)) return watches;
     const asio::any_io_executor strand = make_own_strand(executor);
-    return servers_.add(server,
-                        std::make_unique<SharedWatches>(
-                            strand, server, ContextEnvironment::of(executor).with_new_seed()),
-                        DestroyOn{strand});
+    return servers_.add(
+        server,
+        std::make_unique<SharedWatches>(strand, WatchedServer{scope.api_server, scope.watch},
+                                        ContextEnvironment::of(executor).with_new_seed()),
+        DestroyOn{strand});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -2,12 +2,14 @@
 
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/groups/watch_set.hpp"
+#include "k8s_sd/detail/net/server_identity.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -29,6 +31,14 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void subscribe(Role, const std::weak_ptr<Observer>&);
     void unsubscribe(Role, const std::weak_ptr<Observer>&);
 
+    /// Where the client leads to now.
+    const ServerIdentity& server() const;
+    /// The server that the groups of the role are of; nothing: there are none, or some may still be
+    /// of a server that the kubeconfig named before.
+    std::optional<ServerIdentity> server_of_groups(Role) const;
+    /// The configuration was applied again: what the server refused may be allowed now.
+    void look_again() { shared_->look_again(); }
+
     // Any thread.
     std::vector<WatchStatus> status(Role) const;
     const asio::any_io_executor& strand() const noexcept { return shared_->strand(); }
@@ -48,6 +58,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void on_status() override;
 
     RoleState& state_of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
+    const RoleState& state_of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
     void activate(Role);
     void deactivate_unused();
     std::vector<Kind> needed_by_active_roles() const;

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
 
 #include <boost/asio/post.hpp>
@@ -96,6 +97,19 @@ std::vector<Kind> GroupWatcherImpl::needed_by_active_roles() const {
         needed.insert(needed.end(), state.needed.begin(), state.needed.end());
     }
     return needed;
+}
+
+// --- which server they are of --------------------------------------------------------------------
+
+const ServerIdentity& GroupWatcherImpl::server() const {
+    return shared_->client()->impl().server_identity;
+}
+
+std::optional<ServerIdentity> GroupWatcherImpl::server_of_groups(Role role) const {
+    const RoleState& state = state_of(role);
+    const bool complete = state.ready && !state.groups->dirty();
+    if (!complete || !watches_.know_present_server(state.needed)) return std::nullopt;
+    return server();
 }
 
 // --- from objects to groups ----------------------------------------------------------------------

@@ -60,6 +60,8 @@ class KindView {
 
     /// Whether all that it wants has been listed completely.
     bool synced() const noexcept { return !now_.empty() && unsynced_ == 0; }
+    /// Whether all that it wants was listed by the server that the client leads to now.
+    bool knows_present_server() const;
     /// The object of that name, or null. `ns` does not matter for kinds without namespaces.
     const Object* find(std::string_view ns, std::string_view name) const;
     void for_each(const std::function<void(const ObjectPtr&)>& visit) const;

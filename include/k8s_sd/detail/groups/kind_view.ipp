@@ -28,6 +28,12 @@ const Object* KindView::find(std::string_view ns, std::string_view name) const {
     return object && sees(*object) ? object : nullptr;
 }
 
+bool KindView::knows_present_server() const {
+    return synced() && std::all_of(now_.begin(), now_.end(), [](const auto& now) {
+               return now.second->watcher().knows_present_server();
+           });
+}
+
 void KindView::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
     for (const auto& [ns, watch] : now_) {
         watch->watcher().for_each([&](const ObjectPtr& object) {

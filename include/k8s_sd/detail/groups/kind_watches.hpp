@@ -2,9 +2,11 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/random.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
 #include "k8s_sd/detail/groups/object_audiences.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 
 #include <map>
 #include <memory>
@@ -21,7 +23,7 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// A view that has something complete keeps it, and goes on to be told of it, until the watches
 /// that shall take its place are complete as well and at least as new. Strand-confined.
-class KindWatches final : public std::enable_shared_from_this<KindWatches> {
+class KindWatches final : public std::enable_shared_from_this<KindWatches>, private ServerUser {
  public:
     /// What the watches of all kinds of a server have in common.
     struct Common {
@@ -32,6 +34,9 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
 
     KindWatches(Kind kind, std::shared_ptr<const Common> common,
                 std::shared_ptr<ObjectMaker> maker);
+
+    /// The configuration was applied again: a refusal ends when it is a minute old.
+    void look_again();
 
  private:
     friend class KindView;
@@ -58,6 +63,9 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     void switch_to_next(KindView&);
 
     bool refuse(SharedWatch&, error_code why);
+    void on_server_change() override;
+    void set_timer();
+    TimePoint now() const { return common_->client->impl().environment.clock->now(); }
     bool has_several_shares() const;
     bool server_shards() const;
     void on_more_than_share();
@@ -73,7 +81,9 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches> {
     using Selected = std::tuple<std::string, std::string, ObjectShare>;  ///< with two selectors
     std::map<Selected, std::weak_ptr<const Party>> parties_;
     ObjectAudiences audiences_;
-    RefusedWatches refused_;
+    RefusedWatches refused_;  ///< by the server that the client leads to
+    Random random_;
+    std::unique_ptr<Timer> timer_;     ///< of the next refusal that ends; null: none ever was
     std::size_t waiting_ = 0;          ///< views that have something next
     bool too_many_audiences_ = false;  ///< the server selects, see on_too_many_audiences()
     /// Shares of a server that does not shard have one watch: also the last one that is left of

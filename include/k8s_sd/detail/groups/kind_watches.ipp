@@ -5,9 +5,29 @@
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// After it the server is asked again, which costs one request if it refuses again.
+constexpr Duration refusal_duration = std::chrono::hours(1);
+/// A list that was too large costs the server more than that.
+constexpr Duration too_many_duration = std::chrono::hours(24);
+/// However often a configuration is applied.
+constexpr Duration least_refusal_duration = std::chrono::minutes(1);
+
+/// Programs that were refused together do not ask again together.
+Duration with_jitter(Duration duration, Random& random) {
+    using Distribution = std::uniform_int_distribution<Duration::rep>;
+    return duration + Duration(Distribution(0, duration.count() / 10)(random));
+}
+
+}  // namespace
 
 KindWatches::KindWatches(Kind kind, std::shared_ptr<const Common> common,
                          std::shared_ptr<ObjectMaker> maker)
@@ -18,11 +38,13 @@ KindWatches::KindWatches(Kind kind, std::shared_ptr<const Common> common,
           for (const auto& weak : running_) {
               if (const SharedWatchPtr watch = weak.lock()) watch->for_each_object(visit);
           }
-      }) {}
+      }),
+      random_(common_->client->impl().environment.seed + static_cast<std::uint64_t>(kind)) {}
 
 // --- views ---------------------------------------------------------------------------------------
 
 void KindWatches::add(KindView& view) {
+    if (views_.empty()) common_->client->impl().add_user(*this);
     views_.push_back(&view);
     plan_soon();
 }
@@ -40,6 +62,8 @@ void KindWatches::remove(KindView& view) {
     if (views_.empty()) {
         audiences_.clear();
         too_many_audiences_ = shares_in_one_ = false;
+        common_->client->impl().remove_user(*this);
+        set_timer();
     } else {
         plan_soon();
     }
@@ -111,6 +135,8 @@ void KindWatches::on_more_than_share() {
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
     too_many_audiences_ = too_many_audiences_ && !may_select_here();
+    refused_.expire(now());
+    set_timer();
     shares_in_one_ =
         (shares_in_one_ || has_several_shares()) && !server_shards() && !too_many_audiences_;
     std::vector<WantedObjects> wanted;
@@ -294,9 +320,37 @@ void KindWatches::switch_to_next(KindView& view) {
 /// \returns whether all have left the watch
 bool KindWatches::refuse(SharedWatch& watch, error_code why) {
     log_refusal(watch, why);
-    refused_.add(watch.query());
+    const bool too_many = why == errc::too_many_objects;
+    refused_.add(watch.query(), now(),
+                 with_jitter(too_many ? too_many_duration : refusal_duration, random_));
     plan(&watch);
     return !watch.has_seats();
+}
+
+void KindWatches::set_timer() {
+    const auto next = refused_.next_expiry();
+    if (!next || views_.empty()) {
+        if (timer_) timer_->cancel();
+        return;
+    }
+    const ApiClientImpl& api = common_->client->impl();
+    if (!timer_) timer_ = api.environment.clock->make_timer(api.executor);
+    timer_->expires_at(*next, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->plan(nullptr);
+    });
+}
+
+void KindWatches::look_again() {
+    if (refused_.empty()) return;
+    refused_.shorten(least_refusal_duration);
+    plan_soon();
+}
+
+/// What one server has refused says nothing of another one.
+void KindWatches::on_server_change() {
+    if (refused_.empty()) return;
+    refused_.clear();
+    plan_soon();
 }
 
 void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {

@@ -186,6 +186,7 @@ void SharedWatch::on_synced() {
 
 void SharedWatch::on_batch_end() {
     const auto self = shared_from_this();  // views may leave it
+    const auto owner = owner_.shared_from_this();
     publish();
     const TimePoint when = published_.last_byte.value_or(TimePoint());
     for_each_active([&](KindView& view) { view.observer_.on_contact(when); });
@@ -218,6 +219,7 @@ bool SharedWatch::is_refused(error_code failure) {
 
 void SharedWatch::on_status() {
     const auto self = shared_from_this();  // views may leave it
+    const auto owner = owner_.shared_from_this();
     publish();
     // Those that wait for this watch have its errors, too.
     for_each_view([](KindView& view) { view.observer_.on_status(); }, false);

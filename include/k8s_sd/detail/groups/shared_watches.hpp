@@ -32,6 +32,9 @@ class SharedWatches {
     const std::shared_ptr<KindWatches>& of(Kind kind, LabelDialect dialect);
     /// Those that are there already, of whatever dialect.
     const std::shared_ptr<KindWatches>& for_hosts(Kind kind);
+    /// The configuration was applied again: what the server refused may be allowed now, and the
+    /// kubeconfig may say something else.
+    void look_again();
     const std::shared_ptr<ApiClient>& client() const noexcept { return common_->client; }
 
     // Any thread.

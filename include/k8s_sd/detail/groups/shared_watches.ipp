@@ -38,6 +38,11 @@ const std::shared_ptr<KindWatches>& SharedWatches::of(Kind kind, LabelDialect di
     return watches;
 }
 
+void SharedWatches::look_again() {
+    client()->impl().look_at_kubeconfig();
+    for (const auto& [key, watches] : kinds_) watches->look_again();
+}
+
 const std::shared_ptr<KindWatches>& SharedWatches::for_hosts(Kind kind) {
     const auto it = kinds_.lower_bound({kind, LabelDialect{}});
     const bool known = it != kinds_.end() && it->first.first == kind;

@@ -3,9 +3,11 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/fields.hpp"
 #include "k8s_sd/kind.hpp"
+#include "k8s_sd/time.hpp"
 #include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,16 +26,33 @@ struct WantedObjects {
     ObjectShare share{};
 };
 
-/// What the server has refused to watches that were larger than what a view needs.
+/// What the server has refused to watches that were larger than what a view needs. A refusal ends:
+/// a permission may be given later than the program starts.
 class RefusedWatches {
  public:
-    void add(const WatchQuery& query) { queries_.push_back(query); }
+    /// The query is refused from now on, for so long.
+    void add(const WatchQuery& query, TimePoint now, Duration duration);
     bool has(const WatchQuery& query) const;
-    /// One of all namespaces was: no view of some namespaces shall ask for one again.
+    /// One of all namespaces is refused: no view of some namespaces asks for one.
     bool all_namespaces() const;
 
+    bool empty() const noexcept { return refusals_.empty(); }
+    /// Drops the refusals that have ended.
+    void expire(TimePoint now);
+    /// Ends each refusal when it has lasted for so long, unless it ends earlier.
+    void shorten(Duration longest);
+    void clear() noexcept { refusals_.clear(); }
+    /// When the first one ends; nothing: there is none.
+    std::optional<TimePoint> next_expiry() const;
+
  private:
-    std::vector<WatchQuery> queries_;
+    struct Refusal {
+        WatchQuery query;
+        TimePoint since;
+        TimePoint until;
+    };
+
+    std::vector<Refusal> refusals_;
 };
 
 /// What to watch of a kind so that each view gets what it wants: the queries of each view. Views

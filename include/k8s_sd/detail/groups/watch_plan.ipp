@@ -114,13 +114,35 @@ class Planner {
 
 }  // namespace
 
+void RefusedWatches::add(const WatchQuery& query, TimePoint now, Duration duration) {
+    std::erase_if(refusals_, [&](const Refusal& refusal) { return refusal.query == query; });
+    refusals_.push_back({query, now, now + duration});
+}
+
 bool RefusedWatches::has(const WatchQuery& query) const {
-    return std::find(queries_.begin(), queries_.end(), query) != queries_.end();
+    return std::any_of(refusals_.begin(), refusals_.end(),
+                       [&](const Refusal& refusal) { return refusal.query == query; });
 }
 
 bool RefusedWatches::all_namespaces() const {
-    return std::any_of(queries_.begin(), queries_.end(),
-                       [](const WatchQuery& query) { return query.ns.empty(); });
+    return std::any_of(refusals_.begin(), refusals_.end(),
+                       [](const Refusal& refusal) { return refusal.query.ns.empty(); });
+}
+
+void RefusedWatches::expire(TimePoint now) {
+    std::erase_if(refusals_, [&](const Refusal& refusal) { return refusal.until <= now; });
+}
+
+void RefusedWatches::shorten(Duration longest) {
+    for (Refusal& refusal : refusals_)
+        refusal.until = std::min(refusal.until, refusal.since + longest);
+}
+
+std::optional<TimePoint> RefusedWatches::next_expiry() const {
+    std::optional<TimePoint> next;
+    for (const Refusal& refusal : refusals_)
+        next = std::min(next.value_or(refusal.until), refusal.until);
+    return next;
 }
 
 std::vector<std::vector<WatchQuery>> plan_watches(Kind kind,

@@ -30,6 +30,8 @@ class WatchSet {
     void stop_all_but(const Kinds&);
     /// Whether all of these have been listed completely.
     bool synced(const Kinds&) const;
+    /// Whether all of these were listed by the server that the client leads to now.
+    bool know_present_server(const Kinds&) const;
     /// The object of that name, or null. `ns` does not matter for kinds without namespaces.
     const Object* find(Kind, std::string_view ns, std::string_view name) const;
     void for_each(Kind, const std::function<void(const ObjectPtr&)>&) const;

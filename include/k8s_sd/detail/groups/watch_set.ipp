@@ -66,6 +66,11 @@ bool WatchSet::synced(const Kinds& kinds) const {
                        [this](Kind kind) { return of(kind) && of(kind)->synced(); });
 }
 
+bool WatchSet::know_present_server(const Kinds& kinds) const {
+    return std::all_of(kinds.begin(), kinds.end(),
+                       [this](Kind kind) { return of(kind) && of(kind)->knows_present_server(); });
+}
+
 const Object* WatchSet::find(Kind kind, std::string_view ns, std::string_view name) const {
     return of(kind) ? of(kind)->find(ns, name) : nullptr;
 }

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/reader.hpp"
 #include "k8s_sd/detail/base/run_initiation.hpp"
+#include "k8s_sd/detail/net/server_identity.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/object.hpp"
 #include "k8s_sd/status.hpp"
@@ -13,6 +14,7 @@
 #include <boost/asio/async_result.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -27,6 +29,9 @@ class K8S_SD_EXPORT ObjectWatch {
     struct News {
         bool full = false;
         std::vector<ObjectChange> changes;
+        /// The server that has listed all that the host knows now; nothing: a kubeconfig has moved,
+        /// and not all is listed at the new server.
+        std::optional<ServerIdentity> server{};
     };
     using Callback = std::function<void(const News&)>;
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
@@ -55,6 +60,8 @@ class K8S_SD_EXPORT ObjectWatch {
             token);
     }
     void set_status_callback(StatusCallback);
+    /// Another server is told as well where it has the same objects. To be set before it runs.
+    void tell_moves();
     /// Called, until it is cancelled, when a watch has heard of its server; on any thread, one call
     /// at a time. To be set before it runs.
     void set_contact_callback(std::function<void(TimePoint)>);

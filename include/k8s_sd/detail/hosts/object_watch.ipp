@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
+#include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/post.hpp>
@@ -31,6 +32,8 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     void set_contact_callback(std::function<void(TimePoint)> callback) {
         contact_callback_ = std::move(callback);
     }
+
+    void tell_moves() { tells_moves_ = true; }
 
     DiscovererStatus status() const override {
         std::vector<WatchStatus> watches;
@@ -175,10 +178,17 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
                     state_->push_back({nullptr, object});
                 });
             }
+            note_server();
             note_changes();
             if (has_news() && !cancelled()) wake();
         }
         if (is_first) on_first_state();
+    }
+
+    /// Under the mutex, when what is known is whole: between two batches.
+    void note_server() {
+        server_.reset();
+        if (view_->knows_present_server()) server_ = watches_->client()->impl().server_identity;
     }
 
     /// In another version everything may have changed.
@@ -196,6 +206,14 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void on_status() override {
         search_again();
+        {
+            const std::lock_guard lock(mutex_);
+            if (known_ && view_) note_server();
+            if (has_moved() && !cancelled()) {
+                note_changes();
+                wake();
+            }
+        }
         on_status_change();
     }
 
@@ -205,11 +223,13 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     // --- delivery -----------------------------------------------------------------------------
 
-    bool has_news() const override { return state_ || !pending_.empty(); }
+    bool has_news() const override { return state_ || !pending_.empty() || has_moved(); }
+    bool has_moved() const { return tells_moves_ && server_ && server_ != told_server_; }
 
     News take_news() override {
-        if (!state_) return {false, pending_.take()};
-        News first{true, std::move(*state_)};
+        if (server_) told_server_ = server_;
+        if (!state_) return {false, pending_.take(), server_};
+        News first{true, std::move(*state_), server_};
         state_.reset();
         return first;
     }
@@ -221,6 +241,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     const WantedObjects wanted_;
     const Callback callback_;
     std::function<void(TimePoint)> contact_callback_;  // set before it runs
+    bool tells_moves_ = false;                         // the same
     const std::shared_ptr<SharedWatches> watches_;
     // Of the strand.
     Kind watched_ = any_other_kind;      ///< by the view
@@ -236,6 +257,8 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     std::shared_ptr<ResourceSearch> search_;          // null: the kind is known
     std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
     PendingObjects pending_;                          // since then
+    std::optional<ServerIdentity> server_;            // see News
+    std::optional<ServerIdentity> told_server_;       // that the host was told last
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,
@@ -260,6 +283,8 @@ ObjectWatch::executor_type ObjectWatch::get_executor() const noexcept { return i
 void ObjectWatch::set_status_callback(StatusCallback callback) {
     impl_->set_status_callback(std::move(callback));
 }
+
+void ObjectWatch::tell_moves() { impl_->tell_moves(); }
 
 void ObjectWatch::set_contact_callback(std::function<void(TimePoint)> callback) {
     impl_->set_contact_callback(std::move(callback));

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/net/http_connection.hpp"
 #include "k8s_sd/detail/net/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/net/served_versions.hpp"
+#include "k8s_sd/detail/net/server_identity.hpp"
 #include "k8s_sd/detail/net/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -47,6 +48,8 @@ class ApiClientImpl {
     void async_get_credentials(Credentials::GetHandler);
     /// See Credentials::async_refresh(). The kubeconfig may have other ones.
     void async_refresh_credentials(std::uint64_t refused, Credentials::RefreshHandler);
+    /// Has the kubeconfig read now, if there is one: it may say something else.
+    void look_at_kubeconfig();
     /// The server was not reached: it may have moved.
     void on_unreachable() noexcept;
     /// As long as there are users the kubeconfig is looked at, whether there are requests or not.
@@ -85,6 +88,7 @@ class ApiClientImpl {
     const Environment environment;
     std::shared_ptr<ServerTraffic> traffic;  ///< of the server that is at `url()`
     std::uint64_t server_revision = 0;       ///< another one: it may be another cluster
+    ServerIdentity server_identity;          ///< of that revision
     Credentials credentials;
     ServedVersions served_versions{*this};
 

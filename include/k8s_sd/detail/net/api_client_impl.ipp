@@ -28,6 +28,7 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
                              Traffic traffic_kind)
     : executor(std::move(ex)),
       environment(with_defaults(std::move(env))),
+      server_identity(server),
       credentials(source ? std::move(source)
                          : make_credential_source(server, executor, environment),
                   environment.clock),
@@ -77,8 +78,8 @@ void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConf
     if (std::tie(now.url, now.tls, now.proxy) != std::tie(before.url, before.tls, before.proxy)) {
         set_target(now);
     }
-    if (std::tie(now.url, now.tls.ca, now.tls.ca_file) !=
-        std::tie(before.url, before.tls.ca, before.tls.ca_file)) {
+    if (ServerIdentity identity(now); identity != server_identity) {
+        server_identity = std::move(identity);
         ++server_revision;
         served_versions.forget();
         for (ServerUser* user : users_) user->on_server_change();
@@ -107,6 +108,10 @@ void ApiClientImpl::async_refresh_credentials(std::uint64_t refused,
     reload_->async_look_at_once([this, refused, handler = std::move(handler)] {
         credentials.async_refresh(refused, handler);
     });
+}
+
+void ApiClientImpl::look_at_kubeconfig() {
+    if (reload_) reload_->async_look_at_once([] {});
 }
 
 void ApiClientImpl::on_unreachable() noexcept {

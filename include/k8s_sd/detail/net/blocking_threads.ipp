@@ -51,10 +51,12 @@ BlockingThreads::State& BlockingThreads::state() {
 
 bool BlockingThreads::run(std::function<void()> call) {
     State& s = state();
+    std::function<void()> refused;  // goes without the mutex: it may own what runs another call
     const std::lock_guard lock(s.mutex);
     if (s.waiting.size() >= most_waiting_) return false;
     s.waiting.push_back(std::move(call));
     if (s.threads >= most_threads_ || start_thread(s) || s.threads > 0) return true;
+    refused.swap(s.waiting.back());
     s.waiting.pop_back();
     return false;
 }

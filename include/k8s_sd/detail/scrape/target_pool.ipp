@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +17,10 @@ namespace k8s_sd::inline v0 {
 
 /// A change is made in two steps. First comes all that can fail: targets are built, memory is
 /// allocated. Then the pool and the handler are told, which cannot fail.
-class TargetPool::Impl {
+///
+/// When the handler is told of a change the pool has made it. So the handler may change the pool
+/// again, of which it is told when it knows all of the change before, and destroy it.
+class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
  public:
     Impl(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
         : builder_(std::make_shared<TargetBuilder>(std::move(config), std::move(sharding))),
@@ -72,10 +77,11 @@ class TargetPool::Impl {
         }
         FleetShare next = share;
         const std::size_t gained = plan.transition.coming.size();
-        carry_out(plan);
-        std::swap(share_, next);
-        gained_ += gained;
-        if (metrics_) metrics_->fleet_targets_gained.fetch_add(gained, relaxed);
+        carry_out(plan, [&]() noexcept {
+            std::swap(share_, next);
+            gained_ += gained;
+            if (metrics_) metrics_->fleet_targets_gained.fetch_add(gained, relaxed);
+        });
     }
     std::optional<TimePoint> next_handover() const noexcept {
         if (moving_ == 0) return std::nullopt;
@@ -100,9 +106,10 @@ class TargetPool::Impl {
             }
         }
         const std::size_t handed = plan.transition.leaving.size();
-        carry_out(plan);
-        handed_ += handed;
-        if (metrics_) metrics_->fleet_targets_handed.fetch_add(handed, relaxed);
+        carry_out(plan, [&]() noexcept {
+            handed_ += handed;
+            if (metrics_) metrics_->fleet_targets_handed.fetch_add(handed, relaxed);
+        });
     }
     void set_metrics(std::shared_ptr<Metrics> metrics) noexcept {
         publish(0, 0);
@@ -114,6 +121,8 @@ class TargetPool::Impl {
         plan.full = true;
         carry_out(plan);
     }
+    /// The handler is told nothing more.
+    void end() noexcept { ended_ = true; }
 
     std::vector<ScrapeTargetPtr> active() const {
         return {targets_.active().begin(), targets_.active().end()};
@@ -192,6 +201,13 @@ class TargetPool::Impl {
         }
         std::vector<std::pair<const BuiltGroup*, BuiltGroup>> groups;
         TargetTransition transition;
+    };
+
+    /// What the handler is to be told of one change.
+    struct News {
+        std::shared_ptr<TargetBuilder> before, now;
+        detail::TargetSteps steps;
+        bool over_limit = false;
     };
 
     template <class Visitor>
@@ -310,22 +326,26 @@ class TargetPool::Impl {
         TargetTransition transition;
         transition.leaving.reserve(leaving);
         transition.coming.reserve(coming);
-        detail::TargetSteps steps = targets_.prepare(leaving, coming);
-        commit(plan, transition, steps);
+        std::list<News> news(1);
+        news.front().steps = targets_.prepare(leaving, coming);
+        commit(plan, transition, news);
+        tell();
     }
-    void carry_out(Replacements& plan) {
+    template <class Count>
+    void carry_out(Replacements& plan, Count count_moved) {
         TargetTransition& transition = plan.transition;
-        detail::TargetSteps steps =
-            targets_.prepare(transition.leaving.size(), transition.coming.size());
+        std::list<News> news(1);
+        news.front().steps = targets_.prepare(transition.leaving.size(), transition.coming.size());
         for (auto& [place, built] : plan.groups) {
             count<-1>(*place);
             count<1>(built);
             replace(*place, std::move(built));
         }
-        targets_.apply(transition, steps);
-        tell(*builder_, steps);
+        count_moved();
+        finish(transition, news, builder_);
+        tell();
     }
-    void commit(Plan& plan, TargetTransition& transition, detail::TargetSteps& steps) noexcept {
+    void commit(Plan& plan, TargetTransition& transition, std::list<News>& news) noexcept {
         const std::shared_ptr<TargetBuilder> before = builder_;
         if (plan.builder) builder_ = std::move(plan.builder);
         for (Update& update : plan.updates) make(update, transition);
@@ -341,8 +361,18 @@ class TargetPool::Impl {
             const auto it = providers_.find(id);
             if (it != providers_.end()) end(it, transition);
         }
-        targets_.apply(transition, steps);
-        tell(*before, steps);
+        finish(transition, news, before);
+    }
+    void finish(TargetTransition& transition, std::list<News>& news,
+                const std::shared_ptr<TargetBuilder>& before) noexcept {
+        News& made = news.front();
+        targets_.apply(transition, made.steps);
+        made.before = before;
+        made.now = builder_;
+        const std::size_t limit = builder_->config().target_limit;
+        made.over_limit = limit != 0 && active_count() > limit;
+        publish(moving_, others_);
+        news_.splice(news_.end(), news);
     }
     void make(Update& update, TargetTransition& transition) noexcept {
         Groups& groups = update.provider->groups;
@@ -401,20 +431,38 @@ class TargetPool::Impl {
         add(moving_, built.moving().size());
     }
 
-    void tell(const TargetBuilder& before, const detail::TargetSteps& steps) noexcept {
-        const bool reconfigured = &before != builder_.get();
-        if (reconfigured && !(before.config() == builder_->config())) {
-            handler_->reconfigure(before.config(), builder_->config());
+    void tell() noexcept {
+        if (std::exchange(telling_, true)) return;
+        const auto self = this->shared_from_this();  // the handler may destroy the pool
+        while (!news_.empty() && !ended_) {
+            std::list<News> next;
+            next.splice(next.end(), news_, news_.begin());
+            tell(next.front());
         }
-        for (const auto& stop : steps.stop) handler_->stop(stop.id, stop.target, stop.reason);
-        for (const auto& [id, target] : steps.keep) handler_->keep(id, target);
-        for (const auto& [id, target] : steps.start) handler_->start(id, target);
-        const std::size_t limit = builder_->config().target_limit;
-        const bool over_limit = limit != 0 && active_count() > limit;
-        if (std::exchange(over_limit_, over_limit) != over_limit) {
-            handler_->over_limit(over_limit);
+        telling_ = false;
+    }
+    void tell(const News& news) noexcept {
+        const bool reconfigured = news.before != news.now;
+        if (reconfigured && !(news.before->config() == news.now->config())) {
+            handler_->reconfigure(news.before->config(), news.now->config());
         }
-        publish(moving_, others_);
+        tell_each(news.steps.stop,
+                  [this](const auto& stop) { handler_->stop(stop.id, stop.target, stop.reason); });
+        tell_each(news.steps.keep,
+                  [this](const auto& kept) { handler_->keep(kept.id, kept.target); });
+        tell_each(news.steps.start,
+                  [this](const auto& started) { handler_->start(started.id, started.target); });
+        if (ended_) return;
+        if (std::exchange(over_limit_, news.over_limit) != news.over_limit) {
+            handler_->over_limit(news.over_limit);
+        }
+    }
+    template <class List, class Call>
+    void tell_each(const List& list, const Call& call) const noexcept {
+        for (const auto& item : list) {
+            if (ended_) return;
+            call(item);
+        }
     }
 
     /// Several pools add to one gauge.
@@ -444,13 +492,24 @@ class TargetPool::Impl {
     std::size_t published_moving_ = 0;
     std::size_t published_others_ = 0;
     bool over_limit_ = false;
+    std::list<News> news_;  // of which the handler has not been told yet
+    bool telling_ = false;
+    bool ended_ = false;
 };
 
 TargetPool::TargetPool(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
-    : impl_(std::make_unique<Impl>(std::move(config), handler, std::move(sharding))) {}
+    : impl_(std::make_shared<Impl>(std::move(config), handler, std::move(sharding))) {}
 TargetPool::TargetPool(TargetPool&&) noexcept = default;
-TargetPool& TargetPool::operator=(TargetPool&&) noexcept = default;
-TargetPool::~TargetPool() = default;
+TargetPool& TargetPool::operator=(TargetPool&& other) noexcept {
+    if (this != &other) {
+        if (impl_) impl_->end();
+        impl_ = std::move(other.impl_);
+    }
+    return *this;
+}
+TargetPool::~TargetPool() {
+    if (impl_) impl_->end();
+}
 
 void TargetPool::apply(const JobDiff& diff) { impl_->apply(diff); }
 void TargetPool::apply(const TargetGroupDiff& diff) { impl_->apply(diff); }

@@ -30,6 +30,7 @@ URLWatcher::~URLWatcher() { impl_->stop(); }
 
 void URLWatcher::start() { impl_->start(); }
 bool URLWatcher::synced() const noexcept { return impl_->synced(); }
+bool URLWatcher::knows_present_server() const noexcept { return impl_->knows_present_server(); }
 WatchStatus URLWatcher::status() const { return impl_->status(); }
 const Object* URLWatcher::find(std::string_view ns, std::string_view name) const {
     return impl_->store().find(ns, name);

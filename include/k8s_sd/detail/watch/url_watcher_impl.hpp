@@ -50,6 +50,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool is_unread(std::string_view ns, std::string_view name) const {
         return report_.is_unread(ns, name);
     }
+    bool knows_present_server() const noexcept { return listed_server_ == api_.server_revision; }
     WatchStatus status() const;
 
  private:
@@ -135,8 +136,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     std::shared_ptr<ApiClient> client_;
     ApiClientImpl& api_;
-    std::uint64_t server_;                    ///< the revision of the server that all is about
-    std::shared_ptr<ServerTraffic> traffic_;  ///< of that server
+    std::uint64_t server_;                        ///< the revision of the server that all is about
+    std::shared_ptr<ServerTraffic> traffic_;      ///< of that server
+    std::optional<std::uint64_t> listed_server_;  ///< the revision that the last list is of
     WatchQuery query_;
     std::string_view api_version_;  ///< that the server has; empty: the present one
     WatchOptions options_;

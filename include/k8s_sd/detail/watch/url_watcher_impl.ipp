@@ -879,6 +879,7 @@ void URLWatcherImpl::report_share(bool by_server) {
 void URLWatcherImpl::finish_list(const std::string& version) {
     report_regression(version);
     regression_told_ = false;
+    listed_server_ = server_;
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;
     learn_forms();

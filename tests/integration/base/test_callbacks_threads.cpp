@@ -1,0 +1,185 @@
+#include "k8s_sd/cache/object_cache.hpp"
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/watcher.hpp"
+#include "support/data_objects.hpp"
+#include "support/objects.hpp"
+#include "support/plain_lists.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// Callbacks run on several threads here, beside the strands of the library: what a host does to its
+// handle in one of them must not race with what is on its way there. See test_callbacks.cpp.
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A context that three threads run, with a simulated server whose pods change all the time.
+struct BusyCluster {
+    BusyCluster() : server(context.get_executor()) {
+        Environment environment;
+        environment.connector = server.connector();
+        environment.logger.level = LogLevel::off;
+        install(context, environment);
+        server.apply(secret("one", {{"token", "1"}}));
+        for (int i = 0; i < 3; ++i) threads.emplace_back([this] { context.run(); });
+    }
+    ~BusyCluster() {
+        work.reset();
+        server.disconnect_all();
+        context.stop();
+    }
+    void change(int i) {
+        server.apply(
+            pod({.name = "p" + std::to_string(i % 5), .labels = {{"v", std::to_string(i)}}}));
+        server.apply(secret("one", {{"token", std::to_string(i)}}));
+        if (i % 7 == 0) server.disconnect_all();
+    }
+    DiscoveryConfig config() const {
+        DiscoveryConfig config{.watch = plain_lists()};
+        config.api_server.url = server.url();
+        return config;
+    }
+
+    asio::io_context context;
+    sim::ApiServer server;
+    asio::executor_work_guard<asio::io_context::executor_type> work =
+        asio::make_work_guard(context);
+    std::vector<std::jthread> threads;
+};
+
+/// A handle that its host exchanges in every third callback, and only there: calls of a handle that
+/// is moved or destroyed must not overlap, and callbacks of one handle do not.
+template <class Handle>
+struct Exchanging : std::enable_shared_from_this<Exchanging<Handle>> {
+    using Make = std::function<std::unique_ptr<Handle>(std::function<void()> on_callback)>;
+
+    explicit Exchanging(Make m) : make(std::move(m)) {}
+    void begin() {
+        const std::lock_guard lock(mutex);
+        if (ended) return;
+        auto next = make([weak = this->weak_from_this()] {
+            if (const auto self = weak.lock()) self->on_callback();
+        });
+        handle.swap(next);
+        before = std::move(next);
+    }
+    void on_callback() {
+        if (++callbacks % 3 == 0) begin();
+        std::unique_ptr<Handle> gone;
+        const std::lock_guard lock(mutex);
+        gone.swap(before);
+    }
+    void end() {
+        std::unique_ptr<Handle> gone, gone_before;
+        const std::lock_guard lock(mutex);
+        ended = true;
+        gone.swap(handle);
+        gone_before.swap(before);
+    }
+
+    const Make make;
+    std::atomic<int> callbacks = 0;
+    std::mutex mutex;
+    bool ended = false;
+    std::unique_ptr<Handle> handle, before;
+};
+
+template <class Handle>
+void exchange_in_callbacks(BusyCluster& c, typename Exchanging<Handle>::Make make) {
+    std::vector<std::shared_ptr<Exchanging<Handle>>> hosts;
+    for (int i = 0; i < 3; ++i) hosts.push_back(std::make_shared<Exchanging<Handle>>(make));
+    for (const auto& host : hosts) host->begin();
+    const auto end = std::chrono::steady_clock::now() + 90s;
+    const auto all_called = [&] {
+        for (const auto& host : hosts) {
+            if (host->callbacks < 12) return false;
+        }
+        return true;
+    };
+    for (int i = 0; !all_called() && std::chrono::steady_clock::now() < end; ++i) {
+        c.change(i);
+        std::this_thread::sleep_for(1ms);
+    }
+    CHECK(all_called());
+    for (const auto& host : hosts) host->end();
+}
+
+}  // namespace
+
+TEST_CASE("Callbacks on threads: a Discoverer is exchanged in its callbacks", "[threads]") {
+    BusyCluster c;
+    exchange_in_callbacks<Discoverer>(c, [&c](std::function<void()> on_callback) {
+        auto handle =
+            std::make_unique<Discoverer>(c.context.get_executor(), c.config(),
+                                         [on_callback](const TargetGroupDiff&) { on_callback(); });
+        handle->set_status_callback([on_callback](const DiscovererStatus&) { on_callback(); });
+        handle->async_run(asio::detached);
+        return handle;
+    });
+}
+
+TEST_CASE("Callbacks on threads: a DiscoveryManager is exchanged in its callbacks", "[threads]") {
+    BusyCluster c;
+    exchange_in_callbacks<DiscoveryManager>(c, [&c](std::function<void()> on_callback) {
+        auto handle = std::make_unique<DiscoveryManager>(
+            c.context.get_executor(), [on_callback](const JobDiff&) { on_callback(); });
+        handle->apply_config({{"a", {c.config()}}, {"b", {c.config()}}});
+        handle->async_run(asio::detached);
+        return handle;
+    });
+}
+
+TEST_CASE("Callbacks on threads: a Watcher is exchanged in its callbacks", "[threads]") {
+    BusyCluster c;
+    exchange_in_callbacks<Watcher<api::Pod>>(c, [&c](std::function<void()> on_callback) {
+        WatcherConfig config;
+        config.api_server.url = c.server.url();
+        auto handle = std::make_unique<Watcher<api::Pod>>(
+            c.context.get_executor(), config,
+            [on_callback](const ObjectDiff<api::Pod>&) { on_callback(); });
+        handle->set_status_callback([on_callback](const DiscovererStatus&) { on_callback(); });
+        handle->async_run(asio::detached);
+        return handle;
+    });
+}
+
+TEST_CASE("Callbacks on threads: an ObjectCache is exchanged in its callbacks", "[threads]") {
+    /// A cache, and what follows an object of it.
+    struct FollowedCache {
+        FollowedCache(const asio::any_io_executor& executor, const ObjectCacheConfig& config,
+                      const std::function<void()>& on_callback)
+            : cache(executor, config),
+              subscription(cache.subscribe("shop", "one",
+                                           [on_callback](const ObjectPtr&) { on_callback(); })) {
+            cache.async_get("shop", "one",
+                            [on_callback](error_code, const ObjectPtr&) { on_callback(); });
+        }
+        ObjectCache cache;
+        ObjectCache::Subscription subscription;
+    };
+    BusyCluster c;
+    exchange_in_callbacks<FollowedCache>(c, [&c](std::function<void()> on_callback) {
+        ObjectCacheConfig config;
+        config.api_server.url = c.server.url();
+        return std::make_unique<FollowedCache>(c.context.get_executor(), config, on_callback);
+    });
+}
