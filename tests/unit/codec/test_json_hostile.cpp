@@ -208,18 +208,19 @@ TEST_CASE("JsonDecoder: JSON without the type of an event ends the stream") {
 TEST_CASE("JsonDecoder: of a deleted object only the name is needed") {
     const Decoded decoded =
         decode_watch(Kind::pod, event("DELETED", pod("p", R"("spec":1)")) +
-                                    event("DELETED", R"({"metadata":{"namespace":"n"}})") +
-                                    event("DELETED", R"({"kind":"Service",)" + pod("s").substr(1)));
-    REQUIRE(decoded.calls.size() == 3);
+                                    event("DELETED", R"({"kind":"Service",)" + pod("s").substr(1)) +
+                                    event("DELETED", R"({"metadata":{"namespace":"n"}})"));
+    REQUIRE(decoded.calls.size() == 2);
     CHECK_THAT(decoded.calls[0], StartsWith("deleted n/p @7"));
-    CHECK_THAT(decoded.calls[1], StartsWith("bad n/"));
-    CHECK_THAT(decoded.calls[2], StartsWith("bad n/s"));
+    CHECK_THAT(decoded.calls[1], StartsWith("bad n/s"));
+    CHECK(decoded.ec == errc::malformed_response);
 }
 
 TEST_CASE("JsonDecoder: events without a usable object are bad and the stream goes on") {
     for (const char* object : {"null", "1", "[]", "\"x\"", "{}", R"({"metadata":null})"}) {
-        const Decoded decoded = decode_watch(
-            Kind::pod, event("ADDED", object) + R"({"type":"DELETED"})" + event("ADDED", pod("p")));
+        const Decoded decoded =
+            decode_watch(Kind::pod, event("ADDED", object) + R"({"type":"MODIFIED"})" +
+                                        event("ADDED", pod("p")));
         CAPTURE(object);
         CHECK_FALSE(decoded.ec);
         REQUIRE(decoded.calls.size() == 3);

@@ -184,7 +184,7 @@ TEST_CASE("JsonDecoder: values of any resource take no more than twice the limit
     }
     // What is usual is far from it.
     CHECK(cost(schema, R"("a":[)", R"({"name":"some-name","value":"of some length","port":8080},)",
-               "{}]", limit / 2 / 55)
+               "{}]", limit / 32 / 55)
               .too_large == 0);
 }
 
