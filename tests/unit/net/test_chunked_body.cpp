@@ -105,12 +105,13 @@ TEST_CASE("ChunkedBody: what two readers could read differently is refused") {
 }
 
 TEST_CASE("ChunkedBody: lines and trailers without end are refused") {
-    CHECK(read_chunks("1;" + std::string(5000, 'x')).ec);
-    CHECK(read_chunks(std::string(5000, '0')).ec);
+    const error_code limit = boost::beast::http::error::header_limit;
+    CHECK(read_chunks("1;" + std::string(5000, 'x')).ec == limit);
+    CHECK(read_chunks(std::string(5000, '0')).ec == limit);
     CHECK_FALSE(read_chunks("1;" + std::string(4000, 'x')).ec);
     std::string trailers = "0\r\n";
     for (int i = 0; i < 10'000; ++i) trailers += "Name: value\r\n";
-    CHECK(read_chunks(trailers).ec == boost::beast::http::error::header_limit);
+    CHECK(read_chunks(trailers).ec == limit);
 }
 
 TEST_CASE("ChunkedBody: an error of the sink ends it, and what lies behind the end is not used") {
@@ -129,7 +130,7 @@ TEST_CASE("ChunkedBody: arbitrary bytes are read or refused, the same in each cu
     const std::string_view parts[] = {"0", "1", "a", "\r\n", "\n", "\r", " ", ";", "x", ":"};
     for (int round = 0; round < 20'000; ++round) {
         std::string text;
-        for (unsigned n = random() % 16; n > 0; --n) text += parts[random() % std::size(parts)];
+        for (auto n = random() % 16; n > 0; --n) text += parts[random() % std::size(parts)];
         const Reading whole = read_chunks(text);
         const Reading bytes = read_chunks(text, 1);
         INFO(text);

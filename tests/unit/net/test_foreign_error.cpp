@@ -83,7 +83,7 @@ TEST_CASE("read_foreign_error: hostile bodies are read in bounds, and printed as
         "1", "<title>", "</title>", "\\u", "\xef\xbb\xbf", "\"message\""};
     for (int round = 0; round < 20'000; ++round) {
         std::string body;
-        for (unsigned n = random() % 12; n > 0; --n) body += parts[random() % std::size(parts)];
+        for (auto n = random() % 12; n > 0; --n) body += parts[random() % std::size(parts)];
         CHECK(printable(read_foreign_error(body)).size() <= 403);
     }
 }

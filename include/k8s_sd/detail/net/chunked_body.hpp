@@ -56,7 +56,7 @@ class ChunkedBody {
     std::size_t take_line(std::string_view bytes, error_code& ec) {
         const std::size_t end = bytes.substr(0, max_line).find('\n');
         if (end == std::string_view::npos) {
-            if (bytes.size() >= max_line) ec = Error::bad_chunk;
+            if (bytes.size() >= max_line) ec = Error::header_limit;
             return 0;
         }
         // A bare LF, or a CR elsewhere, ends a line for some readers only.
