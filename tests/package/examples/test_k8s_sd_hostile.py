@@ -1,5 +1,6 @@
 """What a client may ask of k8s-sd has limits: of memory, and of the time in which others wait."""
 
+import contextlib
 import http.client
 import json
 import random
@@ -36,14 +37,15 @@ class Asking(threading.Thread):
         self.start()
 
     def run(self):
-        self.status, self.answer = self.api.post("/api/ui/relabel", json.dumps(self.question))
+        with contextlib.suppress(OSError, http.client.HTTPException):  # the program has ended
+            self.status, self.answer = self.api.post("/api/ui/relabel", json.dumps(self.question))
 
 
 class Laboratory(unittest.TestCase):
     def test_rules_that_make_much_of_little_end_at_a_limit(self):
         with simulated() as api:
             row = api.rows(job="pods", limit=1)[0]
-            for count in (12, 21, 25, 32, 1000):
+            for count in (10, 21, 25, 32, 1000):
                 for rule in (DOUBLING, DOUBLING.replace("[x]", "[x, x, x]").replace("$1$1", "$1")):
                     question = {"job": "pods", "rules": doubling(count, rule),
                                 "labels": {"__address__": "a:1", "x": "a"}, "effect": True}
@@ -62,7 +64,7 @@ class Laboratory(unittest.TestCase):
     def test_random_rules_are_answered_within_the_limits(self):
         chance = random.Random(5)
         with simulated() as api:
-            for _ in range(60):
+            for _ in range(12):
                 rules = [{"action": chance.choice(["replace", "labelmap", "replace_all",
                                                    "labelmap_all", "uppercase", "lowercase"]),
                           "source_labels": chance.choices(["x", "y", "__address__"],
@@ -135,7 +137,7 @@ class Laboratory(unittest.TestCase):
             labels = json.dumps({"__address__": "a:1", "x": "a"})
             answer = api.get("/api/v1/targets/relabel_steps", 422, scrapePool="one", labels=labels)
             self.assertEqual((answer["status"], answer["errorType"]), ("error", "execution"))
-            self.assertIn("relabel_configs[20]: a text would be longer", answer["error"])
+            self.assertIn("relabel_configs[19]: the rules make more than", answer["error"])
             self.assertEqual(api.relabel(job="one", labels=json.loads(labels))["state"], "failed")
             self.assertLess(peak_memory(api), MOST_MEMORY)
 
@@ -161,7 +163,7 @@ class Laboratory(unittest.TestCase):
 class Questions(unittest.TestCase):
     def test_expressions_of_a_search_have_a_limit_together(self):
         with still() as (api, _):
-            term = 'a=~"(?i)\\\\pL{4}"'
+            term = 'a=~"(?i)\\\\pL{2}"'
             self.assertEqual(api.rows(q=term), [])
             error = api.get("/api/ui/targets", 400, q=f"{term} " * 30)["error"]
             self.assertEqual(error, "the expressions are too large together")

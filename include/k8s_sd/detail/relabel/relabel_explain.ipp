@@ -96,16 +96,25 @@ std::string outcome(const RelabelStep& step, RelabelAction action) {
 
 }  // namespace
 
-RelabelStep CompiledRule::explain(MutableLabels& labels, RelabelBudget& budget) const {
+RelabelStep CompiledRule::explain(MutableLabels& labels, RelabelBudget& budget,
+                                  RelabelBudget& account) const {
     RelabelStep step;
-    step.reason = applies(labels, budget)
-                      ? matching_selector(labels, budget) + comparison(labels, budget)
-                      : "no selector of `if` matches";
+    step.reason = account_of(labels, account);
     const std::vector<Label> before = snapshot(labels);
     step.dropped = !apply(labels, budget);
     if (!step.dropped) step.changes = changes(before, snapshot(labels));
     step.reason += ": " + outcome(step, rule_->action);
     return step;
+}
+
+/// What is compared, before it is done.
+std::string CompiledRule::account_of(MutableLabels& labels, RelabelBudget& budget) const {
+    try {
+        if (!applies(labels, budget)) return "no selector of `if` matches";
+        return matching_selector(labels, budget) + comparison(labels, budget);
+    } catch (const RelabelLimitReached&) {
+        return "too long to be told";
+    }
 }
 
 std::string CompiledRule::matching_selector(const MutableLabels& labels,

@@ -36,8 +36,9 @@ class CompiledRule {
     /// \throws RelabelLimitReached
     bool apply(MutableLabels&, RelabelBudget&) const;
     /// The same with an account of it. See relabel_explain.ipp.
+    /// \param account  counts what only the account needs, so that the outcome is that of apply()
     /// \throws RelabelLimitReached
-    RelabelStep explain(MutableLabels&, RelabelBudget&) const;
+    RelabelStep explain(MutableLabels&, RelabelBudget&, RelabelBudget& account) const;
 
  private:
     void compile_regex(const RelabelOptions&, PatternBudget&);
@@ -64,6 +65,7 @@ class CompiledRule {
     void labelmap(MutableLabels&, RelabelBudget&) const;
     void labelmap_all(MutableLabels&, RelabelBudget&) const;
 
+    std::string account_of(MutableLabels&, RelabelBudget&) const;
     std::string matching_selector(const MutableLabels&, RelabelBudget&) const;
     std::string comparison(MutableLabels&, RelabelBudget&) const;
     std::string source_and(MutableLabels&, RelabelBudget&, const std::string& what) const;

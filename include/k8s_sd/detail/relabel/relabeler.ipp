@@ -51,10 +51,11 @@ std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
     std::vector<RelabelStep> steps;
     if (impl_) {
         detail::RelabelBudget budget(impl_->limits);
+        detail::RelabelBudget account(impl_->limits);
         for (const detail::CompiledRule& rule : impl_->compiled) {
             RelabelStep& step = steps.emplace_back();
             try {
-                step = rule.explain(labels, budget);
+                step = rule.explain(labels, budget, account);
             } catch (const detail::RelabelLimitReached& e) {
                 step.reason = e.what();
                 step.refused = true;

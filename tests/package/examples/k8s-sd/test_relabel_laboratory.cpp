@@ -161,8 +161,8 @@ TEST_CASE("Laboratory: rules that make much of little end at a limit, named with
         const auto told = trial_of(doubling_rules(count), {{"__address__", "a:1"}, {"x", "a"}});
         CHECK(told.at("state") == "failed");
         CHECK(told.at("reason") ==
-              "failed: relabel_configs[20]: a text would be longer than 1048576 bytes, which is "
-              "the limit of what a rule may make");
+              "failed: relabel_configs[19]: the rules make more than 4194304 bytes of this label "
+              "set, which is the limit");
         CHECK(told.at("labels").is_null());
     }
     const auto copies = trial_of("- {action: labelmap, regex: (.*), replacement: '${1}_1'}\n"
@@ -198,7 +198,8 @@ TEST_CASE("Laboratory: a row beyond a limit is lost, and its example says why") 
     CHECK(effect.at("active_after") == 1);
     const auto& lost = effect.at("examples").at("lost").at(0);
     CHECK(lost.at("after") == "failed");
-    CHECK(std::string(lost.at("failure").as_string()).starts_with("relabel_configs[20]: a text "));
+    CHECK(std::string(lost.at("failure").as_string())
+              .starts_with("relabel_configs[19]: the rules make "));
 }
 
 TEST_CASE("Laboratory: an example that is gone meanwhile is left out") {
