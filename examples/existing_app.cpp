@@ -83,6 +83,7 @@ class Application {
         work_timer_.cancel();
         discoverer_.cancel();
         cluster_.stop();
+        std::cout.precision(15);
         metrics_->visit([](auto name, auto resource, auto value) {
             if (value == 0) return;
             std::cout << name;

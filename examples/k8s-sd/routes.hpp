@@ -15,7 +15,7 @@ namespace bridge {
 
 /// What the routes ask the program for.
 struct RouteEvents {
-    std::function<std::string()> metrics;   ///< of the library, as text
+    std::function<std::string()> metrics;  ///< of the library, as text
     /// With the configuration and with certificates, a line each.
     std::function<std::string()> trouble;
     support::HttpRoutes::Handler reload;    ///< POST /-/reload

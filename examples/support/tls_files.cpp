@@ -121,7 +121,7 @@ struct Validity {
 /// Those between a certificate and its CA.
 STACK_OF(X509) * chain_of(SSL_CTX* context) {
     STACK_OF(X509)* chain = nullptr;
-    SSL_CTX_get0_chain_certs(context, &chain);
+    SSL_CTX_get_extra_chain_certs(context, &chain);
     return chain;
 }
 

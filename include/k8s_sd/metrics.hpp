@@ -138,7 +138,7 @@ struct Metrics {
     const PerKind& of(Kind kind) const noexcept { return kinds[index_of(kind)]; }
 
     /// Calls `visitor(name, resource, value)` for every value but the histogram's; `resource` is
-    /// empty where the value is not about one kind.
+    /// empty where the value is not about one kind, `value` is a double in the metric's unit.
     template <class Visitor>
     void visit(Visitor&& visitor) const;
 
@@ -162,19 +162,21 @@ template <class Owner>
 class MetricField {
  public:
     /// Describes a counter.
+    /// \param per_unit  what the counter has for 1 in the unit of the metric
     consteval MetricField(std::string_view name, Metrics::Counter Owner::*counter,
-                          std::string_view help)
-        : description{name, MetricType::counter, help}, counter_(counter) {}
+                          std::string_view help, unsigned per_unit = 1)
+        : description{name, MetricType::counter, help}, counter_(counter), per_unit_(per_unit) {}
     /// Describes a gauge.
     consteval MetricField(std::string_view name, Metrics::Gauge Owner::*gauge,
                           std::string_view help)
         : description{name, MetricType::gauge, help}, gauge_(gauge) {}
 
-    /// The present value.
-    std::int64_t value(const Owner& owner) const noexcept {
-        return counter_
-                   ? static_cast<std::int64_t>((owner.*counter_).load(std::memory_order_relaxed))
-                   : (owner.*gauge_).load(std::memory_order_relaxed);
+    /// The present value, in the unit of the metric.
+    double value(const Owner& owner) const noexcept {
+        const double counted =
+            counter_ ? static_cast<double>((owner.*counter_).load(std::memory_order_relaxed))
+                     : static_cast<double>((owner.*gauge_).load(std::memory_order_relaxed));
+        return counted / per_unit_;
     }
 
     MetricDescription description;  ///< the same for all owners
@@ -182,6 +184,7 @@ class MetricField {
  private:
     Metrics::Counter Owner::*counter_ = nullptr;
     Metrics::Gauge Owner::*gauge_ = nullptr;
+    unsigned per_unit_ = 1;
 };
 
 /// What is counted for each kind.
@@ -193,8 +196,8 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Complete lists that take the place of a watch that the API server refuses."},
     {"k8s_sd_streamed_lists_total", &Metrics::PerKind::streamed_lists,
      "Complete lists that came as the first events of a watch."},
-    {"k8s_sd_list_milliseconds_total", &Metrics::PerKind::list_milliseconds,
-     "Time that complete lists took, all together."},
+    {"k8s_sd_list_seconds_total", &Metrics::PerKind::list_milliseconds,
+     "Time that complete lists took, all together.", 1000},
     {"k8s_sd_probes_total", &Metrics::PerKind::probes,
      "Lists of one object that ask for the API server's version."},
     {"k8s_sd_watches_total", &Metrics::PerKind::watches,

@@ -362,7 +362,8 @@ async function show(again = false) {
     if (!again || (!refused && (failed || view.again))) {
       if (view.jobs && jobs.length === 0) await loadJobs(signal);
       wait = (await view.show(signal)) ?? usually;
-      notice(viewOfUrl() ? "" : `There is no view “${cut(get("view"), 60)}”: these are the targets.`);
+      notice(viewOfUrl() ? ""
+        : `There is no view “${cut(get("view"), 60)}”: these are the targets.`);
       refused = failed = false;
     }
   } catch (error) {
@@ -1105,7 +1106,8 @@ function tellLive(title, words) {
 }
 
 function connect() {
-  tellLive(live.failed ? "Live: reconnecting" : "Live: connecting", "The stream of changes is asked for.");
+  tellLive(live.failed ? "Live: reconnecting" : "Live: connecting",
+    "The stream of changes is asked for.");
   const source = new EventSource("api/ui/live");
   live.source = source;
   source.onopen = () => {

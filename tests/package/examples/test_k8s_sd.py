@@ -6,12 +6,15 @@ import gzip
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 import unittest
 import urllib.parse
+import urllib.request
 
 from harness import PATIENCE, file_with, run, running, simulated_cluster
 
@@ -476,6 +479,36 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("Usage: k8s-sd", result.stdout)
         self.assertRegex(run("k8s-sd", "--version").stdout, r"^k8s-sd \(k8s_sd\) \d")
+
+
+@unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+class PromtoolReadsMetrics(unittest.TestCase):
+    def check(self, url):
+        with urllib.request.urlopen(url + "/metrics", timeout=PATIENCE) as answer:
+            text = answer.read()
+        self.assertTrue(b"\nk8s_sd_list_seconds_total{" in text)
+        result = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
+                                timeout=PATIENCE)
+        self.assertEqual((result.returncode, result.stderr, result.stdout), (0, b"", b""))
+
+    def test_of_k8s_sd(self):
+        with serving("--sim") as server:
+            server.wait_for("/readyz", 200)
+            server.targets("/sd/pods?shard=0&shards=2")
+            self.check(f"http://127.0.0.1:{server.port}")
+
+    def test_of_discover(self):
+        with running("discover", "--sim", "--listen", "127.0.0.1:0") as program:
+            url = program.error_line().rpartition(" ")[2]
+            program.line_with(r"targets of \d+ objects now")
+            self.check(url)
+
+    def test_of_a_member_of_a_fleet(self):
+        with running("scraper", "--sim", "--fleet-members", 2, "--member", "agent-1",
+                     "--listen", "127.0.0.1:0") as program:
+            url = program.line_with(r"^listens at (http://.*)$").group(1)
+            program.line_with(r"^pods: start ")
+            self.check(url)
 
 
 if __name__ == "__main__":

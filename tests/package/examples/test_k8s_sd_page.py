@@ -402,7 +402,6 @@ class Page(WithPage):
     def test_a_small_screen_begins_with_targets(self):
         with serving("--sim") as server, self.page(server, width=390, height=844) as page:
             page.wait(ROWS + " > 10 && byId('strip').innerText.includes('All is well')")
-            self.picture(page, "page-small")
             self.assertFalse(page.js("byId('filters').open"))
             self.assertLess(page.js("document.querySelector('.row').getBoundingClientRect().top"),
                             400)
@@ -429,7 +428,6 @@ class Page(WithPage):
                                     "document.querySelector('.scroll'))"))
             self.assertIn("local", page.js(
                 "getComputedStyle(document.querySelector('.scroll')).backgroundAttachment"))
-            self.picture(page, "page-small-health")
         with serving("--sim") as server, self.page(server) as page:
             page.wait(ROWS + " > 10")
             self.assertTrue(page.js("byId('filters').open"))

@@ -83,6 +83,20 @@ TEST_CASE("Metrics: the histogram's buckets are cumulative, in seconds, with sum
     CHECK(lines == expected);
 }
 
+TEST_CASE("Metrics: values are in base units, and whole ones are written without an exponent") {
+    Metrics metrics;
+    metrics.of(Kind::pod).list_milliseconds = 1250;
+    metrics.of(Kind::pod).bytes_received = 3'000'000'000;
+    metrics.fleet_epoch = (std::int64_t{1} << 48) - 1;
+    const std::string text = to_prometheus_text(metrics);
+    for (const char* line : {"k8s_sd_list_seconds_total{resource=\"pods\"} 1.25\n",
+                             "k8s_sd_received_bytes_total{resource=\"pods\"} 3000000000\n",
+                             "k8s_sd_fleet_epoch 281474976710655\n"}) {
+        CAPTURE(line);
+        CHECK(text.find(line) != std::string::npos);
+    }
+}
+
 TEST_CASE("Metrics: names are unique, end in _total for counters, and have a line of help") {
     std::set<std::string_view> names;
     const auto check = [&](const MetricDescription& metric) {
@@ -92,6 +106,10 @@ TEST_CASE("Metrics: names are unique, end in _total for counters, and have a lin
         CHECK(metric.name.ends_with("_total") == (metric.type == MetricType::counter));
         CHECK(metric.help.ends_with('.'));
         CHECK(metric.help.find('\n') == std::string_view::npos);
+        for (const char* unit : {"milliseconds", "microseconds", "nanoseconds", "minutes", "hours",
+                                 "kilobytes", "megabytes", "percent"}) {
+            CHECK(metric.name.find(unit) == std::string_view::npos);
+        }
     };
     for (const auto& metric : kind_metrics) check(metric.description);
     for (const auto& metric : context_metrics) check(metric.description);
@@ -102,9 +120,10 @@ TEST_CASE("Metrics: visit() brings every value of every kind, then those of the 
     Metrics metrics;
     metrics.of(Kind::configmap).synced_watchers = -1;
     metrics.cache_revivals = 7;
-    std::map<std::pair<std::string, std::string>, std::int64_t> values;
+    metrics.of(Kind::pod).list_milliseconds = 1250;
+    std::map<std::pair<std::string, std::string>, double> values;
     std::vector<std::string> resources;
-    metrics.visit([&](std::string_view name, std::string_view resource, std::int64_t value) {
+    metrics.visit([&](std::string_view name, std::string_view resource, double value) {
         CHECK(values.emplace(std::pair(name, resource), value).second);
         if (resources.empty() || resources.back() != resource) resources.emplace_back(resource);
     });
@@ -112,6 +131,7 @@ TEST_CASE("Metrics: visit() brings every value of every kind, then those of the 
     CHECK(values.at({"k8s_sd_synced_watchers", "configmaps"}) == -1);
     CHECK(values.at({"k8s_sd_synced_watchers", "secrets"}) == 0);
     CHECK(values.at({"k8s_sd_cache_revivals_total", ""}) == 7);
+    CHECK(values.at({"k8s_sd_list_seconds_total", "pods"}) == 1.25);
     REQUIRE(resources.size() == kind_count + 2);
     CHECK(resources.front() == "nodes");
     CHECK(resources.back().empty());

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -64,6 +65,14 @@ class TextWriter {
         return {digits.data(),
                 std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
     }
+    /// Whole numbers without an exponent, as far as a double has each of them.
+    static std::string number(double value) {
+        constexpr double exact = 9007199254740992;
+        if (std::abs(value) <= exact && value == std::trunc(value)) {
+            return number(static_cast<std::int64_t>(value));
+        }
+        return number<double>(value);
+    }
     template <class Number>
     void line(std::string_view name, std::string_view suffix, std::initializer_list<Label> own,
               Number value) {
@@ -97,7 +106,7 @@ class TextWriter {
 std::string to_prometheus_text(const Metrics& metrics, const MetricLabels& labels) {
     TextWriter writer(labels);
     metrics.visit_described(
-        [&](const MetricDescription& metric, std::string_view resource, std::int64_t value) {
+        [&](const MetricDescription& metric, std::string_view resource, double value) {
             writer.sample(metric, {{resource.empty() ? "" : "resource", resource}}, value);
         });
     writer.histogram(delivery_latency_metric, metrics.delivery_latency);
