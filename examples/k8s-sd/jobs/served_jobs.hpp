@@ -53,8 +53,8 @@ class ServedJobs {
     std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
     /// The jobs whose lists are not complete yet, and in words what each waits for.
     std::map<std::string, std::string> incomplete() const;
-    /// In words, a line each: the jobs whose lists are not complete yet, and will be. If none can be
-    /// served before the configuration is mended, all of them.
+    /// In words, a line each: the jobs whose lists are not complete yet, and will be. If none can
+    /// be served before the configuration is mended, all of them.
     std::string not_ready() const;
     /// In words, a line each: the jobs that cannot be served before the configuration is mended,
     /// beside others that can.

@@ -416,7 +416,8 @@ async function showStrip(signal) {
   const all = jobs.reduce((sum, job) => sum + job.discovered, 0);
   const note = health.notes?.[0];
   const text = bad.length === 0 && note
-    ? [el("strong", { class: "bad" }, "▲ "), el("span", { class: "words foreign" }, cut(note, 200)),
+    ? [el("strong", { class: "bad" }, "▲ "),
+      el("span", { class: "words foreign" }, cut(note, 200)),
       health.notes.length > 1 ? el("span", {}, `and ${number(health.notes.length - 1)} more`)
         : null,
       el("a", { href: "?view=health" }, "Health")]

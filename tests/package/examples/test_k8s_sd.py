@@ -309,7 +309,8 @@ class Completeness(unittest.TestCase):
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
             status, text = server.text("/readyz")
             self.assertEqual(status, 200)
-            self.assertIn("job pods cannot be discovered before its configuration is mended; ", text)
+            self.assertIn("job pods cannot be discovered before its configuration is mended; ",
+                          text)
             self.assertIn("/nonexistent/kubeconfig", text)
             self.assertEqual(server.text("/sd/pods")[0], 503)
             self.assertIn("pods: kubernetes_sd_configs[0] cannot be used: ",
@@ -520,7 +521,8 @@ class CommandLine(unittest.TestCase):
             replace(path, STATIC + "  scrape_intervall: 5s\n" + unreachable + "  scheme: [x]\n")
             result = run("k8s-sd", "--config", path, "--check")
             self.assertEqual(result.returncode, 2)
-            self.assertRegex(result.stderr, f"(?m)^{path}:\\d+: scrape_configs.0..scrape_intervall: ")
+            self.assertRegex(result.stderr,
+                             f"(?m)^{path}:\\d+: scrape_configs.0..scrape_intervall: ")
             self.assertRegex(result.stderr, f"(?m)^{path}:\\d+: scrape_configs.1..scheme: ")
             self.assertIn("0 usable jobs, 2 mistakes", result.stdout)
 

@@ -468,7 +468,8 @@ class WrittenFiles(unittest.TestCase):
             self.assertRegex(server.program.error_line(),
                              r"k8s-sd: job one: cannot write .*/one.json: Is a directory; it is "
                              r"tried again")
-            self.assertRegex(server.text("/readyz")[1], r"ok\njob one: cannot write .*/one.json")
+            server.wait_for("/readyz", "ok\njob one: cannot write "
+                            f"{self.folder}/one.json: Is a directory\n")
             os.rmdir(os.path.join(self.folder, "one.json"))
             wait_for_file(self.folder, "one.json", bool)
             self.assertGreaterEqual(server.metric("file_errors_total"), 1)
