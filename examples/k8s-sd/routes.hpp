@@ -16,12 +16,13 @@ namespace bridge {
 /// What the routes ask the program for.
 struct RouteEvents {
     std::function<std::string()> metrics;  ///< of the library, as text
-    /// With the configuration and with certificates, a line each.
+    /// With the configuration, certificates and files, a line each.
     std::function<std::string()> trouble;
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
     std::string page_directory;             ///< see add_page_routes()
     std::shared_ptr<SlowWork> slow;         ///< what rules of clients are tried with
+    bool ready_with_left_out_jobs = false;  ///< although a mistake leaves out jobs
 };
 
 /// All paths that the program answers.

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace bridge {
@@ -112,18 +112,22 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     json.end(']').end('}');
 }
 
-void write_lines(JsonWriter& json, const std::string& lines) {
+void write_lines(JsonWriter& json, std::string_view lines) {
     json.begin('[');
-    std::istringstream in(lines);
-    for (std::string line; std::getline(in, line);) json.value(line);
+    while (!lines.empty()) {
+        const std::string_view line = lines.substr(0, lines.find('\n'));
+        json.value(line);
+        lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    }
     json.end(']');
 }
 
-std::string health_json(const ServedJobs& jobs, const std::string& trouble) {
+/// \param notes  a line each
+std::string health_json(const ServedJobs& jobs, const std::string& notes) {
     std::string text;
     JsonWriter json(text);
     json.begin('{').name("notes");
-    write_lines(json, trouble);
+    write_lines(json, notes);
     json.name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job : jobs.status()) {
         const auto config = jobs.config(job.name);
@@ -143,11 +147,10 @@ std::string health_json(const ServedJobs& jobs, const std::string& trouble) {
 
 void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs,
                        std::function<std::string()> trouble) {
-    routes.get(
-        "/api/ui/health", [&jobs, trouble = std::move(trouble)](const HttpRoutes::Asked& asked) {
-            return ui_reply(health_json(jobs, trouble()),
-                            asked.request.header(boost::beast::http::field::accept_encoding));
-        });
+    routes.get("/api/ui/health", [&jobs, trouble = std::move(trouble)](const auto& asked) {
+        return ui_reply(health_json(jobs, jobs.left_out().lines() + trouble()),
+                        asked.request.header(boost::beast::http::field::accept_encoding));
+    });
 }
 
 }  // namespace bridge

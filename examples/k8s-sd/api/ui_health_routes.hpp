@@ -9,7 +9,7 @@
 namespace bridge {
 
 /// /api/ui/health: how each watch of each job is doing.
-/// \param trouble  of the whole program, a line each
+/// \param trouble  with the configuration, certificates and files, a line each
 void add_health_routes(support::HttpRoutes&, const ServedJobs& jobs,
                        std::function<std::string()> trouble);
 

@@ -69,8 +69,7 @@ Question read_question(std::string_view body) {
 k8s_sd::ScrapeConfig config_of(const ServedJobs& jobs, const Question& question) {
     const auto job = jobs.config(question.job);
     if (!job) {
-        throw BadRequest("there is no job " + question.job +
-                         support::suggestion(question.job, jobs.names()));
+        throw BadRequest(jobs.why_missing(question.job));
     }
     return job->scrape;
 }

@@ -11,7 +11,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -23,12 +25,22 @@ struct ScrapeConfigUpdate {
     /// How many calls of ScrapeConfigReloader::check() came before the look that shows this. One that
     /// came later is answered by an update of its own.
     std::uint64_t checks = 0;
+    /// The jobs of before that the file no longer has, sorted. With `config` they are removed: two
+    /// looks have found the same bytes. With `error` the host keeps them until a later update.
+    std::vector<std::string> removed{};
 };
 
 /// Follows a configuration file: reads it at once and looks for other content every
 /// `check_interval`. Mounted ConfigMaps and replaced files are noticed, as content is compared.
-/// A file should be replaced by renaming: one that is read while it is half written may happen to
-/// be valid.
+///
+/// \par Confirmation
+/// A file that is read while it is half written may happen to be valid, with fewer jobs or with
+/// parts of them. So an update that removes jobs, or changes how known ones find or relabel their
+/// targets, is delivered when a second look has found the same bytes: after `check_interval`, or
+/// after a second where check() asks for the look. Jobs that are only added are delivered at once.
+/// Removals that wait are delivered as an error that names them. A file that lists no jobs at all
+/// (ScrapeConfigFile::lists_jobs) is an error once there were jobs; `scrape_configs: []` removes
+/// them.
 ///
 /// \par Callback
 /// `void(const ScrapeConfigUpdate&)`, called on the executor given at construction, as if by post,
@@ -53,7 +65,7 @@ struct ScrapeConfigUpdate {
 /// capture by value.
 ///
 /// \par Thread safety
-/// start(), check() and cancel() may be called from any thread.
+/// expect_jobs(), start(), check() and cancel() may be called from any thread.
 class K8S_SD_EXPORT ScrapeConfigReloader {
  public:
     /// See Callback above. It must not be empty.
@@ -70,6 +82,9 @@ class K8S_SD_EXPORT ScrapeConfigReloader {
     ScrapeConfigReloader& operator=(ScrapeConfigReloader&&) noexcept;
     ~ScrapeConfigReloader();
 
+    /// Names the jobs that the host knows of before the start, for example from before a restart.
+    /// If there are any, the first update needs a second look, too. Call it before start().
+    void expect_jobs(std::set<std::string> names);
     /// Reads the file for the first time; further calls do nothing.
     void start();
     /// Looks now, for example because of a SIGHUP, and tells the content of the file even if it is

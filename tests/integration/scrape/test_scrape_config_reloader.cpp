@@ -3,6 +3,7 @@
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -25,8 +26,17 @@ using k8s_sd::test::TemporaryDirectory;
 
 namespace {
 
-std::string file_with(const std::string& job) {
-    return "scrape_configs: [{job_name: " + job + "}]\n";
+/// With the jobs from "a" to this one, so that a later one only adds jobs.
+std::string file_with(const std::string& last) {
+    std::string jobs;
+    for (char job = 'a'; job <= last.at(0); ++job) {
+        jobs += (jobs.empty() ? "{job_name: " : ", {job_name: ") + std::string(1, job) + "}";
+    }
+    return "scrape_configs: [" + jobs + "]\n";
+}
+
+const std::string& last_job(const ScrapeConfigUpdate& update) {
+    return update.config->jobs.back().scrape.job_name;
 }
 
 /// A file that is followed; take() tells what came of it since the last time.
@@ -35,9 +45,8 @@ struct Followed : Simulation {
         directory.write("p.yml", file_with("a"));
         reloader.emplace(context.get_executor(), path, ScrapeConfigOptions{}, interval,
                          [this](const ScrapeConfigUpdate& update) {
-                             seen.push_back(update.config
-                                                ? update.config->jobs.at(0).scrape.job_name
-                                                : update.error->what());
+                             seen.push_back(update.config ? last_job(update)
+                                                          : update.error->what());
                              if (after) after();
                          });
     }
@@ -91,19 +100,18 @@ TEST_CASE("ScrapeConfigReloader: tells what is wrong once, and when it is mended
 TEST_CASE("ScrapeConfigReloader: notices a file that is swapped under a symbolic link") {
     // A mounted ConfigMap: the link points to another directory after each change.
     Followed f;
-    f.directory.write("v1/p.yml", file_with("one"));
-    f.directory.write("v2/p.yml", file_with("two"));
+    f.directory.write("v1/p.yml", file_with("a"));
+    f.directory.write("v2/p.yml", file_with("b"));
     std::filesystem::create_directory_symlink(f.directory.path("v1"), f.directory.path("data"));
     Seen seen;
-    ScrapeConfigReloader reloader(
-        f.context.get_executor(), f.directory.path("data/p.yml"), {}, 5s,
-        [&](const auto& update) { seen.push_back(update.config->jobs.at(0).scrape.job_name); });
+    ScrapeConfigReloader reloader(f.context.get_executor(), f.directory.path("data/p.yml"), {}, 5s,
+                                  [&](const auto& update) { seen.push_back(last_job(update)); });
     reloader.start();
     f.settle();
     std::filesystem::create_directory_symlink(f.directory.path("v2"), f.directory.path("next"));
     std::filesystem::rename(f.directory.path("next"), f.directory.path("data"));
     f.advance(5s);
-    CHECK(seen == Seen{"one", "two"});
+    CHECK(seen == Seen{"a", "b"});
 }
 
 TEST_CASE("ScrapeConfigReloader: check() looks at once; without an interval nothing else does") {
@@ -176,9 +184,10 @@ TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name
     Followed f;
     f.directory.write("p.yml", "scrape_config_files: [d/*.yml]\nscrape_configs: [{job_name: a}]\n");
     std::vector<std::size_t> jobs;
-    ScrapeConfigReloader reloader(
-        f.context.get_executor(), f.path, {}, 5s,
-        [&](const ScrapeConfigUpdate& update) { jobs.push_back(update.config->jobs.size()); });
+    ScrapeConfigReloader reloader(f.context.get_executor(), f.path, {}, 5s,
+                                  [&](const ScrapeConfigUpdate& update) {
+                                      if (update.config) jobs.push_back(update.config->jobs.size());
+                                  });
     reloader.start();
     f.settle();
     f.advance(1min);
@@ -190,6 +199,235 @@ TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name
     f.advance(1min);
     CHECK(jobs == std::vector<std::size_t>{1, 2, 3, 1});
 }
+
+// --- what takes something from known jobs ---------------------------------------------------------
+
+namespace {
+
+constexpr const char* two_jobs = R"yaml(
+global:
+  scrape_interval: 20s
+scrape_configs:
+- job_name: a
+  static_configs:
+  - targets:
+    - 10.0.0.1:80
+    - 10.0.0.2:80
+- job_name: b
+  relabel_configs:
+  - source_labels: [__address__]
+    regex: 10\.0\.0\..+
+    action: keep
+  static_configs:
+  - targets: [10.0.0.3:80, 10.0.0.4:80]
+    labels:
+      team: red
+)yaml";
+
+/// A host that applies what it is given.
+struct Applying : Simulation {
+    explicit Applying(const std::string& text, Duration interval = 5s) {
+        write(text);
+        reloader.emplace(context.get_executor(), directory.path("p.yml"), ScrapeConfigOptions{},
+                         interval, [this](const ScrapeConfigUpdate& update) {
+                             updates.push_back(update);
+                             if (update.config && update.config->failures.empty()) {
+                                 jobs = update.config->jobs;
+                             }
+                         });
+    }
+    void write(const std::string& text) const { directory.write("p.yml", text); }
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (const ScrapeJob& job : jobs) names.push_back(job.scrape.job_name);
+        return names;
+    }
+
+    TemporaryDirectory directory;
+    std::vector<ScrapeConfigUpdate> updates;
+    std::vector<ScrapeJob> jobs;
+    std::optional<ScrapeConfigReloader> reloader;
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("ScrapeConfigReloader: a job that is missing is removed after a second equal look") {
+    Applying f(file_with("b"));
+    f.reloader->start();
+    f.settle();
+    f.write(file_with("a"));
+    f.advance(5s);
+    CHECK(f.names() == Names{"a", "b"});
+    REQUIRE(f.updates.size() == 2);
+    CHECK(f.updates[1].removed == Names{"b"});
+    CHECK(f.updates[1].error->what() ==
+          f.directory.path("p.yml") +
+              ": job b is missing; it is removed when a second look at the file finds the same");
+    f.advance(4s);
+    CHECK(f.names() == Names{"a", "b"});
+    f.advance(1s);
+    CHECK(f.names() == Names{"a"});
+    REQUIRE(f.updates.size() == 3);
+    CHECK(f.updates[2].removed == Names{"b"});
+    f.advance(1min);
+    CHECK(f.updates.size() == 3);
+}
+
+TEST_CASE("ScrapeConfigReloader: a job is kept if the second look finds other bytes") {
+    Applying f(file_with("c"));
+    f.reloader->start();
+    f.settle();
+    for (const char* text : {"b", "a", "b", "a"}) {
+        f.write(file_with(text));
+        f.advance(5s);
+        CHECK(f.names() == Names{"a", "b", "c"});
+    }
+    f.write(file_with("c"));
+    f.advance(5s);
+    CHECK(f.names() == Names{"a", "b", "c"});
+    // The host can forget what it was told of removals.
+    CHECK(f.updates.back().config);
+    CHECK(f.updates.back().removed.empty());
+}
+
+TEST_CASE("ScrapeConfigReloader: a host that asked is answered a second after a removal") {
+    const Duration interval = GENERATE(Duration(0s), Duration(1h));
+    Applying f(file_with("b"), interval);
+    f.reloader->start();
+    f.settle();
+    f.write(file_with("a"));
+    CHECK(f.reloader->check() == 1);
+    f.settle();
+    REQUIRE(f.updates.size() == 2);
+    CHECK(f.updates[1].removed == Names{"b"});
+    CHECK(f.updates[1].checks == 0);
+    f.advance(999ms);
+    CHECK(f.names() == Names{"a", "b"});
+    f.advance(1ms);
+    CHECK(f.names() == Names{"a"});
+    REQUIRE(f.updates.size() == 3);
+    CHECK(f.updates[2].checks == 1);
+}
+
+TEST_CASE("ScrapeConfigReloader: who asks while a removal waits for its second look waits less") {
+    Applying f(file_with("b"), 1h);
+    f.reloader->start();
+    f.settle();
+    f.write(file_with("a"));
+    f.advance(1h);
+    CHECK(f.names() == Names{"a", "b"});
+    CHECK(f.reloader->check() == 1);
+    f.advance(1s);
+    CHECK(f.names() == Names{"a"});
+    CHECK(f.updates.back().checks == 1);
+}
+
+TEST_CASE("ScrapeConfigReloader: a file that lists no jobs is refused once there were jobs") {
+    const std::string empty =
+        GENERATE("", "\n", "# nothing yet\n", "---\n", "global: {scrape_interval: 5s}\n",
+                 "scrape_configs:\n", "scrape_configs: null\nscrape_config_files:\n");
+    CAPTURE(empty);
+    Applying f(file_with("b"));
+    f.reloader->start();
+    f.settle();
+    f.write(empty);
+    f.advance(1h);
+    CHECK(f.names() == Names{"a", "b"});
+    REQUIRE(f.updates.size() == 2);
+    CHECK(f.updates[1].error->what() == f.directory.path("p.yml") +
+                                            ": lists no jobs, so it may be cut; if there are to "
+                                            "be none, write scrape_configs: []");
+    f.reloader->check();
+    f.advance(1min);
+    CHECK(f.names() == Names{"a", "b"});
+    CHECK(f.updates.back().checks == 1);
+    // A host that begins with it has nothing to lose.
+    Applying first(empty);
+    first.reloader->start();
+    first.settle();
+    REQUIRE(first.updates.size() == 1);
+    CHECK(first.updates[0].config);
+    // Whoever wants no jobs says so.
+    f.write("scrape_configs: []\n");
+    f.advance(10s);
+    CHECK(f.names().empty());
+    CHECK(f.updates.back().removed == Names{"a", "b"});
+}
+
+TEST_CASE("ScrapeConfigReloader: a file that is cut for one look takes nothing, wherever it ends") {
+    const std::string whole = two_jobs;
+    Applying f(whole);
+    f.reloader->start();
+    f.settle();
+    const std::vector<ScrapeJob> before = f.jobs;
+    REQUIRE(before.size() == 2);
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        CAPTURE(size);
+        f.write(whole.substr(0, size));
+        if (size % 2 == 0) {
+            f.advance(5s);
+        } else {
+            f.reloader->check();
+            f.settle();
+        }
+        REQUIRE(f.jobs == before);
+        f.write(whole);
+        f.advance(10s);
+        REQUIRE(f.jobs == before);
+        REQUIRE(f.updates.back().config);
+    }
+}
+
+TEST_CASE("ScrapeConfigReloader: jobs of before a restart need a second look at the first file") {
+    Applying f(file_with("a"), 1h);
+    f.reloader->expect_jobs({"a", "b"});
+    f.reloader->start();
+    f.settle();
+    REQUIRE(f.updates.size() == 1);
+    CHECK(f.updates[0].removed == Names{"b"});
+    CHECK(f.names().empty());
+    f.advance(1s);
+    CHECK(f.names() == Names{"a"});
+    CHECK(f.updates.back().removed == Names{"b"});
+}
+
+TEST_CASE("ScrapeConfigReloader: a job with a mistake is left out, not removed") {
+    Applying f(file_with("b"));
+    f.reloader->start();
+    f.settle();
+    f.write("scrape_configs: [{job_name: a}, {job_name: b, target_limit: x}]\n");
+    f.advance(5s);
+    REQUIRE(f.updates.size() == 2);
+    CHECK(f.updates[1].config->failures.size() == 1);
+    CHECK(f.updates[1].removed.empty());
+    // It is still one that the host may have.
+    f.write(file_with("a"));
+    f.advance(5s);
+    CHECK(f.updates.back().removed == Names{"b"});
+    CHECK_FALSE(f.updates.back().config);
+}
+
+TEST_CASE("ScrapeConfigReloader: keys that take no targets, and new jobs, need no second look") {
+    Applying f(file_with("a"));
+    f.reloader->start();
+    f.settle();
+    for (const char* text : {"scrape_configs: [{job_name: a, honor_labels: true}]\n",
+                             "scrape_configs: [{job_name: b}, {job_name: a}]\n"}) {
+        f.write(text);
+        f.advance(5s);
+        CHECK(f.updates.back().config);
+    }
+    CHECK(f.updates.size() == 3);
+    f.write("scrape_configs: [{job_name: b}, {job_name: a, target_limit: 7}]\n");
+    f.advance(5s);
+    CHECK(f.updates.size() == 3);
+    f.advance(5s);
+    CHECK(f.updates.size() == 4);
+}
+
+// --- where files are slow -------------------------------------------------------------------------
 
 TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {
     Followed f;
@@ -220,7 +458,7 @@ TEST_CASE(
     ScrapeConfigReloader reloader(
         f.context.get_executor(), f.path, {}, 5s,
         [&](const ScrapeConfigUpdate& update) {
-            seen.push_back(update.config ? update.config->jobs.at(0).scrape.job_name : "slow");
+            seen.push_back(update.config ? last_job(update) : "slow");
         },
         pool.get_executor());
     reloader.start();
@@ -242,8 +480,7 @@ TEST_CASE("ScrapeConfigReloader: ever new checks do not keep back what a look sh
     Seen seen;
     ScrapeConfigReloader reloader(
         f.context.get_executor(), f.path, {}, 5s,
-        [&](const auto& update) { seen.push_back(update.config->jobs.at(0).scrape.job_name); },
-        pool.get_executor());
+        [&](const auto& update) { seen.push_back(last_job(update)); }, pool.get_executor());
     reloader.start();
     f.settle();
     for (const char* name : {"a", "b"}) {
@@ -312,8 +549,7 @@ TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is giv
     Seen seen;
     ScrapeConfigReloader reloader(
         f.context.get_executor(), f.path, {}, 5s,
-        [&](const auto& update) { seen.push_back(update.config->jobs.at(0).scrape.job_name); },
-        pool.get_executor());
+        [&](const auto& update) { seen.push_back(last_job(update)); }, pool.get_executor());
     reloader.start();
     f.settle();
     CHECK(seen.empty());
@@ -375,8 +611,7 @@ TEST_CASE("ScrapeConfigReloader: a lookup of variables that throws is told once"
     Seen seen;
     ScrapeConfigReloader reloader(
         f.context.get_executor(), f.path, options, 5s, [&](const ScrapeConfigUpdate& update) {
-            seen.push_back(update.config ? update.config->jobs.at(0).scrape.job_name
-                                         : update.error->what());
+            seen.push_back(update.config ? last_job(update) : update.error->what());
         });
     reloader.start();
     f.settle();

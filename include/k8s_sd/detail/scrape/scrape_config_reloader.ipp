@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/late_answers.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
@@ -13,21 +14,76 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
 namespace detail {
+
+/// The jobs that a host has from a file, and what another file takes from them. Immutable.
+class KnownJobs {
+ public:
+    KnownJobs() = default;
+    /// Nothing but their names is known.
+    explicit KnownJobs(const std::set<std::string>& names) {
+        for (const std::string& name : names) jobs_.try_emplace(name);
+    }
+    /// What the host has when it is given this file. If a mistake leaves something out, the host
+    /// may keep what it has.
+    KnownJobs after(const ScrapeConfigFile& file) const {
+        KnownJobs next;
+        if (!file.failures.empty()) next = *this;
+        for (const ScrapeJob& job : file.jobs) {
+            next.jobs_.insert_or_assign(job.scrape.job_name, Known({job.scrape, job.discovery}));
+        }
+        for (const ScrapeConfigFailure& failure : file.failures) {
+            if (!failure.job.empty()) next.jobs_.try_emplace(failure.job);
+        }
+        return next;
+    }
+    bool empty() const noexcept { return jobs_.empty(); }
+    /// The jobs that the file no longer has, not even with a mistake.
+    std::vector<std::string> missing_in(const ScrapeConfigFile& file) const {
+        std::set<std::string_view> names;
+        for (const ScrapeJob& job : file.jobs) names.insert(job.scrape.job_name);
+        for (const ScrapeConfigFailure& failure : file.failures) names.insert(failure.job);
+        std::vector<std::string> missing;
+        for (const auto& [name, known] : jobs_) {
+            if (!names.contains(name)) missing.push_back(name);
+        }
+        return missing;
+    }
+    /// Whether a job of the file finds or relabels its targets otherwise than the one of its name.
+    bool differ_in(const ScrapeConfigFile& file) const {
+        return std::any_of(file.jobs.begin(), file.jobs.end(), [this](const ScrapeJob& job) {
+            const auto it = jobs_.find(job.scrape.job_name);
+            if (it == jobs_.end()) return false;
+            const Known& known = it->second;
+            return !known || known->first != job.scrape || known->second != job.discovery;
+        });
+    }
+
+ private:
+    using Known = std::optional<std::pair<ScrapeConfig, Job>>;
+    std::map<std::string, Known, std::less<>> jobs_;
+};
 
 /// What one look at the files of a configuration has shown.
 struct ConfigLook {
     std::shared_ptr<const ConfigFiles> files;  ///< as they were found
     /// None: they are as they were.
     std::optional<ScrapeConfigUpdate> update;
+    /// Of the host, once it has the update; set with `update->config`.
+    std::shared_ptr<const KnownJobs> jobs{};
+    bool needs_second_look = false;  ///< it would take something from the jobs of the host
 };
 
 }  // namespace detail
@@ -47,11 +103,18 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
           callback_(std::move(callback)) {}
 
     // Any thread.
+    void expect_jobs(std::set<std::string> names) {
+        asio::post(strand_, [self = shared_from_this(), names = std::move(names)] {
+            self->jobs_ = std::make_shared<const detail::KnownJobs>(names);
+        });
+    }
+    // Any thread.
     void start() {
         asio::post(strand_, [self = shared_from_this()] {
             if (self->timer_ || self->cancelled_) return;
             self->timer_ = self->clock_->make_timer(self->strand_);
             self->patience_ = self->clock_->make_timer(self->strand_);
+            self->second_look_ = self->clock_->make_timer(self->strand_);
             self->look_later();
             self->look();
         });
@@ -75,6 +138,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             self->timer_.reset();
             self->patience_.reset();
+            self->second_look_.reset();
             self->look_ticket_.cancel();
         });
     }
@@ -103,6 +167,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_ || looking_) return;
         looking_ = true;
         checks_of_look_ = checks_;
+        look_began_ = clock_->now();
         patience_->expires_at(detail::due_after(clock_->now(), longest_look),
                               [weak = weak_from_this()] {
                                   if (const auto self = weak.lock()) self->tell_of_long_look();
@@ -110,9 +175,9 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         look_ticket_ = detail::LateAnswers::async_ask<Look>(
             strand_, nullptr,
             [this](const std::function<void(Look)>& land) {
-                start_look([land, question = question_, known = known_] {
-                    land(look_at(*question, known));
-                });
+                start_look([land, question = question_,
+                            known = unconfirmed_ ? unconfirmed_->files : known_,
+                            jobs = jobs_] { land(look_at(*question, known, *jobs)); });
             },
             [path = question_->path](const std::string& problem) {
                 return Look{nullptr, failed(path, problem)};
@@ -133,6 +198,9 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         looking_ = false;
         if (cancelled_) return;
         patience_->cancel();
+        if (unconfirmed_ && !look.update) return take_same_bytes();
+        unconfirmed_.reset();
+        second_look_->cancel();
         // It shows nothing new, but is to be told in any case: what it is must be read.
         const bool untold = !look.update && !known_;
         const bool again = std::exchange(look_again_, false);
@@ -142,9 +210,65 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (look.update && !again) known_ = look.files;
         failure_ = again ? "" : failure;
         const std::uint64_t checks = checks_of_look_;
+        std::optional<ScrapeConfigUpdate> update = look.update;
+        if (look.needs_second_look) {
+            update = hold_back(look);
+        } else if (look.jobs) {
+            jobs_ = look.jobs;
+        }
         // First, as the callback may throw, or cancel.
         if (again || untold) this->look();
-        if (!repeated) tell(look.update, checks);
+        if (!repeated) tell(std::move(update), checks);
+    }
+
+    /// \returns what to tell meanwhile
+    std::optional<ScrapeConfigUpdate> hold_back(const Look& look) {
+        unconfirmed_ = look;
+        confirmed_from_ = look_began_ + until_second_look();
+        wait_for_second_look();
+        if (look.update->removed.empty()) return std::nullopt;
+        return unconfirmed_removals(*look.update);
+    }
+
+    /// Somebody who has asked does not wait for long.
+    Duration until_second_look() const {
+        if (interval_ <= Duration{}) return second_look_when_asked;
+        const bool asked = checks_ > checks_told_ || !told_;
+        return asked ? std::min<Duration>(interval_, second_look_when_asked) : interval_;
+    }
+
+    void wait_for_second_look() {
+        second_look_->expires_at(confirmed_from_, [weak = weak_from_this()] {
+            const auto self = weak.lock();
+            if (self && !self->cancelled_) self->look();
+        });
+    }
+
+    /// What waits for a second look has had one.
+    void take_same_bytes() {
+        const bool again = std::exchange(look_again_, false);
+        if (look_began_ < confirmed_from_) {
+            confirmed_from_ = std::min(confirmed_from_, look_began_ + until_second_look());
+            return wait_for_second_look();
+        }
+        const Look confirmed = *std::exchange(unconfirmed_, std::nullopt);
+        second_look_->cancel();
+        known_ = again ? nullptr : confirmed.files;
+        jobs_ = confirmed.jobs;
+        const std::uint64_t checks = checks_of_look_;
+        if (again) look();
+        tell(confirmed.update, checks);
+    }
+
+    ScrapeConfigUpdate unconfirmed_removals(const ScrapeConfigUpdate& update) const {
+        std::vector<ScrapeConfigFailure> failures = update.config->failures;
+        for (const std::string& name : update.removed) {
+            failures.push_back({name, question_->path,
+                                "job " + detail::printable(name) +
+                                    " is missing; it is removed when a second look at the file "
+                                    "finds the same"});
+        }
+        return {.error = ScrapeConfigError(std::move(failures)), .removed = update.removed};
     }
 
     void tell_of_long_look() {
@@ -158,16 +282,20 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     void tell(std::optional<ScrapeConfigUpdate> update, std::uint64_t checks) {
         if (!update) return;
         const auto self = shared_from_this();
-        update->checks = checks;
+        const bool waits = !update->config && !update->removed.empty();
+        update->checks = waits ? checks_told_ : checks;
+        checks_told_ = update->checks;
+        told_ = told_ || update->config;
         callback_(*update);
     }
 
     // Any thread, without the object. Does not throw.
-    static Look look_at(const Question& question, const Files& known) {
+    static Look look_at(const Question& question, const Files& known,
+                        const detail::KnownJobs& jobs) {
         try {
             if (known && !known->changed()) return {known, std::nullopt};
             const auto files = std::make_shared<detail::ConfigFiles>(question.options.max_bytes);
-            return {files, update_of(question, *files)};
+            return judged({files, update_of(question, *files)}, jobs, question.path);
         } catch (const std::exception& e) {
             return {nullptr, failed(question.path, e.what())};
         } catch (...) {
@@ -181,11 +309,26 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
             return {.error = e};
         }
     }
+    /// Adds what the update would do to the jobs of the host.
+    static Look judged(Look look, const detail::KnownJobs& jobs, const std::string& path) {
+        if (!look.update->config) return look;
+        const ScrapeConfigFile& file = *look.update->config;
+        if (!file.lists_jobs && !jobs.empty()) {
+            look.update = failed(path, "lists no jobs, so it may be cut; if there are to be none, "
+                                       "write scrape_configs: []");
+            return look;
+        }
+        look.update->removed = jobs.missing_in(file);
+        look.needs_second_look = !look.update->removed.empty() || jobs.differ_in(file);
+        look.jobs = std::make_shared<const detail::KnownJobs>(jobs.after(file));
+        return look;
+    }
     static ScrapeConfigUpdate failed(const std::string& path, const std::string& problem) {
         return {.error = ScrapeConfigError({{"", path, problem}})};
     }
 
     static constexpr std::chrono::seconds longest_look{10};
+    static constexpr std::chrono::seconds second_look_when_asked{1};
 
     asio::strand<asio::any_io_executor> strand_;
     asio::any_io_executor parser_;  // may be empty
@@ -195,16 +338,24 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     Duration interval_;
     Callback callback_;
     std::atomic<bool> cancelled_ = false;
-    std::unique_ptr<Timer> timer_;     // null: not started, or cancelled
-    std::unique_ptr<Timer> patience_;  // the same
+    std::unique_ptr<Timer> timer_;        // null: not started, or cancelled
+    std::unique_ptr<Timer> patience_;     // the same
+    std::unique_ptr<Timer> second_look_;  // the same
     detail::LateAnswers::Ticket look_ticket_;
     bool looking_ = false;
     bool look_again_ = false;               // after the look that is under way
     std::atomic<std::uint64_t> asked_ = 0;  // calls of check()
     std::uint64_t checks_ = 0;              // of these, those that have come to the strand
     std::uint64_t checks_of_look_ = 0;      // those that came before the look that is under way
-    Files known_;                           // null: whatever is there is told
-    std::string failure_;                   // of the last look, if it has seen no files
+    std::uint64_t checks_told_ = 0;         // those that an update has answered
+    TimePoint look_began_{};                // of the look that is under way, or the last one
+    bool told_ = false;                     // the host has a configuration
+    /// That the host has. Not null.
+    std::shared_ptr<const detail::KnownJobs> jobs_ = std::make_shared<const detail::KnownJobs>();
+    std::optional<Look> unconfirmed_;  // waits for a second look at the same bytes
+    TimePoint confirmed_from_{};       // by a look that begins then or later
+    Files known_;                      // null: whatever is there is told
+    std::string failure_;              // of the last look, if it has seen no files
 };
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,
@@ -226,6 +377,9 @@ ScrapeConfigReloader& ScrapeConfigReloader::operator=(ScrapeConfigReloader&& oth
 
 ScrapeConfigReloader::~ScrapeConfigReloader() { cancel(); }
 
+void ScrapeConfigReloader::expect_jobs(std::set<std::string> names) {
+    impl_->expect_jobs(std::move(names));
+}
 void ScrapeConfigReloader::start() { impl_->start(); }
 std::uint64_t ScrapeConfigReloader::check() { return impl_->check(); }
 void ScrapeConfigReloader::cancel() noexcept {
