@@ -100,10 +100,10 @@ TEST_CASE("ListForms: the form that got through teaches something about those th
 TEST_CASE("ListForms: an encoding is learned where the usual one failed") {
     ListForms forms = begun({.other_encoding = true});
     CHECK_FALSE(forms.usual_encoding_failed());
-    CHECK_FALSE(forms.other_encoding_tried());
+    CHECK(forms.at_first());
     forms.on_failure(true);
     CHECK(words(forms.current()) == "whole otherwise");
-    CHECK(forms.other_encoding_tried());
+    CHECK_FALSE(forms.at_first());
     CHECK(forms.usual_encoding_failed());
     ListForms absent = begun({.other_encoding = true});
     absent.on_failure(true, false);  // the API was missing: that is not about forms

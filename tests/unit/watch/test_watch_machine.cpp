@@ -316,19 +316,19 @@ TEST_CASE("WatchMachine: a bookmark from before the watch leads to a list of the
     CHECK_FALSE(s.machine.is_before_watch("505"));
 }
 
-TEST_CASE("WatchMachine: an object from before the watch leads to a probe, once in each list") {
-    Subject s = watching("1000");
-    CHECK(s.machine.doubts_old_objects());
-    s.live(10s);
+TEST_CASE(
+    "WatchMachine: an object from before the watch leads to a probe and a list, once an hour") {
+    Subject s = watching("1000", 10min);
+    CHECK(s.machine.doubts_old_objects(s.now));
     CHECK(s.after(Machine::Doubted{}) == "probe");
-    CHECK(s.machine.doubts_old_objects());
-    CHECK(s.next(Machine::Probed{"1001"}) == "watch 1000");
-    CHECK_FALSE(s.machine.doubts_old_objects());
-    s.now += 10min;
-    CHECK(s.next(Machine::Expired{}) == "list rv=1000");
-    s.listed("1100");
-    CHECK(s.machine.doubts_old_objects());
-    s.now += 10min;
+    CHECK(s.machine.doubts_old_objects(s.now));  // nothing has told yet
+    CHECK(s.failed(Cause::network) == "probe");
+    CHECK(s.next(Machine::Probed{"1001"}) == "list rv=1000");
+    CHECK(s.reason() == ListReason::silence);
+    CHECK(s.listed("1100") == "watch 1100");
+    CHECK_FALSE(s.machine.doubts_old_objects(s.now));
+    s.now += 1h;
+    CHECK(s.machine.doubts_old_objects(s.now));
     CHECK(s.after(Machine::Doubted{}) == "probe");
     CHECK(s.next(Machine::Probed{"900"}) == "list limit=500");
     CHECK(s.reason() == ListReason::version_went_back);

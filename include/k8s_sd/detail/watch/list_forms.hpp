@@ -54,7 +54,7 @@ class ListForms {
     /// \param teaches   the form may be the reason
     /// \returns whether it is another form's turn
     bool on_failure(bool for_good, bool teaches = true) noexcept {
-        const bool has_second_try = (index_ == 0 && rounds_ == 0) || partly_;
+        const bool has_second_try = at_first() || partly_;
         if (has_second_try && !for_good && ++failures_ < 2) return false;
         failed_[index_] = teaches;
         go_on();
@@ -77,13 +77,8 @@ class ListForms {
     /// In the first round there is another form behind the current one.
     bool has_untried() const noexcept { return rounds_ == 0 && index_ + 1 < size_; }
 
-    /// It is or was the turn of a form in the other encoding.
-    bool other_encoding_tried() const noexcept {
-        if (rounds_ > 0) return true;
-        const auto end = forms_.begin() + static_cast<std::ptrdiff_t>(std::min(index_ + 1, size_));
-        return std::any_of(forms_.begin(), end,
-                           [](const ListForm& form) { return form.other_encoding; });
-    }
+    /// It is the first form's turn, for the first time.
+    bool at_first() const noexcept { return index_ == 0 && rounds_ == 0; }
 
     // What it teaches that the current form got through. Nothing once all forms have failed: then
     // the server did not work, and now it does.

@@ -486,7 +486,7 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         report_.on_event(batch_at_);
         if (stopped_) return;
         // It counts, as its version may be of another kind.
-        if (machine_.doubts_old_objects() && machine_.is_before_watch(meta.resource_version))
+        if (machine_.doubts_old_objects(batch_at_) && machine_.is_before_watch(meta.resource_version))
             exchange_.doubted = true;
     }
     if (!wants(meta.namespace_, meta.name)) return;
@@ -753,8 +753,8 @@ void URLWatcherImpl::decide(ExchangeEnd end) {
 }
 
 bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
-    // A list has its turns in both encodings already.
-    if (machine_.list_forms().other_encoding_tried()) return false;
+    // Once the forms of a list take turns, those in both encodings have theirs.
+    if (!machine_.list_forms().at_first()) return false;
     const ResponseHead& head = exchange_.head;
     if (head.status == 406 || head.status == 415) return true;
     return exchange_.readable && head.content_encoding.empty() &&

@@ -167,9 +167,11 @@ class WatchMachine {
     bool is_before_watch(std::string_view version) const noexcept {
         return is_older_version(version, begin_);
     }
-    /// Whether such a version of an object leads to a Probe: one that got through has shown that
-    /// these are the ways of this server.
-    bool doubts_old_objects() const noexcept { return !doubted_ || owes_probe_; }
+    /// Whether such a version of an object leads to a Probe and a list, as it does once an hour:
+    /// these may be the ways of this server.
+    bool doubts_old_objects(TimePoint now) const noexcept {
+        return !doubted_at_ || now - *doubted_at_ >= an_hour || owes_probe_;
+    }
     const StreamRecord& streams() const noexcept { return streams_; }
     error_code problem_of(const PageListed& page) const { return plan_.problem_of(page); }
     /// Nobody knows whether the watch that is to be opened is one of the same past: a server that
@@ -193,6 +195,7 @@ class WatchMachine {
     static constexpr Duration absent_max = std::chrono::seconds(150);
     static constexpr Duration failing_too_long = std::chrono::minutes(2);
     static constexpr Duration a_while = std::chrono::minutes(1);
+    static constexpr Duration an_hour = std::chrono::hours(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
     // The server may be quiet for hours, but then its watches end when they were asked to.
     static constexpr Duration barren_too_long = std::chrono::minutes(15);
@@ -209,7 +212,7 @@ class WatchMachine {
         resource_version_ = begin_ = greatest_ = plan_.finish();
         if (!makes_up_for_watches()) backoff_.reset();
         last_list_ = last_news_ = now_;
-        confirming_ = repeated_at_once_ = watched_since_list_ = doubted_ = false;
+        confirming_ = repeated_at_once_ = watched_since_list_ = false;
         stage_ = Stage::watching;
     }
 
@@ -379,9 +382,11 @@ class WatchMachine {
         return Sleep{backoff_.next(), Waiting::reopening};
     }
 
-    /// The version of the server tells whether it is of another past.
+    /// The version of the server tells whether it is of another past. If it is not, a list makes up
+    /// for what this watch would have brought: it may be as old.
     Step on(const Doubted&) {
-        doubted_ = true;
+        doubted_at_ = now_;
+        doubt_ = ListReason::silence;
         owe_probe();
         return Sleep{reopen_pace_.next(), Waiting::reopening};
     }
@@ -585,6 +590,7 @@ class WatchMachine {
     TimePoint last_news_{};            // see is_barren()
     std::optional<ListReason> doubt_;  // why to list if a probe succeeds
     std::optional<TimePoint> failing_since_;
+    std::optional<TimePoint> doubted_at_;  // because of an old object
     int failures_ = 0;  // of watches, since one worked or the server was found not to work
     int refusals_ = 0;  // with Retry-After, in a row
     int quick_lists_ = 0;
@@ -595,7 +601,6 @@ class WatchMachine {
     int absences_ = 0;         // of the API, since a watch worked
     bool owes_probe_ = false;  // a watch was opened although no probe got through
     bool confirming_ = false;
-    bool doubted_ = false;        // an old object has led to a probe since the last list
     bool has_bookmarks_ = false;  // ever
     bool repeated_at_once_ = false;
     bool watched_since_list_ = false;
