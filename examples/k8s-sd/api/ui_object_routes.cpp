@@ -29,8 +29,8 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_rows = 20;                     // of each kind, of a job
-constexpr std::size_t most_objects = 20;                  // that are named
+constexpr std::size_t most_rows = 20;                         // of each kind, of a job
+constexpr std::size_t most_objects = 20;                      // that are named
 constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 
 /// What is found in one job.
