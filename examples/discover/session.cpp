@@ -2,6 +2,7 @@
 
 #include "k8s_sd/environment.hpp"
 #include "support/server_options.hpp"
+#include "support/warm_options.hpp"
 #include "watch_lines.hpp"
 
 #include <unistd.h>
@@ -110,6 +111,7 @@ void Session::find_server() {
 }
 
 void Session::make_discoverers() {
+    support::make_snapshot_directory(options_.warm_start);
     for (unsigned job = 0; job < options_.jobs; ++job) {
         discoverers_.emplace_back(
             io_.get_executor(), options_.config,

@@ -1,6 +1,7 @@
 // One process discovers for a whole fleet of agents, in whatever language they are, and serves
 // lists of targets over HTTP. See docs/k8s-sd.md.
 
+#include "config_check.hpp"
 #include "follow/follow_main.hpp"
 #include "options.hpp"
 #include "program.hpp"
@@ -8,6 +9,7 @@
 #include "support/threads.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <iostream>
 #include <string_view>
 
 int main(int argc, char** argv) {
@@ -17,6 +19,7 @@ int main(int argc, char** argv) {
     bridge::Options options;
     return support::run_program(bridge::command_line(options), argc, argv, [&] {
         check(options);
+        if (options.check) return bridge::check_config(options, std::cout, std::cerr);
         boost::asio::io_context io(static_cast<int>(options.threads));
         bridge::Program program(io, options);
         support::run_threads(io, options.threads);

@@ -2,6 +2,7 @@
 
 #include "support/discovery_options.hpp"
 #include "support/option_values.hpp"
+#include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 #include "support/warm_options.hpp"
 
@@ -26,6 +27,14 @@ support::Section config_options(Options& o) {
          {"--strict", "",
           "refuse the file for keys that do not matter here, and for a mistake in any job",
           support::flag(o.strict)},
+         {"--check", "",
+          "read the file, say what is wrong with it and which jobs it has, and end, with status 2 "
+          "if there is a mistake; opens no port, contacts no server",
+          support::flag(o.check)},
+         {"--ready-with-left-out-jobs", "",
+          "/readyz says 200 although a mistake leaves out jobs at the start; without it 503, so "
+          "that a rolling update keeps the replicas that have these jobs",
+          support::flag(o.ready_with_left_out_jobs)},
          {"--dialect", "DIALECT",
           "read it, and make labels, as " +
               support::either(support::names_of(support::dialects()), to_string(o.dialect)),
@@ -74,6 +83,9 @@ support::Section serve_options(Options& o) {
               o.serve.lists.held_bytes =
                   support::number(v, least, most, "1048576 to 1099511627776");
           }},
+         {"--no-log-times", "",
+          "leave out the times of lines on standard error, where who collects them adds its own",
+          [&](Text) { o.log_times = false; }},
          {"--page-dir", "DIRECTORY",
           "read the files of the page there at each request, to work on them",
           support::text(o.page_directory)},
@@ -146,7 +158,8 @@ support::Section access_options(Options& o) {
 support::Section push_options(Options& o) {
     return {"Tell changes",
             {{"--write-dir", "DIR",
-              "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes",
+              "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes; "
+              "made if it is missing",
               support::text(o.write_folder)},
              {"--write-list", "LIST",
               "which one: targets (default), which is relabelled, or discovered",
@@ -174,6 +187,14 @@ support::Section server_options(Options& o) {
     return section;
 }
 
+void check_single_job(const k8s_sd::DiscoveryConfig& discovery) {
+    try {
+        validate(discovery);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(e.what());
+    }
+}
+
 }  // namespace
 
 support::CommandLine command_line(Options& o) {
@@ -199,9 +220,21 @@ support::CommandLine command_line(Options& o) {
                          support::credential_options(o.server), serve_options(o), access_options(o),
                          push_options(o), support::warm_options(o.serve.warm_start),
                          allocator_options(o.allocator)},
-            .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
-                     "SIGINT and\nSIGTERM end it with 0.\n",
+            .notes = "Exit status: 0 fine, 2 unusable arguments, an unusable folder, or a "
+                     "configuration of which\nnothing can be used, 1 anything else. A mistake in "
+                     "one job leaves that job out; only with\n--check and --strict the status is "
+                     "2 then. SIGINT and SIGTERM end it with 0.\n",
             .prepare = prepare};
+}
+
+k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {
+    return {.dialect = o.dialect, .strict = o.strict, .variables = support::process_variables()};
+}
+
+void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& path) {
+    if (file.lists_jobs) return;
+    throw k8s_sd::ConfigError(path,
+                              "lists no jobs; if there are to be none, write scrape_configs: []");
 }
 
 void check(const Options& o) {
@@ -231,6 +264,10 @@ void check(const Options& o) {
     if (o.write_form && o.write_folder.empty()) {
         throw UsageError("--write-list: says what --write-dir writes; give that, too");
     }
+    if (o.check && o.config_file.empty()) {
+        throw UsageError("--check: says what is wrong with a file; give --config FILE, too");
+    }
+    if (o.single_job) check_single_job(o.discovery);
     if (o.sim || o.single_job || !o.config_file.empty()) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");
 }

@@ -3,17 +3,17 @@
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics_text.hpp"
-#include "support/process_variables.hpp"
 #include "support/server_options.hpp"
+#include "support/warm_options.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <exception>
-#include <iostream>
 #include <limits>
 #include <string>
 #include <utility>
@@ -49,16 +49,37 @@ scrape_configs:
   - role: node
 )yaml";
 
-void complain(const std::string& text) { std::cerr << "k8s-sd: " << text << std::endl; }
-
-support::HttpLimits possible(support::HttpLimits limits) {
+support::HttpLimits possible(support::HttpLimits limits, const EventLog& log) {
     const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
     if (limits.connections < wanted) {
-        complain("as few files may be open, there is room for " +
-                 std::to_string(limits.connections) + " connections, not " +
-                 std::to_string(wanted) + "; see ulimit -n");
+        log("as few files may be open, there is room for " + std::to_string(limits.connections) +
+            " connections, not " + std::to_string(wanted) + "; see ulimit -n");
     }
     return limits;
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+ServeOptions serve_options(ServeOptions options, const EventLog& log) {
+    options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
+        log("job " + job + ": its list is complete, with " + plural(counts.active, "target") +
+            " of " + std::to_string(counts.discovered) + " discovered");
+    };
+    return options;
+}
+
+/// ", 2 removed: a, b", or nothing.
+std::string part(const std::vector<std::string>& names, const char* what) {
+    constexpr std::size_t most = 20;
+    if (names.empty()) return {};
+    std::string text = ", " + std::to_string(names.size()) + " " + what + ": ";
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + names[i];
+    }
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text;
 }
 
 }  // namespace
@@ -67,24 +88,27 @@ Program::Program(asio::io_context& io, Options options)
     : options_(std::move(options)),
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
+      log_("k8s-sd", options_.log_times),
       signals_(strand_, SIGINT, SIGTERM, SIGHUP),
       listen_(listen_endpoint(options_.listen)),
-      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), complain),
-      jobs_(strand_, executor_, options_.serve, metrics_),
+      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), log_),
+      jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
       allocator_(strand_, options_.allocator),
-      server_(std::make_shared<HttpServer>(
-          strand_, listen_, guard_.protect(routes(jobs_, allocator_, metrics_, route_events())),
-          possible(options_.http), guard_.tls())) {
+      routes_(bridge::routes(jobs_, allocator_, metrics_, route_events())),
+      server_(std::make_shared<HttpServer>(strand_, listen_, guard_.protect(routes_),
+                                           possible(options_.http, log_), guard_.tls())) {
     find_cluster();
+    support::make_snapshot_directory(options_.serve.warm_start);
     if (!options_.write_folder.empty()) {
-        file_worker_.emplace(1);
-        files_.emplace(file_worker_->get_executor(), options_.serve.clock, options_.write_folder,
-                       options_.write_form.value_or(ListForm::relabelled), complain,
-                       metrics_.files);
+        if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
+        files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
+                       options_.write_form.value_or(ListForm::relabelled), log_, metrics_.files);
     }
     // What is wrong from the start is not to be waited for.
     if (!options_.config_file.empty()) {
-        k8s_sd::load_scrape_configs(options_.config_file, config_options());
+        check_lists_jobs(
+            k8s_sd::load_scrape_configs(options_.config_file, scrape_config_options(options_)),
+            options_.config_file);
     }
     asio::post(strand_, [this] { start(); });
 }
@@ -109,16 +133,11 @@ void Program::start() {
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
 }
 
-k8s_sd::ScrapeConfigOptions Program::config_options() const {
-    return {.dialect = options_.dialect,
-            .strict = options_.strict,
-            .variables = support::process_variables()};
-}
-
 /// The configuration of a program without a file.
 k8s_sd::ScrapeConfigFile Program::fixed_config() const {
     if (!options_.single_job) {
-        return k8s_sd::parse_scrape_configs(built_in_config, config_options(), "built-in");
+        return k8s_sd::parse_scrape_configs(built_in_config, scrape_config_options(options_),
+                                            "built-in");
     }
     k8s_sd::ScrapeJob job;
     job.scrape.job_name = options_.job_name.empty()
@@ -134,18 +153,23 @@ k8s_sd::ScrapeConfigFile Program::fixed_config() const {
 
 void Program::follow_config() {
     if (options_.config_file.empty()) return use(fixed_config());
-    reloader_.emplace(strand_, options_.config_file, config_options(), options_.check_interval,
+    reloader_.emplace(strand_, options_.config_file, scrape_config_options(options_),
+                      options_.check_interval,
                       [this](const k8s_sd::ScrapeConfigUpdate& update) { on_update(update); });
+    if (files_) reloader_->expect_jobs(files_->jobs_of_before());
     reloader_->start();
 }
 
 void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
+    // Whoever has asked is answered when the second look has shown what is removed.
+    if (!update.config && !update.removed.empty()) return stay(*update.error);
     try {
         if (!update.config) throw *update.error;
+        check_lists_jobs(*update.config, options_.config_file);
         // A mistake in a job is no reason to forget its targets.
         const auto& failures = update.config->failures;
         if (configured_ && !failures.empty()) throw k8s_sd::ScrapeConfigError(failures);
-        use(*update.config);
+        use(*update.config, update.removed);
         answer_reloads(support::text_reply(200, "ok\n"), update.checks);
     } catch (const k8s_sd::ConfigError& e) {
         refuse(e, update.checks);
@@ -154,30 +178,29 @@ void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
 
 void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
     if (!configured_) throw support::Unusable(error.what());
-    const std::string text = std::string("the configuration stays as it is: ") + error.what();
-    complain(text);
-    trouble_ = text + "\n";
+    stay(error);
     answer_reloads(support::text_reply(500, trouble_), checks);
+}
+
+void Program::stay(const k8s_sd::ConfigError& error) {
+    const std::string text = std::string("the configuration stays as it is: ") + error.what();
+    log_(text);
+    trouble_ = text + "\n";
 }
 
 /// Once, not each time that the file is read.
 void Program::tell_notes(const k8s_sd::ScrapeConfigFile& file) {
     std::set<std::string> notes;
     for (std::string& note : notes_of(file)) {
-        if (!notes_.contains(note)) complain(note);
+        if (!notes_.contains(note)) log_(note);
         notes.insert(std::move(note));
     }
     notes_.swap(notes);
 }
 
-void Program::use(k8s_sd::ScrapeConfigFile file) {
+void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>& removed) {
     tell_notes(file);
     trouble_.clear();
-    for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
-        const std::string text = "left out: " + failure.where + ": " + failure.message;
-        complain(text);
-        trouble_ += text + "\n";
-    }
     for (k8s_sd::ScrapeJob& job : file.jobs) {
         for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
             const bool named = support::names_server(config);
@@ -186,11 +209,24 @@ void Program::use(k8s_sd::ScrapeConfigFile file) {
             }
         }
     }
-    for (const std::string& problem : jobs_.apply(file)) complain(problem);
-    for (const std::string& problem : allocator_.apply(file)) complain(problem);
-    if (files_) files_->follow(jobs_);
+    apply(file);
+    const JobChanges& changes = jobs_.changes();
+    log_("applied: " + plural(file.jobs.size(), "job") +
+         (configured_ ? part(changes.added, "added") : "") + part(changes.changed, "changed") +
+         part(configured_ ? changes.removed : removed, "removed"));
+    const std::string left_out = jobs_.left_out().lines();
+    if (!left_out.empty()) log_(left_out);
     // Nobody is told that there is no such job before it is known which there are.
     if (!std::exchange(configured_, true)) server_->start();
+}
+
+void Program::apply(const k8s_sd::ScrapeConfigFile& file) {
+    const std::vector<std::string> problems = jobs_.apply(file);
+    // Other jobs go on; the only one of the command line leaves nothing to serve.
+    if (options_.single_job && !problems.empty()) throw support::Unusable(problems.front());
+    for (const std::string& problem : problems) log_(problem);
+    for (const std::string& problem : allocator_.apply(file)) log_(problem);
+    if (files_) files_->follow(jobs_);
 }
 
 RouteEvents Program::route_events() {
@@ -200,10 +236,11 @@ RouteEvents Program::route_events() {
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
                            to_text(guard_.metrics(*server_));
                 },
-            .trouble = [this] { return trouble_; },
+            .trouble = [this] { return trouble_ + (files_ ? files_->problems() : ""); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
-            .page_directory = options_.page_directory};
+            .page_directory = options_.page_directory,
+            .ready_with_left_out_jobs = options_.ready_with_left_out_jobs};
 }
 
 void Program::reload(const HttpServer::Respond& respond) {
@@ -222,7 +259,7 @@ void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t check
 void Program::wait_for_signals() {
     signals_.async_wait([this](boost::system::error_code ec, int signal) {
         if (ec) return;
-        if (signal != SIGHUP) return stop();
+        if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
         guard_.look();
         if (reloader_) reloader_->check();
         wait_for_signals();
@@ -231,7 +268,8 @@ void Program::wait_for_signals() {
 
 // Everything that is outstanding ends, so that io_context::run() returns by itself. Who cannot wait
 // for that sends the signal again, which ends the program at once.
-void Program::stop() {
+void Program::stop(const std::string& why) {
+    log_("ends: " + why);
     signals_.remove(SIGINT);
     signals_.remove(SIGTERM);
     signals_.cancel();

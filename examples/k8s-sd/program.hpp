@@ -2,6 +2,7 @@
 
 #include "access/guard.hpp"
 #include "collectors/allocator.hpp"
+#include "event_log.hpp"
 #include "files/list_files.hpp"
 #include "jobs/bridge_metrics.hpp"
 #include "jobs/served_jobs.hpp"
@@ -22,6 +23,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -34,25 +36,31 @@ class Program {
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
+    /// All that it answers to whoever may ask. For its strand.
+    const support::HttpRoutes& routes() const noexcept { return routes_; }
+
  private:
     void start();
     void find_cluster();
-    k8s_sd::ScrapeConfigOptions config_options() const;
     k8s_sd::ScrapeConfigFile fixed_config() const;
     void follow_config();
     void on_update(const k8s_sd::ScrapeConfigUpdate&);
     void refuse(const k8s_sd::ConfigError&, std::uint64_t checks);
-    void use(k8s_sd::ScrapeConfigFile);
+    void stay(const k8s_sd::ConfigError&);
+    /// \param removed  jobs of before that the file no longer has
+    void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
+    void apply(const k8s_sd::ScrapeConfigFile&);
     void tell_notes(const k8s_sd::ScrapeConfigFile&);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
     void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
     void wait_for_signals();
-    void stop();
+    void stop(const std::string& why);
 
     Options options_;
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor strand_;
+    const EventLog log_;
     support::LineWriter out_;
     BridgeMetrics metrics_;
     boost::asio::signal_set signals_;
@@ -63,6 +71,7 @@ class Program {
     Allocator allocator_;
     std::optional<boost::asio::thread_pool> file_worker_;  ///< may be blocked by the disk
     std::optional<ListFiles> files_;
+    const support::HttpRoutes routes_;
     std::shared_ptr<support::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     /// Who asked for one, by the numbers of ScrapeConfigReloader::check().

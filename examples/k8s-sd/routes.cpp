@@ -22,10 +22,12 @@ using support::HttpServer;
 using support::text_reply;
 
 HttpServer::Reply readiness(const ServedJobs& jobs, const Allocator& allocator,
-                            const std::string& trouble) {
-    std::string waits = jobs.not_ready();
+                            const RouteEvents& events) {
+    const std::string left_out = jobs.left_out().lines();
+    std::string waits = (events.ready_with_left_out_jobs ? "" : left_out) + jobs.not_ready();
     if (allocator.options().enabled() && !allocator.view()) waits += allocator.trouble() + "\n";
-    const std::string notes = trouble + jobs.failed() + jobs.stale() + jobs.unconfirmed();
+    const std::string notes = (events.ready_with_left_out_jobs ? left_out : "") + events.trouble() +
+                              jobs.failed() + jobs.stale() + jobs.unconfirmed();
     if (!waits.empty()) return text_reply(503, waits + notes);
     return text_reply(200, "ok\n" + notes);
 }
@@ -43,7 +45,7 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     add_ui_routes(routes, jobs, allocator, questions);
     add_object_routes(routes, jobs, allocator, questions);
     add_relabel_routes(routes, jobs, questions);
-    add_health_routes(routes, jobs);
+    add_health_routes(routes, jobs, events.trouble);
     add_fleet_routes(routes, jobs, allocator, questions);
     add_consumer_routes(routes, jobs, allocator, metrics.consumers, questions);
     add_live_routes(routes, jobs, events.executor);
@@ -55,8 +57,8 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
         routes.get(path, [](const auto&) { return text_reply(200, "ok\n"); });
     }
     for (const char* path : {"/readyz", "/-/ready"}) {
-        routes.get(path, [&jobs, &allocator, trouble = events.trouble](const auto&) {
-            return readiness(jobs, allocator, trouble());
+        routes.get(path, [&jobs, &allocator, events](const auto&) {
+            return readiness(jobs, allocator, events);
         });
     }
     routes.on("POST", "/-/reload", events.reload);

@@ -14,10 +14,11 @@ namespace bridge {
 /// What the routes ask the program for.
 struct RouteEvents {
     std::function<std::string()> metrics;   ///< of the library, as text
-    std::function<std::string()> trouble;   ///< with the configuration, a line each
+    std::function<std::string()> trouble;   ///< with the configuration and files, a line each
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
     std::string page_directory;             ///< see add_page_routes()
+    bool ready_with_left_out_jobs = false;  ///< although a mistake leaves out jobs
 };
 
 /// All paths that the program answers.

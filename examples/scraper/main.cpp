@@ -10,6 +10,7 @@
 #include "support/process_variables.hpp"
 #include "support/server_options.hpp"
 #include "support/threads.hpp"
+#include "support/warm_options.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -79,6 +80,7 @@ class Program {
         } else if (support::names_server(options_.server)) {
             support::usable_server(options_.server);
         }
+        support::make_snapshot_directory(options_.warm_start);
         read_config();
         member_.emplace(strand_, options_.fleet, options_.server, options_.warm_start,
                         [this](const k8s_sd::FleetShare& share) {
@@ -145,6 +147,11 @@ class Program {
                           [this](const k8s_sd::ScrapeConfigUpdate& update) {
                               if (!update.config) return stay(*update.error);
                               try {
+                                  // A mistake in a job is no reason to forget its targets.
+                                  const auto& failures = update.config->failures;
+                                  if (configured_ && !failures.empty()) {
+                                      throw k8s_sd::ScrapeConfigError(failures);
+                                  }
                                   use(*update.config);
                               } catch (const k8s_sd::ConfigError& e) {
                                   if (!configured_) throw support::Unusable(e.what());

@@ -2,6 +2,9 @@
 
 #include "support/option_values.hpp"
 
+#include <sys/stat.h>
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 namespace support {
@@ -22,6 +25,16 @@ Section warm_options(k8s_sd::WarmStart& o) {
           "keep annotations whose names begin so in labels, besides prometheus_io_; repeatable. "
           "They may be credentials",
           [&o](const std::string& v) { o.annotations.push_back(v); }}}};
+}
+
+void make_snapshot_directory(const k8s_sd::WarmStart& o) {
+    if (o.directory.empty()) return;
+    const int error = ::mkdir(o.directory.c_str(), S_IRWXU) == 0 ? 0 : errno;
+    struct stat found {};
+    const bool is_there = ::stat(o.directory.c_str(), &found) == 0;
+    if (is_there && S_ISDIR(found.st_mode)) return;
+    const std::string why = is_there ? "is not a directory" : std::strerror(error);
+    throw UsageError("--snapshot-dir: " + o.directory + ": " + why);
 }
 
 }  // namespace support

@@ -71,7 +71,8 @@ HttpServer::Reply too_long() {
 
 void require_job(const ServedJobs& jobs, const std::string& name) {
     if (name.empty() || jobs.find(name)) return;
-    throw NotFound("there is no job " + name + support::suggestion(name, jobs.names()));
+    if (jobs.left_out().why(name)) throw NotYet(jobs.why_missing(name));
+    throw NotFound(jobs.why_missing(name));
 }
 
 support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {

@@ -51,6 +51,7 @@ class NotYet : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 /// \throws NotFound where the name is not empty and no job has it
+/// \throws NotYet   where the job is left out because of a mistake
 void require_job(const ServedJobs&, const std::string& name);
 
 /// 503: there was no time for the whole answer, which a part would not be.

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace bridge {
 
@@ -110,10 +112,23 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     json.end(']').end('}');
 }
 
-std::string health_json(const ServedJobs& jobs) {
+void write_lines(JsonWriter& json, std::string_view lines) {
+    json.begin('[');
+    while (!lines.empty()) {
+        const std::string_view line = lines.substr(0, lines.find('\n'));
+        json.value(line);
+        lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    }
+    json.end(']');
+}
+
+/// \param notes  a line each
+std::string health_json(const ServedJobs& jobs, const std::string& notes) {
     std::string text;
     JsonWriter json(text);
-    json.begin('{').name("jobs").begin('[');
+    json.begin('{').name("notes");
+    write_lines(json, notes);
+    json.name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job : jobs.status()) {
         const auto config = jobs.config(job.name);
         json.begin('{').member("job", job.name).member("synced", job.synced);
@@ -130,9 +145,10 @@ std::string health_json(const ServedJobs& jobs) {
 
 }  // namespace
 
-void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs) {
-    routes.get("/api/ui/health", [&jobs](const HttpRoutes::Asked& asked) {
-        return ui_reply(health_json(jobs),
+void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs,
+                       std::function<std::string()> trouble) {
+    routes.get("/api/ui/health", [&jobs, trouble = std::move(trouble)](const auto& asked) {
+        return ui_reply(health_json(jobs, jobs.left_out().lines() + trouble()),
                         asked.request.header(boost::beast::http::field::accept_encoding));
     });
 }

@@ -94,8 +94,7 @@ struct Trial {
 k8s_sd::ScrapeConfig config_of(const ServedJobs& jobs, const Question& question) {
     const auto job = jobs.config(question.job);
     if (!job) {
-        throw BadRequest("there is no job " + question.job +
-                         support::suggestion(question.job, jobs.names()));
+        throw BadRequest(jobs.why_missing(question.job));
     }
     k8s_sd::ScrapeConfig config = job->scrape;
     if (question.rules) {

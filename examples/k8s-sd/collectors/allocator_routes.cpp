@@ -60,6 +60,10 @@ class AllocatorRoutes {
     HttpServer::Reply scrape_configs(const HttpRoutes::Asked& asked) const {
         const ListBodyPtr& configs = allocator_.scrape_configs(asked.request.client.verified);
         if (!configs) return off();
+        // Of a job that is missing here, collectors would drop the targets.
+        if (!jobs_.left_out().empty()) {
+            return later_reply("a mistake leaves out a job of the configuration, see /readyz");
+        }
         return list_reply(*configs, reader_of(asked.request));
     }
 
@@ -80,8 +84,7 @@ class AllocatorRoutes {
         const auto job = jobs_.find(name);
         if (!job) {
             ++metrics_.unknown_jobs;
-            return respond(text_reply(404, "there is no job " + name +
-                                               support::suggestion(name, jobs_.names()) + "\n"));
+            return respond(missing_job_reply(jobs_, name));
         }
         std::string collector;
         try {

@@ -1,5 +1,6 @@
 #include "files/list_files.hpp"
 
+#include "files/file_problems.hpp"
 #include "files/target_folder.hpp"
 
 #include <boost/asio/post.hpp>
@@ -22,13 +23,15 @@ constexpr std::chrono::milliseconds limit_pause{5'000};
 
 /// Where files are, and who works on them. It is there as long as the worker has to do with it.
 struct ListFiles::Place {
-    void remove_all_but(const std::set<std::string>& files) const {
+    void remove_all_but(const std::set<std::string>& files, const LeftOut& left_out) {
         for (const std::string& file : folder.written()) {
-            if (files.contains(file)) continue;
+            if (files.contains(file) || left_out.why(job_name_of(file))) continue;
             try {
                 folder.remove(file);
+                problems.set(file, {});
             } catch (const std::system_error& e) {
                 ++metrics.errors;
+                problems.set(file, e.what());
                 complain(e.what());
             }
         }
@@ -41,16 +44,23 @@ struct ListFiles::Place {
     const TargetFile::Complain complain;
     FileMetrics& metrics;
     const std::chrono::milliseconds look;
+    FileProblems problems{};
 };
 
 /// Writes a job's file, again and again. All but its constructor is for the worker.
 class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
  public:
-    Writer(std::shared_ptr<ServedJob> job, std::shared_ptr<const Place> place,
-           std::string_view name)
+    Writer(std::shared_ptr<ServedJob> job, std::shared_ptr<Place> place, std::string_view name)
         : job_(std::move(job)),
           place_(std::move(place)),
-          file_(place_->folder, file_name_of(name), place_->complain, place_->metrics),
+          begin_("job " + std::string(name) + ": "),
+          file_name_(file_name_of(name)),
+          file_(
+              place_->folder, file_name_,
+              [begin = begin_, complain = place_->complain](const std::string& problem) {
+                  complain(begin + problem);
+              },
+              place_->metrics),
           timer_(place_->clock->make_timer(place_->worker)) {}
 
     const std::shared_ptr<ServedJob>& job() const { return job_; }
@@ -68,6 +78,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     void stop() {
         stopped_ = true;
         timer_->cancel();
+        place_->problems.set(file_name_, {});
     }
 
  private:
@@ -77,6 +88,8 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
         // A list that is known, too: the file may not be what it was.
         if (answer.body) {
             pause = file_.write(*answer.body->bytes());
+            place_->problems.set(file_name_,
+                                 file_.good() ? std::string() : begin_ + file_.problem());
             if (file_.good()) known_ = answer.body->tag();
         }
         ask_after(answer.why == Refusal::limit ? std::max(pause, limit_pause) : pause);
@@ -86,7 +99,9 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     }
 
     const std::shared_ptr<ServedJob> job_;
-    const std::shared_ptr<const Place> place_;
+    const std::shared_ptr<Place> place_;
+    const std::string begin_;  ///< of what is told
+    const std::string file_name_;
     TargetFile file_;
     const std::unique_ptr<k8s_sd::Timer> timer_;
     std::string known_;
@@ -105,6 +120,17 @@ ListFiles::~ListFiles() {
     }
 }
 
+std::set<std::string> ListFiles::jobs_of_before() const {
+    std::set<std::string> jobs;
+    for (const std::string& file : place_->folder.written()) {
+        const std::string job = job_name_of(file);
+        if (!job.empty()) jobs.insert(job);
+    }
+    return jobs;
+}
+
+std::string ListFiles::problems() const { return place_->problems.lines(); }
+
 void ListFiles::follow(const ServedJobs& jobs) {
     std::map<std::string, std::shared_ptr<Writer>, std::less<>> writers;
     std::set<std::string> files;
@@ -120,14 +146,14 @@ void ListFiles::follow(const ServedJobs& jobs) {
         asio::post(place_->worker, [writer] { writer->ask(); });
     }
     writers_.swap(writers);
-    asio::post(place_->worker,
-               [place = place_, old = std::move(writers), files = std::move(files)]() mutable {
-                   for (const auto& [job, writer] : old) {
-                       if (writer) writer->stop();
-                   }
-                   old.clear();
-                   place->remove_all_but(files);
-               });
+    asio::post(place_->worker, [place = place_, old = std::move(writers), files = std::move(files),
+                                left_out = jobs.left_out()]() mutable {
+        for (const auto& [job, writer] : old) {
+            if (writer) writer->stop();
+        }
+        old.clear();
+        place->remove_all_but(files, left_out);
+    });
 }
 
 }  // namespace bridge

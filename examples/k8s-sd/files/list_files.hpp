@@ -10,13 +10,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace bridge {
 
 /// The list of each job in a file of a folder, as file_sd_configs take it: written when it changes,
 /// or when others have changed or removed it, removed when the job leaves the configuration, left
-/// alone as long as the job is not complete. For one strand.
+/// alone as long as the job is not complete, or is left out of the configuration because of a
+/// mistake. For one strand.
 class ListFiles {
  public:
     /// \param worker    works on the files, one thing at a time, which may block
@@ -33,14 +35,18 @@ class ListFiles {
     ListFiles(const ListFiles&) = delete;
     ListFiles& operator=(const ListFiles&) = delete;
 
+    /// The jobs with files that were written in an earlier run. Call it before follow().
+    std::set<std::string> jobs_of_before() const;
     /// These are the jobs now.
     void follow(const ServedJobs&);
+    /// Why files are not up to date, in words, a line each.
+    std::string problems() const;
 
  private:
     struct Place;
     class Writer;
 
-    const std::shared_ptr<const Place> place_;
+    const std::shared_ptr<Place> place_;
     std::map<std::string, std::shared_ptr<Writer>, std::less<>> writers_;  ///< by job
 };
 

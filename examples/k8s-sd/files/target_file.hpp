@@ -25,6 +25,8 @@ class TargetFile {
     std::chrono::milliseconds write(std::string_view bytes);
     /// Whether the last write() did it.
     bool good() const noexcept { return good_; }
+    /// Why it did not, in words; else empty.
+    const std::string& problem() const noexcept { return problem_; }
     /// Whether nobody else has changed or removed the file since.
     bool intact() const { return folder_.state(file_) == state_; }
 

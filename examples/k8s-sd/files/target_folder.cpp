@@ -30,8 +30,9 @@ std::system_error last_error(const std::string& what) {
 /// An open file.
 class File {
  public:
-    File(const fs::path& path, int flags)
-        : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, for_all_to_read)) {
+    /// \param shown  the file that users know, to name in errors
+    File(const fs::path& path, int flags, const fs::path& shown)
+        : path_(shown), fd_(::open(path.c_str(), flags | O_CLOEXEC, for_all_to_read)) {
         if (fd_ < 0) throw last_error("cannot write " + path_);
     }
     ~File() {
@@ -70,6 +71,18 @@ bool has_bytes(const fs::path& path, std::string_view bytes) {
     return file && text == bytes;
 }
 
+std::string why_unusable(const fs::path& folder, const std::error_code& ec) {
+    std::error_code ignored;
+    const bool is_other = fs::exists(folder, ignored) && !fs::is_directory(folder, ignored);
+    if (is_other) return folder.string() + " is not a directory";
+    return "cannot make or reach the directory " + folder.string() + ": " + ec.message();
+}
+
+int digit_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 }  // namespace
 
 std::string file_name_of(std::string_view name) {
@@ -89,15 +102,32 @@ std::string file_name_of(std::string_view name) {
     return file.append(suffix);
 }
 
+std::string job_name_of(std::string_view file) {
+    if (!file.ends_with(suffix)) return {};
+    file.remove_suffix(suffix.size());
+    std::string name;
+    for (std::size_t i = 0; i < file.size(); ++i) {
+        if (file[i] != '%') {
+            name += file[i];
+            continue;
+        }
+        const int high = i + 2 < file.size() ? digit_of(file[i + 1]) : -1;
+        const int low = high < 0 ? -1 : digit_of(file[i + 2]);
+        if (low < 0) return {};
+        name += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return name;
+}
+
 TargetFolder::TargetFolder(fs::path folder)
     : folder_(std::move(folder)), hidden_(folder_ / ".k8s-sd") {
     std::error_code ec;
-    if (!fs::is_directory(folder_, ec)) {
-        throw support::Unusable(folder_.string() + " is no folder");
-    }
+    fs::create_directory(folder_, ec);
+    if (ec || !fs::is_directory(folder_, ec)) throw support::Unusable(why_unusable(folder_, ec));
     fs::create_directory(hidden_, ec);
     try {
-        File lock(hidden_ / "lock", O_RDWR | O_CREAT);
+        File lock(hidden_ / "lock", O_RDWR | O_CREAT, hidden_ / "lock");
         if (!lock.lock()) {
             throw support::Unusable("another k8s-sd writes to " + folder_.string());
         }
@@ -113,9 +143,9 @@ bool TargetFolder::write(const std::string& file, std::string_view bytes) const 
     const fs::path path = folder_ / file;
     // Its name has no suffix, as those of the files have.
     const fs::path draft = hidden_ / "draft";
-    const File mark(hidden_ / file, O_WRONLY | O_CREAT);
+    const File mark(hidden_ / file, O_WRONLY | O_CREAT, path);
     if (has_bytes(path, bytes)) return false;
-    const File out(draft, O_WRONLY | O_CREAT | O_TRUNC);
+    const File out(draft, O_WRONLY | O_CREAT | O_TRUNC, path);
     out.write(bytes);
     out.finish();
     std::error_code ec;

@@ -12,6 +12,9 @@ namespace bridge {
 /// different files, and none is hidden.
 std::string file_name_of(std::string_view name);
 
+/// The name of the job; the inverse of file_name_of(). Empty: it is no such file.
+std::string job_name_of(std::string_view file);
+
 /// A folder with files for file_sd_configs. A reader sees a file whole, or as it was before.
 /// What is not to be seen is in the folder .k8s-sd in it: on the same file system, so that a rename
 /// replaces a file at once, and out of what Prometheus watches and globs match. There is also an
@@ -19,6 +22,7 @@ std::string file_name_of(std::string_view name);
 /// Blocks; not thread-safe.
 class TargetFolder {
  public:
+    /// Makes the folder if it is missing; the one above it must be there.
     /// \throws support::Unusable if it is none, cannot be written to, or another process does
     explicit TargetFolder(std::filesystem::path);
     ~TargetFolder();

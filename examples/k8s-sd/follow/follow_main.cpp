@@ -1,5 +1,6 @@
 #include "follow/follow_main.hpp"
 
+#include "event_log.hpp"
 #include "files/target_folder.hpp"
 #include "follow/follower.hpp"
 #include "follow/list_client.hpp"
@@ -17,7 +18,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 #include <list>
 #include <set>
 #include <string>
@@ -37,27 +37,31 @@ struct FollowOptions {
     std::string folder;
     std::chrono::nanoseconds interval = std::chrono::seconds(10);
     ListClientOptions client;
+    bool log_times = true;
 };
 
-void complain(const std::string& text) { std::cerr << "k8s-sd follow: " << text << std::endl; }
-
 support::Section follow_options(FollowOptions& o) {
-    return {"Follow",
-            {{"--write-dir", "DIR", "where the files are, for file_sd_configs",
-              support::text(o.folder), true},
-             {"--wait", "SECONDS", "how long a request waits for a change, 1 to 300 (default 60)",
-              [&](Text v) {
-                  o.client.wait = std::chrono::seconds(
-                      support::number(v, 1U, 300U, "a whole number from 1 to 300"));
-              }},
-             {"--interval", "SECONDS",
-              "how often to ask a server that does not let requests wait (default 10)",
-              [&](Text v) { o.interval = support::seconds(v); }},
-             {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {
-                  constexpr std::uint64_t most = std::uint64_t{1} << 40;
-                  o.client.body_bytes =
-                      support::number(v, std::uint64_t{1}, most, "1 to 1099511627776");
-              }}}};
+    return {
+        "Follow",
+        {{"--write-dir", "DIR", "where the files are, for file_sd_configs; made if it is missing",
+          support::text(o.folder), true},
+         {"--wait", "SECONDS", "how long a request waits for a change, 1 to 300 (default 60)",
+          [&](Text v) {
+              o.client.wait = std::chrono::seconds(
+                  support::number(v, 1U, 300U, "a whole number from 1 to 300"));
+          }},
+         {"--interval", "SECONDS",
+          "how often to ask a server that does not let requests wait (default 10)",
+          [&](Text v) { o.interval = support::seconds(v); }},
+         {"--no-log-times", "",
+          "leave out the times of lines on standard error, where who collects them adds its "
+          "own",
+          [&](Text) { o.log_times = false; }},
+         {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {
+              constexpr std::uint64_t most = std::uint64_t{1} << 40;
+              o.client.body_bytes =
+                  support::number(v, std::uint64_t{1}, most, "1 to 1099511627776");
+          }}}};
 }
 
 support::Section client_options(FollowOptions& o) {
@@ -113,8 +117,8 @@ struct Followed {
              const TargetFolder& folder, FileMetrics& metrics)
         : client(io.get_executor(), source, options.client),
           list(folder, source,
-               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval), complain,
-               metrics) {}
+               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval),
+               EventLog("k8s-sd follow", options.log_times), metrics) {}
 
     ListClient client;
     FollowedList list;

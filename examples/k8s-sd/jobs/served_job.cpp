@@ -15,6 +15,7 @@ ServedJob::ServedJob(const asio::any_io_executor& executor, k8s_sd::ScrapeConfig
     : strand_(asio::make_strand(executor)),
       options_(options),
       why_incomplete_(std::move(why_incomplete)),
+      name_(config.job_name),
       targets_(std::move(config), options.lists, metrics, history),
       readers_(options.held_requests,
                std::chrono::duration_cast<WaitingReaders::Duration>(options.pace)),
@@ -55,7 +56,10 @@ void ServedJob::on_change() {
     active_ = counts.active;
     dropped_ = counts.dropped;
     failed_ = counts.failed;
-    complete_ = targets_.complete();
+    const bool was_complete = complete_.exchange(targets_.complete());
+    if (targets_.complete() && !was_complete && options_.on_complete) {
+        options_.on_complete(name_, counts);
+    }
     if (targets_.complete()) readers_.changed();
     answer_waiting();
 }

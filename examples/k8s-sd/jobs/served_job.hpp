@@ -33,6 +33,8 @@ struct ServeOptions {
     std::size_t watch_readers = 1'000;                              ///< of streams, in all
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
     std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< of those who wait
+    /// Called in any thread when the first complete list of a job is there; may be empty.
+    std::function<void(const std::string& job, const TargetCounts&)> on_complete{};
 };
 
 /// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
@@ -85,6 +87,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     const boost::asio::any_io_executor strand_;
     const ServeOptions options_;
     const std::function<std::string()> why_incomplete_;
+    const std::string name_;
     JobTargets targets_;
     WaitingReaders readers_;
     const std::unique_ptr<k8s_sd::Timer> timer_;

@@ -1,6 +1,7 @@
 #include "jobs/served_jobs.hpp"
 
 #include "jobs/job_notes.hpp"
+#include "support/option_values.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <algorithm>
@@ -33,7 +34,12 @@ std::string messages(const k8s_sd::JobStatus& job) {
 
 /// Of a job that is not complete: what it waits for.
 std::string in_words(const k8s_sd::JobStatus& job) {
-    return "job " + job.name + " has not been discovered completely yet" + messages(job);
+    const bool usable = std::all_of(job.configs.begin(), job.configs.end(),
+                                    [](const auto& config) { return config.provider; });
+    return "job " + job.name +
+           (usable ? " has not been discovered completely yet"
+                   : " cannot be discovered before its configuration is mended") +
+           messages(job);
 }
 
 bool has_unconfirmed(const k8s_sd::JobStatus& job) {
@@ -64,12 +70,17 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file)
         problems.push_back(in_words(failure));
         failed.insert(failure.job);
     }
+    left_out_ = LeftOut(file.failures);
+    changes_ = {};
     std::set<std::string_view> names;
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
         apply(job, !failed.contains(job.scrape.job_name));
         names.insert(job.scrape.job_name);
     }
     remove_all_but(names);
+    for (auto* const changed : {&changes_.added, &changes_.changed}) {
+        std::sort(changed->begin(), changed->end());
+    }
     return problems;
 }
 
@@ -81,6 +92,9 @@ void ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
     const bool is_back = !left.empty();
     if (is_back) jobs_.insert(std::move(left));
     Entry& entry = jobs_[name];
+    const bool is_new = !entry.job || is_back;
+    if (is_new || *entry.config != job)
+        (is_new ? changes_.added : changes_.changed).push_back(name);
     if (entry.job) {
         entry.job->reload(job.scrape, providers);
     } else {
@@ -102,6 +116,7 @@ void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
     for (auto it = jobs_.begin(); it != jobs_.end();) {
         const auto job = it++;
         if (names.contains(job->first)) continue;
+        changes_.removed.push_back(job->first);
         if (job->second.begun) {
             job->second.job->leave(gone);
             leaving_.insert(jobs_.extract(job));
@@ -176,9 +191,19 @@ std::string ServedJobs::incomplete(bool usable) const {
     return text;
 }
 
-std::string ServedJobs::not_ready() const { return incomplete(true); }
+bool ServedJobs::all_unusable() const {
+    return !jobs_.empty() && std::none_of(jobs_.begin(), jobs_.end(),
+                                          [](const auto& job) { return job.second.usable; });
+}
 
-std::string ServedJobs::failed() const { return incomplete(false); }
+std::string ServedJobs::not_ready() const { return incomplete(!all_unusable()); }
+
+std::string ServedJobs::failed() const { return all_unusable() ? "" : incomplete(false); }
+
+std::string ServedJobs::why_missing(const std::string& name) const {
+    if (const auto why = left_out_.why(name)) return *why;
+    return "there is no job " + name + support::suggestion(name, names());
+}
 
 std::string ServedJobs::unconfirmed() const {
     std::string text;

@@ -414,7 +414,14 @@ async function showStrip(signal) {
   const bad = health.jobs.map((job) => [job.job, troubleOf(job)]).filter(([, trouble]) => trouble);
   const active = jobs.reduce((sum, job) => sum + job.active, 0);
   const all = jobs.reduce((sum, job) => sum + job.discovered, 0);
-  const text = bad.length === 0
+  const note = health.notes?.[0];
+  const text = bad.length === 0 && note
+    ? [el("strong", { class: "bad" }, "▲ "),
+      el("span", { class: "words foreign" }, cut(note, 200)),
+      health.notes.length > 1 ? el("span", {}, `and ${number(health.notes.length - 1)} more`)
+        : null,
+      el("a", { href: "?view=health" }, "Health")]
+    : bad.length === 0
     ? [el("strong", { class: "good" }, "● All is well"), el("span", {},
       jobs.length ? `${plural(jobs.length, "job")} complete, ` +
         `${number(active)} of ${plural(all, "target")} active` : "there are no jobs")]
@@ -1388,6 +1395,17 @@ function watchRow(watch, config) {
         : null));
 }
 
+/** What is wrong with the configuration, and with files that are written. */
+function notesCard(notes) {
+  if (!notes?.length) return null;
+  return el("section", { class: "card", "data-key": "notes" },
+    el("h3", {}, "Configuration and files"),
+    el("ul", { class: "lines" }, notes.slice(0, mostLines).map((note) =>
+      el("li", { class: "bad foreign" }, cut(note, 1000)))),
+    notes.length > mostLines ? el("p", { class: "soft" },
+      `and ${number(notes.length - mostLines)} more`) : null);
+}
+
 function healthCard(job) {
   return el("section", { class: "card", "data-key": `job ${job.job}` },
     el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
@@ -1419,6 +1437,7 @@ async function showHealth(signal) {
   });
   const lines = wanted.filter((job) => !detailed.includes(job));
   draw(el("div", { class: "bar" }, jobSelect(get("job"), (job) => go({ job }))),
+    notesCard(answer.notes),
     detailed.map(healthCard),
     lines.length ? el("section", { class: "card" },
       el("h3", {}, `${plural(lines.length, "other job")}`),

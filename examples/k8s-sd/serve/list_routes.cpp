@@ -70,7 +70,8 @@ class ListRoutes {
         const auto job = jobs_.find(asked.names[0]);
         if (!job) {
             ++metrics_.unknown_jobs;
-            return respond(unknown_job(asked.names[0]));
+            return respond(
+                missing_job_reply(jobs_, asked.names[0], "; a / in a name is written as %2F"));
         }
         const ListForm form = relabelled ? ListForm::relabelled : ListForm::discovered;
         ListRequest request{.patience = std::min(job->options().hold, patience_of(asked.request))};
@@ -94,12 +95,6 @@ class ListRoutes {
     }
 
  private:
-    HttpServer::Reply unknown_job(const std::string& name) const {
-        return text_reply(404, "there is no job " + name +
-                                   support::suggestion(name, jobs_.names()) +
-                                   "; a / in a name is written as %2F\n");
-    }
-
     /// How long the reader waits for another list, and than which.
     void wait(ListRequest& request, Waiting& waiting, const HttpServer::Request& asked) const {
         const auto tags = asked.header(field::if_none_match);
@@ -179,6 +174,14 @@ HttpServer::Reply later_reply(const std::string& reason) {
     HttpServer::Reply reply = text_reply(503, reason + "\n");
     reply.headers.emplace_back(field::retry_after, "5");
     return reply;
+}
+
+HttpServer::Reply missing_job_reply(const ServedJobs& jobs, const std::string& name,
+                                    const std::string& hint) {
+    const std::string why = jobs.why_missing(name);
+    // Some agents take a list that is not there for an empty one.
+    if (jobs.left_out().why(name)) return later_reply(why);
+    return text_reply(404, why + hint + "\n");
 }
 
 ListPoll poll_of(const HttpServer::Request& request, const std::string& job,

@@ -20,6 +20,11 @@ struct Reader {
 /// 503: the reader keeps what it has, and tries again soon.
 support::HttpServer::Reply later_reply(const std::string& reason);
 
+/// There is no such job: 404, or 503 if it is left out because of a mistake.
+/// \param hint  is added to 404
+support::HttpServer::Reply missing_job_reply(const ServedJobs&, const std::string& name,
+                                             const std::string& hint = {});
+
 /// Who asks, for Consumers; without the selection and the answer.
 ListPoll poll_of(const support::HttpServer::Request&, const std::string& job, const ListContent&);
 

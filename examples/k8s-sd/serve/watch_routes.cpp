@@ -92,8 +92,7 @@ class WatchRoutes {
         watch.job = jobs_.find(*name);
         if (!watch.job) {
             ++metrics_.unknown_jobs;
-            return text_reply(404, "there is no job " + *name +
-                                       support::suggestion(*name, jobs_.names()) + "\n");
+            return missing_job_reply(jobs_, *name);
         }
         if (metrics_.watch_readers >= watch.job->options().watch_readers) return full(watch);
         // Browsers put it there when they come back to a URL that has an older one.

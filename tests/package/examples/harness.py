@@ -8,6 +8,9 @@ import tempfile
 import threading
 
 FOLDER = os.environ["K8S_SD_EXAMPLES"]
+# Of the log of k8s-sd.
+TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+USUAL_EVENT = r"k8s-sd: (applied: |ends: |job .*: its list is complete, )"
 PATIENCE = 60  # seconds; only a failing test waits that long
 
 
@@ -53,8 +56,16 @@ class Running:
             if match:
                 return match
 
-    def error_line(self):
+    def log_line(self):
+        """The next line of standard error."""
         return self.process.stderr.readline().rstrip("\n")
+
+    def error_line(self):
+        """The next line of standard error that tells of no usual event, without its time."""
+        while True:
+            line = re.sub(TIME, "", self.log_line())
+            if not re.match(USUAL_EVENT, line):
+                return line
 
     def signal(self, number):
         """Sends the signal and returns the exit status."""

@@ -13,7 +13,7 @@ import time
 import unittest
 import urllib.parse
 
-from harness import PATIENCE, file_with, run, running, simulated_cluster
+from harness import PATIENCE, TIME, file_with, run, running, simulated_cluster
 
 JOBS = """
 scrape_configs:
@@ -309,7 +309,8 @@ class Completeness(unittest.TestCase):
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
             status, text = server.text("/readyz")
             self.assertEqual(status, 200)
-            self.assertIn("job pods has not been discovered completely yet; ", text)
+            self.assertIn("job pods cannot be discovered before its configuration is mended; ",
+                          text)
             self.assertIn("/nonexistent/kubeconfig", text)
             self.assertEqual(server.text("/sd/pods")[0], 503)
             self.assertIn("pods: kubernetes_sd_configs[0] cannot be used: ",
@@ -373,6 +374,46 @@ class Reload(unittest.TestCase):
             replace(path, STATIC)
             self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
             server.wait_for("/readyz", "ok\n")
+
+    def test_a_mistake_from_the_start_keeps_a_replica_out_unless_it_is_accepted(self):
+        bad = STATIC + "- job_name: two\n  relabel_configs: [{action: kepe}]\n"
+        for options, status in (((), 503), (("--ready-with-left-out-jobs",), 200)):
+            with self.subTest(options=options), \
+                    serving_file(bad, "--collectors", 1, *options) as (server, _):
+                server.wait_for("/readyz", status)
+                self.assertIn("job two is left out: ", server.text("/readyz")[1])
+                self.assertEqual(server.text("/sd/two")[0], 503)
+                self.assertEqual(server.text("/scrape_configs")[0], 503)
+                self.assertEqual(len(server.targets("/sd/one")), 2)
+
+    def test_an_empty_file_removes_nothing(self):
+        with file_with(STATIC, "p.yml") as path, \
+                serving("--config", path, "--check-interval", 0.05) as server:
+            server.wait_for("/readyz", 200)
+            replace(path, "# only a comment\n")
+            status, text = server.text("/-/reload", method="POST")
+            self.assertEqual(status, 500)
+            self.assertIn("lists no jobs", text)
+            self.assertEqual(len(server.targets("/sd/one")), 2)
+            replace(path, "scrape_configs: []\n")
+            server.wait_for("/sd/one", 404)
+
+    def test_the_log_tells_what_happens_and_when(self):
+        with serving_file(STATIC) as (server, path):
+            line = server.program.log_line()
+            self.assertRegex(line, TIME + "k8s-sd: applied: 1 job$")
+            self.assertRegex(server.program.log_line(), TIME + "k8s-sd: job one: its list is "
+                             "complete, with 2 targets of 2 discovered$")
+            replace(path, STATIC.replace("one", "two"))
+            self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
+            self.assertIn("job one is missing; it is removed when", server.program.log_line())
+            self.assertRegex(server.program.log_line(), TIME + "k8s-sd: applied: 1 job, "
+                             "1 added: two, 1 removed: one$")
+            self.assertIn("job two: its list is complete", server.program.log_line())
+            server.program.process.send_signal(signal.SIGTERM)
+            self.assertRegex(server.program.log_line(), TIME + "k8s-sd: ends: SIGTERM$")
+        with serving_file(STATIC, "--no-log-times") as (server, _):
+            self.assertEqual(server.program.log_line(), "k8s-sd: applied: 1 job")
 
     def test_what_is_left_to_agents_is_said_once(self):
         with serving_file(STATIC + "  honor_labels: true\n") as (server, path):
@@ -458,12 +499,38 @@ class CommandLine(unittest.TestCase):
             ("--role", "pod", "--config", "x"): "--config: the file says which jobs there are",
             ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
             ("--sim", "--threads", "0"): "--threads: ",
+            ("--sim", "--check"): "--check: says what is wrong with a file",
+            ("--sim", "--role", "pod", "--namespace", "Shop_1"): "is not a name of a namespace",
+            ("--sim", "--snapshot-dir", __file__): "--snapshot-dir: " + __file__ + ": is not a dir",
+            ("--sim", "--snapshot-dir", "/proc/none/x"): "--snapshot-dir: /proc/none/x: No such",
         }
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):
                 result = run("k8s-sd", *arguments)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(message, result.stderr)
+
+    def test_a_file_can_be_checked_without_a_port_or_a_server(self):
+        unreachable = "- job_name: far\n  kubernetes_sd_configs: [{role: pod}]\n"
+        with file_with(STATIC + unreachable, "p.yml") as path:
+            result = run("k8s-sd", "--config", path, "--check", "--listen", "203.0.113.1:1")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("job one: ", result.stdout)
+            self.assertIn("job far: pods in all namespaces; 0 rules", result.stdout)
+            self.assertIn(f"{path}: 2 usable jobs, 0 mistakes", result.stdout)
+            replace(path, STATIC + "  scrape_intervall: 5s\n" + unreachable + "  scheme: [x]\n")
+            result = run("k8s-sd", "--config", path, "--check")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr,
+                             f"(?m)^{path}:\\d+: scrape_configs.0..scrape_intervall: ")
+            self.assertRegex(result.stderr, f"(?m)^{path}:\\d+: scrape_configs.1..scheme: ")
+            self.assertIn("0 usable jobs, 2 mistakes", result.stdout)
+
+    def test_a_file_without_a_list_of_jobs_is_refused(self):
+        with file_with("", "p.yml") as path:
+            result = run("k8s-sd", "--config", path, "--listen", "127.0.0.1:0")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("lists no jobs", result.stderr)
 
     def test_a_port_that_is_taken_is_said(self):
         with serving("--sim") as server:

@@ -466,11 +466,26 @@ class WrittenFiles(unittest.TestCase):
         os.mkdir(os.path.join(self.folder, "one.json"))
         with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
             self.assertRegex(server.program.error_line(),
-                             r"k8s-sd: cannot write .*/one.json: Is a directory; it is tried again")
+                             r"k8s-sd: job one: cannot write .*/one.json: Is a directory; it is "
+                             r"tried again")
+            server.wait_for("/readyz", "ok\njob one: cannot write "
+                            f"{self.folder}/one.json: Is a directory\n")
             os.rmdir(os.path.join(self.folder, "one.json"))
             wait_for_file(self.folder, "one.json", bool)
             self.assertGreaterEqual(server.metric("file_errors_total"), 1)
             self.assertEqual(server.metric("file_writes_total"), 1)
+
+    def test_a_restart_with_a_mistake_keeps_the_files_of_jobs(self):
+        bad = STATIC + "- job_name: two\n  static_configs: [{targets: ['x:1']}]\n"
+        with serving_file(bad, "--write-dir", self.folder):
+            wait_for_file(self.folder, "two.json", bool)
+        before = content(self.folder, "two.json")
+        with serving_file(bad + "  scrape_intervall: 5s\n", "--write-dir", self.folder) \
+                as (server, _):
+            server.wait_for("/readyz", 503)
+            self.assertEqual(len(server.targets("/sd/one")), 2)
+            self.assertEqual(server.text("/sd/two")[0], 503)
+        self.assertEqual(content(self.folder, "two.json"), before)
 
     def test_a_folder_is_for_one_program(self):
         with serving_file(STATIC, "--write-dir", self.folder):
@@ -480,7 +495,8 @@ class WrittenFiles(unittest.TestCase):
 
     def test_unusable_arguments(self):
         table = {("--write-list", "targets"): "--write-list: says what --write-dir writes",
-                 ("--write-dir", "/nonexistent"): "/nonexistent is no folder",
+                 ("--write-dir", __file__): __file__ + " is not a directory",
+                 ("--write-dir", "/proc/none/x"): "cannot make or reach the directory /proc/none/x",
                  ("--write-dir", self.folder, "--write-list", "x"): "--write-list: "}
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):

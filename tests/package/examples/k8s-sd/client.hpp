@@ -15,11 +15,12 @@
 
 namespace bridge::test {
 
-/// A request of GET.
+/// A request.
 struct Ask {
     std::string url{};  ///< path and query
     std::vector<std::pair<std::string, std::string>> headers{};
     std::uint64_t connection = 0;
+    std::string method = "GET";
 };
 
 /// What a server has answered.
@@ -40,7 +41,7 @@ inline void ask(const support::HttpRoutes& routes, const Ask& what,
     boost::beast::http::fields headers;
     for (const auto& [name, value] : what.headers) headers.insert(name, value);
     const HttpServer::Client client{.address = "127.0.0.1", .connection = what.connection};
-    const HttpServer::Request request{"GET",
+    const HttpServer::Request request{what.method,
                                       url.substr(0, end),
                                       has_query ? url.substr(end + 1) : std::string_view(),
                                       {},

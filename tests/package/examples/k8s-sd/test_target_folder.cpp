@@ -16,6 +16,7 @@
 #include <vector>
 
 using bridge::file_name_of;
+using bridge::job_name_of;
 using bridge::TargetFolder;
 namespace fs = std::filesystem;
 
@@ -66,6 +67,23 @@ TEST_CASE("file_name_of: different names have different files, which are not hid
     CHECK(file_name_of("*[?\n\xC3\xA4") == "%2A%5B%3F%0A%C3%A4.json");
 }
 
+TEST_CASE("job_name_of: a file tells its job") {
+    for (const char* name : {"pods", "serviceMonitor/shop/a b/0", "a%2Fb", "..", ".hidden",
+                             "A-z_0.9", "*[?\n\xC3\xA4", "a.json", "%"}) {
+        CHECK(job_name_of(file_name_of(name)) == name);
+    }
+    for (const char* other : {"lock", "", ".json", "a%2.json", "a%.json", "a%2g.json"}) {
+        CHECK(job_name_of(other).empty());
+    }
+}
+
+TEST_CASE("TargetFolder: is made if it is missing") {
+    const Folder folder;
+    const fs::path path = folder.path() / "made";
+    CHECK(TargetFolder(path).write("a.json", "[]"));
+    CHECK(fs::exists(path / "a.json"));
+}
+
 TEST_CASE(
     "TargetFolder: a file is replaced by another one, readable for all, and nothing is left") {
     const Folder folder;
@@ -107,7 +125,9 @@ TEST_CASE("TargetFolder: belongs to one process at a time") {
     const Folder folder;
     const TargetFolder first(folder.path());
     CHECK_THROWS_AS(TargetFolder(folder.path()), support::Unusable);
-    CHECK_THROWS_AS(TargetFolder(folder.path() / "none"), support::Unusable);
+    CHECK_THROWS_AS(TargetFolder(folder.path() / "none" / "below"), support::Unusable);
+    folder.put("file", "");
+    CHECK_THROWS_AS(TargetFolder(folder.path() / "file"), support::Unusable);
 }
 
 TEST_CASE("TargetFolder: what cannot be written is said, and what was there stays") {
