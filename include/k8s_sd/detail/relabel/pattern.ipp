@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
@@ -240,10 +241,10 @@ class PatternTable {
 }  // namespace
 
 std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern::Anchors anchors) {
-    static PatternTable table;
+    static const Immortal<PatternTable> table;
     const std::string key = (anchors == Pattern::Anchors::both ? '^' : ' ') + regex;
-    if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
-    return table.add(key, std::make_shared<const Pattern>(regex, anchors));
+    if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
+    return table->add(key, std::make_shared<const Pattern>(regex, anchors));
 }
 
 }  // namespace k8s_sd::inline v0::detail
