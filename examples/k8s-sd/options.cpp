@@ -201,7 +201,8 @@ support::CommandLine command_line(Options& o) {
                          allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
                      "SIGINT and\nSIGTERM end it with 0.\n",
-            .prepare = prepare};
+            .prepare = prepare,
+            .on_signal = support::CommandLine::OnSignal::end_or_reload};
 }
 
 void check(const Options& o) {

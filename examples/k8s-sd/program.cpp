@@ -67,7 +67,7 @@ Program::Program(asio::io_context& io, Options options)
     : options_(std::move(options)),
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
-      signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+      signals_(strand_),
       listen_(listen_endpoint(options_.listen)),
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), complain),
       jobs_(strand_, executor_, options_.serve, metrics_),
@@ -220,8 +220,7 @@ void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t check
 }
 
 void Program::wait_for_signals() {
-    signals_.async_wait([this](boost::system::error_code ec, int signal) {
-        if (ec) return;
+    signals_.async_wait([this](int signal) {
         if (signal != SIGHUP) return stop();
         guard_.look();
         if (reloader_) reloader_->check();
@@ -232,8 +231,6 @@ void Program::wait_for_signals() {
 // Everything that is outstanding ends, so that io_context::run() returns by itself. Who cannot wait
 // for that sends the signal again, which ends the program at once.
 void Program::stop() {
-    signals_.remove(SIGINT);
-    signals_.remove(SIGTERM);
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();

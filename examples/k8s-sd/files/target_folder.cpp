@@ -1,5 +1,6 @@
 #include "files/target_folder.hpp"
 
+#include "k8s_sd/error_text.hpp"
 #include "support/command_line.hpp"
 
 #include <fcntl.h>
@@ -92,9 +93,15 @@ std::string file_name_of(std::string_view name) {
 TargetFolder::TargetFolder(fs::path folder)
     : folder_(std::move(folder)), hidden_(folder_ / ".k8s-sd") {
     std::error_code ec;
-    if (!fs::is_directory(folder_, ec)) {
-        throw support::Unusable(folder_.string() + " is no folder");
+    const fs::file_status status = fs::status(folder_, ec);
+    if (ec) {
+        const bool is_missing = ec == std::errc::no_such_file_or_directory;
+        throw support::Unusable(folder_.string() +
+                                (is_missing ? ": there is no such folder; make it first"
+                                            : ": cannot look into it: " +
+                                                  k8s_sd::in_words(boost::system::error_code(ec))));
     }
+    if (!fs::is_directory(status)) throw support::Unusable(folder_.string() + " is no folder");
     fs::create_directory(hidden_, ec);
     try {
         File lock(hidden_ / "lock", O_RDWR | O_CREAT);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 
 namespace bridge {
 
@@ -19,15 +20,25 @@ class Walker final : public std::enable_shared_from_this<Walker> {
         const auto& [name, job] = jobs_[at_];
         // A job that has ended only lets go of this.
         const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
-            self->after(std::exchange(self->outcome_, Walk::next));
+            self->attempt([&] { self->after(std::exchange(self->outcome_, Walk::next)); });
         });
         job->visit([turn, self = this, &named = name](JobTargets& targets) {
-            self->outcome_ = self->look_(named, targets);
+            self->attempt([&] { self->outcome_ = self->look_(named, targets); });
         });
     }
 
  private:
+    /// A walk that fails ends without done_(): who asked is told when that is gone.
+    template <class Step>
+    void attempt(Step step) noexcept {
+        try {
+            step();
+        } catch (const std::exception&) {
+            failed_ = true;
+        }
+    }
     void after(Walk outcome) {
+        if (failed_) return;
         if (outcome == Walk::next) ++at_;
         if (outcome == Walk::end) at_ = jobs_.size();
         if (at_ != jobs_.size() && std::chrono::steady_clock::now() >= end_) return done_(false);
@@ -40,6 +51,7 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     const TimePoint end_;
     std::size_t at_ = 0;
     Walk outcome_ = Walk::next;
+    bool failed_ = false;
 };
 
 }  // namespace

@@ -480,7 +480,9 @@ class WrittenFiles(unittest.TestCase):
 
     def test_unusable_arguments(self):
         table = {("--write-list", "targets"): "--write-list: says what --write-dir writes",
-                 ("--write-dir", "/nonexistent"): "/nonexistent is no folder",
+                 ("--write-dir", "/nonexistent"): "/nonexistent: there is no such folder",
+                 ("--write-dir", "/dev/null"): "/dev/null is no folder",
+                 ("--write-dir", "/dev/null/x"): "/dev/null/x: cannot look into it: ",
                  ("--write-dir", self.folder, "--write-list", "x"): "--write-list: "}
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):

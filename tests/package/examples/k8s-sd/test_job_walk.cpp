@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,17 @@ struct WalkedJobs {
 };
 
 }  // namespace
+
+TEST_CASE("walk: one that fails ends without an answer, and nothing else ends") {
+    WalkedJobs jobs({"a", "b", "c"});
+    const auto token = std::make_shared<int>();
+    CHECK(jobs.walk_all([token](const std::string& job) {
+        if (job == "b") throw std::bad_alloc();
+        return Walk::next;
+    }) == "ab");
+    CHECK(jobs.done == 0);
+    CHECK(token.use_count() == 1);
+}
 
 TEST_CASE("walk: looks at one job after the other, again where there is more to do") {
     WalkedJobs jobs({"a", "b", "c"});
