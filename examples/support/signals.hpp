@@ -7,9 +7,8 @@
 namespace support {
 
 /// The signals that a program handles: SIGINT and SIGTERM end it, SIGHUP may have it reload. From
-/// handle() on there is no moment at which SIGINT or SIGTERM have their default action: where nobody
-/// waits for them, because the program has not come so far, is about to end, or is in a hurry, they
-/// end the process at once.
+/// handle() on SIGINT and SIGTERM never have their default action: where nobody waits for them,
+/// because the program has not come so far or is about to end, they end the process at once.
 class Signals {
  public:
     /// To be called once, at the beginning of main().

@@ -8,8 +8,8 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Texts for users: what has happened and, where it is known, how to mend it. No name of a function,
-/// a library, a source file or an error category is in them.
+/// Texts for users: what has happened and, where it is known, how to mend it. They name no
+/// function, library, source file or error category.
 
 /// "address already in use", "too many open files; raise the limit (ulimit -n)"
 K8S_SD_EXPORT std::string in_words(const boost::system::error_code&);
