@@ -5,12 +5,12 @@
 #include "k8s_sd/environment.hpp"
 #include "support/cluster.hpp"
 #include "support/json_text.hpp"
+#include "support/signals.hpp"
 #include "support/terminal.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <unistd.h>
 #include <chrono>
 #include <memory>
@@ -75,11 +75,9 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
         options.output == Output::json ? print_json(line, out) : print_text(line, terminal, out);
     };
     // A signal ends the check, which ends the programs that it has started.
-    boost::asio::signal_set signals(io, SIGINT, SIGTERM);
+    support::Signals signals(io.get_executor());
     boost::asio::cancellation_signal cancel;
-    signals.async_wait([&](k8s_sd::error_code ec, int) {
-        if (!ec) cancel.emit(boost::asio::cancellation_type::terminal);
-    });
+    signals.async_wait([&](int) { cancel.emit(boost::asio::cancellation_type::terminal); });
     k8s_sd::async_check_access(
         io.get_executor(), options.config, on_line,
         options.timeout.value_or(std::chrono::seconds(10)),

@@ -176,9 +176,10 @@ support::CommandLine command_line(Options& options) {
                          support::agent_options(options.fleet),
                          support::warm_options(options.warm_start), output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
-                     "time\n(with --once also: never to be synced), 1 anything else. SIGINT and "
-                     "SIGTERM end it with 0.\n",
-            .prepare = [&](const auto& given) { load_base(options, given); }};
+                     "time\n(with --once also: never to be synced), 1 anything else.\nSIGINT and "
+                     "SIGTERM end it with 0, and --check with 1.\n",
+            .prepare = [&](const auto& given) { load_base(options, given); },
+            .checking_option = "--check"};
 }
 
 namespace {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <sstream>
 #include <string_view>
@@ -81,7 +80,7 @@ bool is_hopeless(const k8s_sd::WatchStatus& watch) {
 Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     : io_(io),
       options_(std::move(options)),
-      signals_(io, SIGINT, SIGTERM),
+      signals_(io.get_executor()),
       timeout_(io),
       status_timer_(io),
       hopeless_timer_(io),
@@ -154,8 +153,7 @@ support::ExitStatus Session::run() {
 }
 
 void Session::wait_for_signals() {
-    signals_.async_wait([this](boost::system::error_code ec, int) {
-        if (ec) return;
+    signals_.async_wait([this](int) {
         if (!member_->drains([this] { stop(support::exit_fine); })) return stop(support::exit_fine);
         reporter_->comment(member_->in_words());
         wait_for_signals();

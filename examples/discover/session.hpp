@@ -7,10 +7,10 @@
 #include "reporter.hpp"
 #include "support/cluster.hpp"
 #include "support/member.hpp"
+#include "support/signals.hpp"
 #include "support/terminal.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <optional>
@@ -56,7 +56,7 @@ class Session {
     Options options_;
     std::unique_ptr<support::Cluster> simulation_;
     std::unique_ptr<Reporter> reporter_;
-    boost::asio::signal_set signals_;
+    support::Signals signals_;
     boost::asio::steady_timer timeout_;
     boost::asio::steady_timer status_timer_;
     boost::asio::steady_timer hopeless_timer_;

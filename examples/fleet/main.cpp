@@ -7,12 +7,11 @@
 #include "small_kubelet.hpp"
 #include "support/command_line.hpp"
 #include "support/option_values.hpp"
+#include "support/signals.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -86,13 +85,11 @@ class Story {
                        if (verbose) std::cout << "  [" << pod << "] " << line << std::endl;
                    }),
           timer_(io),
-          signals_(io, SIGINT, SIGTERM) {
+          signals_(io.get_executor()) {
         if (options.divide) server_.set_shard_gate(k8s_sd::sim::ApiServer::ShardGate::on);
         for (const boost::json::object& pod : targets_.pods()) server_.apply(pod);
         server_.listen();
-        signals_.async_wait([this](boost::system::error_code ec, int) {
-            if (!ec) stop(support::exit_fine);
-        });
+        signals_.async_wait([this](int) { stop(support::exit_fine); });
     }
 
     void start() {
@@ -190,7 +187,7 @@ class Story {
     ScrapedTargets targets_;
     SmallKubelet kubelet_;
     asio::steady_timer timer_;
-    asio::signal_set signals_;
+    support::Signals signals_;
     std::chrono::steady_clock::time_point deadline_;
     support::ExitStatus status_ = support::exit_fine;
 };

@@ -228,7 +228,9 @@ support::CommandLine command_line(Options& o) {
                      "configuration of which\nnothing can be used, 1 anything else. A mistake in "
                      "one job leaves that job out; only with\n--check and --strict the status is "
                      "2 then. SIGINT and SIGTERM end it with 0.\n",
-            .prepare = prepare};
+            .prepare = prepare,
+            .on_signal = support::CommandLine::OnSignal::end_or_reload,
+            .checking_option = "--check"};
 }
 
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {

@@ -89,7 +89,7 @@ Program::Program(asio::io_context& io, Options options)
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
       log_("k8s-sd", options_.log_times),
-      signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+      signals_(strand_),
       listen_(listen_endpoint(options_.listen)),
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), log_),
       jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
@@ -265,8 +265,7 @@ void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t check
 }
 
 void Program::wait_for_signals() {
-    signals_.async_wait([this](boost::system::error_code ec, int signal) {
-        if (ec) return;
+    signals_.async_wait([this](int signal) {
         if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
         guard_.look();
         if (reloader_) reloader_->check();
@@ -278,8 +277,6 @@ void Program::wait_for_signals() {
 // for that sends the signal again, which ends the program at once.
 void Program::stop(const std::string& why) {
     log_("ends: " + why);
-    signals_.remove(SIGINT);
-    signals_.remove(SIGTERM);
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();

@@ -13,10 +13,10 @@
 #include "support/cluster.hpp"
 #include "support/http_server.hpp"
 #include "support/line_writer.hpp"
+#include "support/signals.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <map>
@@ -32,7 +32,7 @@ namespace bridge {
 /// the jobs is on one strand.
 class Program {
  public:
-    /// \throws support::Unusable, k8s_sd::ConfigError, std::system_error if it cannot listen
+    /// \throws support::Unusable, k8s_sd::ConfigError, std::runtime_error if it cannot listen
     Program(boost::asio::io_context&, Options);
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
@@ -64,7 +64,7 @@ class Program {
     const EventLog log_;
     support::LineWriter out_;
     BridgeMetrics metrics_;
-    boost::asio::signal_set signals_;
+    support::Signals signals_;
     const boost::asio::ip::tcp::endpoint listen_;
     Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated

@@ -42,7 +42,8 @@ null where they are dropped or cannot be scraped.
                {"--name-validation", "SCHEME",
                 "label names: utf8 (default) or legacy, [a-zA-Z_][a-zA-Z0-9_]*",
                 support::choice(options.rules.names, validations)}}}},
-        .notes = "Exit status: 0 fine, 2 unusable arguments, rules or input, 1 anything else.\n"};
+        .notes = "Exit status: 0 fine, 2 unusable arguments, rules or input, 1 anything else.\n",
+        .on_signal = support::CommandLine::OnSignal::as_usual};
 }
 
 void check(const Options& options) {

@@ -9,13 +9,13 @@
 #include "support/member.hpp"
 #include "support/process_variables.hpp"
 #include "support/server_options.hpp"
+#include "support/signals.hpp"
 #include "support/threads.hpp"
 #include "support/warm_options.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
@@ -66,7 +66,7 @@ class Program {
     Program(asio::io_context& io, Options options)
         : options_(std::move(options)),
           strand_(asio::make_strand(io)),
-          signals_(strand_, SIGINT, SIGTERM, SIGHUP),
+          signals_(strand_),
           report_timer_(strand_),
           ready_timer_(strand_),
           end_timer_(strand_),
@@ -188,8 +188,7 @@ class Program {
     }
 
     void wait_for_signals() {
-        signals_.async_wait([this](boost::system::error_code ec, int signal) {
-            if (ec) return;
+        signals_.async_wait([this](int signal) {
             if (signal == SIGHUP) {
                 if (reloader_) reloader_->check();
             } else if (member_->drains([this] { stop(); })) {
@@ -266,7 +265,7 @@ class Program {
     Options options_;
     asio::any_io_executor strand_;
     support::LineWriter out_;
-    asio::signal_set signals_;
+    support::Signals signals_;
     asio::steady_timer report_timer_;
     asio::steady_timer ready_timer_;
     asio::steady_timer end_timer_;

@@ -107,7 +107,8 @@ support::CommandLine command_line(Options& options) {
                          support::agent_options(options.fleet), snapshot_options(options),
                          sharding_options(options), run_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 1 anything else. "
-                     "SIGINT and\nSIGTERM end it with 0.\n"};
+                     "SIGINT and\nSIGTERM end it with 0.\n",
+            .on_signal = support::CommandLine::OnSignal::end_or_reload};
 }
 
 void check(const Options& options) {

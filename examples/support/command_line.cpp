@@ -1,9 +1,11 @@
 #include "support/command_line.hpp"
 
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/error_text.hpp"
 #include "k8s_sd/version.hpp"
 #include "support/line_writer.hpp"
 #include "support/option_values.hpp"
+#include "support/signals.hpp"
 #include "support/terminal_text.hpp"
 
 #include <algorithm>
@@ -126,6 +128,15 @@ void set(const CommandLine& command, const Given& given) {
     check_required(command, given);
 }
 
+void handle_signals(const CommandLine& command, const std::vector<std::string>& arguments) {
+    if (command.on_signal == CommandLine::OnSignal::as_usual) return;
+    const bool checks =
+        !command.checking_option.empty() &&
+        std::find(arguments.begin(), arguments.end(), command.checking_option) != arguments.end();
+    Signals::handle(checks ? exit_failed : exit_fine,
+                    command.on_signal == CommandLine::OnSignal::end_or_reload);
+}
+
 ExitStatus run(const CommandLine& command, const std::vector<std::string>& arguments,
                const std::function<ExitStatus()>& body) {
     const Given given = Reader(command, arguments).read();
@@ -157,10 +168,13 @@ int run_program(const CommandLine& command, int argc, char** argv,
                 const std::function<ExitStatus()>& body) {
     // Messages quote names of files and in them, which may be anything.
     const auto tell = [&](const std::exception& error) {
-        std::cerr << command.program << ": " << printable(error.what(), std::string::npos) << '\n';
+        std::cerr << command.program << ": "
+                  << printable(k8s_sd::in_words(error), std::string::npos) << '\n';
     };
     try {
-        return run(command, {argv + 1, argv + argc}, body);
+        const std::vector<std::string> arguments(argv + 1, argv + argc);
+        handle_signals(command, arguments);
+        return run(command, arguments, body);
     } catch (const OutputEnded&) {
         return exit_fine;
     } catch (const UsageError& e) {

@@ -68,11 +68,23 @@ struct CommandLine {
     /// may decide how the others are read.
     std::function<void(const std::vector<GivenOption>&)> prepare{};
 
+    /// What SIGINT, SIGTERM and SIGHUP do, see Signals.
+    enum class OnSignal {
+        end,            ///< SIGINT and SIGTERM end the program, with status 0
+        end_or_reload,  ///< the same; SIGHUP is handled, too
+        as_usual        ///< a filter: whoever reads its output must see that it is not complete
+    };
+    OnSignal on_signal = OnSignal::end;
+    /// An option with which the program looks whether something is right: the status is 1 if a
+    /// signal ends it.
+    std::string checking_option{};
+
     std::string help() const;
 };
 
 /// The whole of main(): reads the arguments, sets the options in their order and calls `body`, or
-/// prints what --help or --version ask for. Says what is wrong on standard error.
+/// prints what --help or --version ask for. Says what is wrong on standard error, in words for
+/// users. From its beginning on signals do what the command line says.
 /// \returns the exit status
 int run_program(const CommandLine&, int argc, char** argv, const std::function<ExitStatus()>& body);
 

@@ -1,5 +1,6 @@
 #include "support/http_server.hpp"
 
+#include "k8s_sd/error_text.hpp"
 #include "support/command_line.hpp"
 #include "support/http_fields.hpp"
 #include "support/http_request.hpp"
@@ -21,8 +22,11 @@
 #include <boost/beast/http/write.hpp>
 #include <algorithm>
 #include <charconv>
+#include <exception>
+#include <new>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 namespace support {
 
@@ -72,11 +76,19 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                                      asio::execution::outstanding_work.tracked)),
               connection_(std::move(connection)) {}
         ~Answer() {
-            post([](Connection& connection) { connection.close(); });
+            post([](Connection& connection) {
+                connection.fail(500, "an error ended the work on it");
+            });
         }
         Answer(const Answer&) = delete;
         Answer& operator=(const Answer&) = delete;
 
+        /// Does nothing if the answer has been given.
+        void fail(unsigned status, const std::exception& error) {
+            post([status, why = k8s_sd::in_words(error)](Connection& connection) {
+                connection.fail(status, why);
+            });
+        }
         void give(Reply reply) {
             post([reply = std::move(reply)](Connection& connection) mutable {
                 connection.write(std::move(reply));
@@ -88,7 +100,13 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         void post(Action action) {
             if (!connection_) return;
             asio::post(executor_, [connection = std::exchange(connection_, nullptr),
-                                   action = std::move(action)]() mutable { action(*connection); });
+                                   action = std::move(action)]() mutable {
+                try {
+                    action(*connection);
+                } catch (const std::exception&) {  // there may be no memory for other words
+                    connection->close();
+                }
+            });
         }
 
         const asio::any_io_executor executor_;  // has work to do until the answer is given
@@ -212,7 +230,20 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                             request,
                             method == "HEAD"};
         const auto answer = std::make_shared<Answer>(shared_from_this());
-        server_->handler_(asked, [answer](Reply reply) { answer->give(std::move(reply)); });
+        // What one request leads to must not end the program.
+        try {
+            server_->handler_(asked, [answer](Reply reply) { answer->give(std::move(reply)); });
+        } catch (const std::bad_alloc& e) {
+            answer->fail(503, e);
+        } catch (const std::exception& e) {
+            answer->fail(500, e);
+        }
+    }
+
+    /// In place of an answer that has come to nothing.
+    void fail(unsigned status, const std::string& why) {
+        if (closed_ || !server_->handler_) return close();
+        write(text_reply(status, "the request cannot be answered: " + why + "\n"));
     }
 
     /// A client that is gone makes room. One that has sent its next request already is there.
@@ -285,6 +316,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         const auto left = end_of_life_ - std::chrono::steady_clock::now();
         if (left <= left.zero()) return end_stream();
         allow(left, &Connection::end_stream);
+        try {
+            ask_for_piece();
+        } catch (const std::exception&) {  // its client asks again
+            close();
+        }
+    }
+
+    void ask_for_piece() {
         source_->next(
             [executor = stream_.get_executor(), weak = weak_from_this()](HttpServer::Text piece) {
                 asio::post(executor, [weak, piece = std::move(piece)]() mutable {
@@ -406,10 +445,38 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     bool closed_ = false;
 };
 
+namespace {
+
+/// What a user can do about an address that is refused; empty: nothing at the command line.
+std::string remedy_of(const error_code& ec) {
+    if (ec == asio::error::access_denied) {
+        return "; ports below 1024 are for root: choose another --listen";
+    }
+    if (ec == asio::error::address_in_use) return "; choose another --listen";
+    if (ec == boost::system::errc::address_not_available) {
+        return "; this machine does not have it: choose another --listen";
+    }
+    return {};
+}
+
+asio::ip::tcp::acceptor listening(const asio::any_io_executor& executor,
+                                  const asio::ip::tcp::endpoint& endpoint) {
+    try {
+        return {executor, endpoint};
+    } catch (const boost::system::system_error& e) {
+        std::ostringstream text;
+        text << "cannot listen at " << endpoint << ": " << k8s_sd::in_words(e.code())
+             << remedy_of(e.code());
+        throw std::runtime_error(text.str());
+    }
+}
+
+}  // namespace
+
 HttpServer::HttpServer(const asio::any_io_executor& executor,
                        const asio::ip::tcp::endpoint& endpoint, Handler handler,
                        const HttpLimits& limits, Tls tls)
-    : acceptor_(executor, endpoint),
+    : acceptor_(listening(executor, endpoint)),
       pause_(executor),
       handler_(std::move(handler)),
       limits_(limits),
@@ -433,7 +500,11 @@ void HttpServer::accept() {
         [self = shared_from_this()](error_code ec, asio::ip::tcp::socket socket) {
             if (!self->acceptor_.is_open()) return;
             if (ec) return self->accept_later();
-            self->admit(std::move(socket));
+            try {
+                self->admit(std::move(socket));
+            } catch (const std::exception&) {  // no memory for one more: it is closed
+                ++self->turned_away_;
+            }
             self->accept();
         });
 }

@@ -110,15 +110,16 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
         std::shared_ptr<Stream> stream{};
     };
 
-    /// To be called once, now or later, in any thread. A handler that forgets it closes the
-    /// connection.
+    /// To be called once, now or later, in any thread. The answer is 500 if the handler forgets it,
+    /// and 500 or 503 if it throws.
     using Respond = std::function<void(Reply)>;
     using Handler = std::function<void(const Request&, const Respond&)>;
 
     /// What to speak TLS with on the next connection.
     using Tls = std::function<SSL_CTX*()>;
 
-    /// Listens, and answers nobody before start(). \throws std::system_error
+    /// Listens, and answers nobody before start().
+    /// \throws std::runtime_error that says where it cannot listen, and why
     /// \param tls  empty: plain HTTP
     HttpServer(const boost::asio::any_io_executor&, const boost::asio::ip::tcp::endpoint&, Handler,
                const HttpLimits& = {}, Tls tls = {});

@@ -1,5 +1,7 @@
 #include "support/line_writer.hpp"
 
+#include "support/signals.hpp"
+
 #include <poll.h>
 #include <unistd.h>
 #include <algorithm>
@@ -21,12 +23,20 @@ constexpr std::size_t buffer_size = std::size_t{64} << 10;
     throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
+/// How long it may take to notice a signal that another thread has handled.
+constexpr int signal_look_interval = 100;  // ms
+
 /// Waits for the reader by poll(), which a signal interrupts; write() could go on after it.
 void wait_writable() {
     pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
-    if (::poll(&descriptor, 1, -1) >= 0) return;
-    if (errno == EINTR) throw OutputEnded("interrupted while waiting for the reader");
-    throw_error();
+    for (;;) {
+        const int ready = ::poll(&descriptor, 1, signal_look_interval);
+        if (ready > 0) return;
+        if (ready < 0 && errno != EINTR) throw_error();
+        // Without Signals it is not known which signal it was.
+        const bool ends = Signals::are_handled() ? Signals::end_is_wanted() : ready < 0;
+        if (ends) throw OutputEnded("interrupted while waiting for the reader");
+    }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "support/tls_files.hpp"
 
+#include "k8s_sd/error_text.hpp"
 #include "support/http_fields.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -39,7 +40,7 @@ template <class Step>
 void step(const std::string& failure, Step do_it) {
     boost::system::error_code ec;
     do_it(ec);
-    if (ec) throw std::runtime_error(failure + ": " + ec.message());
+    if (ec) throw std::runtime_error(failure + ": " + k8s_sd::in_words(ec));
 }
 
 std::vector<std::string> common_names_of(const X509* certificate) {
@@ -191,11 +192,16 @@ std::shared_ptr<ssl::context> context_of(const TlsFiles& files, const TlsTexts& 
     SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
     // Nobody is there to be asked for it.
-    context.set_password_callback([](std::size_t, ssl::context::password_purpose) { return ""; });
+    const auto has_password = std::make_shared<bool>(false);
+    context.set_password_callback([has_password](std::size_t, ssl::context::password_purpose) {
+        *has_password = true;
+        return "";
+    });
     step(files.cert + " holds no usable certificate",
          [&](error_code& ec) { context.use_certificate_chain(asio::buffer(texts.cert), ec); });
     step(files.key + " holds no usable key, or not that of " + files.cert, [&](error_code& ec) {
         context.use_private_key(asio::buffer(texts.key), ssl::context::pem, ec);
+        if (*has_password) throw std::runtime_error(files.key + " must have no password");
     });
     if (SSL_CTX_check_private_key(native) != 1) {
         throw std::runtime_error(files.key + " is not the key of " + files.cert);

@@ -1,5 +1,6 @@
 #include "access/guard.hpp"
 
+#include "k8s_sd/error_text.hpp"
 #include "support/command_line.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -81,7 +82,7 @@ Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls
         if (!tls.cert.empty()) tls_.emplace(tls);
         access_.emplace(access, local);
     } catch (const std::exception& e) {
-        throw support::Unusable(e.what());
+        throw support::Unusable(k8s_sd::in_words(e));
     }
 }
 

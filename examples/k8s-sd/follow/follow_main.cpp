@@ -12,11 +12,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <list>
 #include <set>
@@ -104,13 +101,6 @@ void check(const FollowOptions& o) {
     }
 }
 
-/// Ends at once: files are whole at any time, and a look-up of a name cannot be interrupted.
-void end_on_signals(asio::signal_set& signals) {
-    signals.async_wait([](boost::system::error_code ec, int) {
-        if (!ec) std::quick_exit(support::exit_fine);
-    });
-}
-
 /// A list, and who asks for it.
 struct Followed {
     Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
@@ -124,13 +114,13 @@ struct Followed {
     FollowedList list;
 };
 
+/// SIGINT and SIGTERM end the process at once: files are whole at any time, and a look-up of a name
+/// cannot be interrupted.
 void follow_all(const FollowOptions& o) {
     const TargetFolder folder(o.folder);
     FileMetrics metrics;
     asio::io_context io;
     std::list<Followed> lists;
-    asio::signal_set signals(io, SIGINT, SIGTERM);
-    end_on_signals(signals);
     const auto on_end = [](const std::exception_ptr& error) {
         if (error) std::rethrow_exception(error);
     };

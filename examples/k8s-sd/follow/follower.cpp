@@ -1,15 +1,15 @@
 #include "follow/follower.hpp"
 
 #include "follow/list_check.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/system/system_error.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <random>
-#include <system_error>
 #include <utility>
 
 namespace bridge {
@@ -91,10 +91,8 @@ asio::awaitable<void> follow(asio::any_io_executor executor, ListClient& client,
         const auto begun = std::chrono::steady_clock::now();
         try {
             co_await client.get(list.tag(), reply);
-        } catch (const boost::system::system_error& e) {
-            problem = e.code().message();
-        } catch (const std::system_error& e) {
-            problem = e.what();
+        } catch (const std::exception& e) {
+            problem = k8s_sd::in_words(e);
         }
         const auto took =
             std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - begun);

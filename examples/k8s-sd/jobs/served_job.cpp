@@ -1,8 +1,11 @@
 #include "jobs/served_job.hpp"
 
+#include "k8s_sd/error_text.hpp"
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -77,9 +80,20 @@ k8s_sd::TimePoint ServedJob::next_sweep() const {
     return swept_ + std::chrono::duration_cast<k8s_sd::TimePoint::duration>(options_.sweep);
 }
 
+/// What one request leads to must not end the program: its client is told when `on_list` is gone.
+OnList ServedJob::without_exceptions(OnList on_list) {
+    return [on_list = std::move(on_list)](const ListAnswer& answer) {
+        try {
+            on_list(answer);
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+        }
+    };
+}
+
 void ServedJob::get(ListRequest request, OnList on_list) {
     asio::post(strand_, [self = shared_from_this(), request = std::move(request),
                          on_list = std::move(on_list)]() mutable {
+        on_list = without_exceptions(std::move(on_list));
         if (self->ended_) return on_list({{}, *self->ended_, Refusal::ended});
         if (!self->complete_) on_list = self->with_reason(std::move(on_list));
         self->readers_.add(std::move(request), std::move(on_list), self->options_.clock->now(),
@@ -91,7 +105,10 @@ void ServedJob::get(ListRequest request, OnList on_list) {
 void ServedJob::visit(std::function<void(JobTargets&)> look) {
     post([look = std::move(look)](ServedJob& job) {
         if (job.ended_) return;
-        look(job.targets_);
+        try {
+            look(job.targets_);
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): as in get()
+        }
         job.wake_later();
     });
 }

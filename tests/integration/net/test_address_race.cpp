@@ -150,10 +150,10 @@ TEST_CASE("TCP stream: when no address answers, the text names them") {
     CHECK(text_for({"127.0.0.1"}) == "connection refused by " + peer);
     CHECK(text_for({"127.0.0.1", "127.0.0.2"}) ==
           "cannot connect to " + peer +
-              ": 127.0.0.1: Connection refused; 127.0.0.2: Connection refused");
+              ": 127.0.0.1: connection refused; 127.0.0.2: connection refused");
     const std::string many =
         text_for({"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"});
-    CHECK(many.ends_with("127.0.0.4: Connection refused; and 2 more"));
+    CHECK(many.ends_with("127.0.0.4: connection refused; and 2 more"));
     CHECK(text_for({}).starts_with("cannot resolve kubernetes.example: "));
 }
 
@@ -192,8 +192,7 @@ TEST_CASE("TCP stream: a name is looked up once for all who wait") {
     CHECK(outcomes[0].ec == asio::error::operation_aborted);
     for (std::size_t i = 1; i < 8; ++i) {
         CHECK(outcomes[i].ec == asio::error::host_not_found);
-        CHECK(outcomes[i].text ==
-              "cannot resolve a.example: " + error_code(asio::error::host_not_found).message());
+        CHECK(outcomes[i].text == "cannot resolve a.example: host not found (authoritative)");
     }
     begin(9, "a.example");  // the answer is not kept
     CHECK(desk->asked.size() == 3);

@@ -388,6 +388,17 @@ TEST_CASE("HttpConnection: what wants TLS is asked whether it does, until a head
     CHECK(answer.text.ends_with("; does it want https://?"));
 }
 
+TEST_CASE("HttpConnection: a server that speaks HTTP/2 only is said to") {
+    const std::string settings("\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64", 15);
+    const std::string goaway("\0\0\x8\7\0\0\0\0\0\0\0\0\0\0\0\0\1", 17);
+    Fixture f;
+    Answer answer;
+    f.answers = {GENERATE_COPY(settings, goaway)};
+    f.get(answer);
+    f.settle();
+    CHECK(answer.text == "the server speaks HTTP/2 only; enable HTTP/1.1 there");
+}
+
 TEST_CASE("HttpConnection: an end behind an interim response is an end in the middle") {
     Fixture f;
     Answer answer;

@@ -294,6 +294,20 @@ TEST_CASE("TLS client: asks for HTTP/1.1 and names the server, but never an addr
     CHECK(hello_for("::1").server_name.empty());
 }
 
+TEST_CASE("TLS client: a server that refuses HTTP/1.1 is said to") {
+    const CertificateAuthority ca;
+    const auto context = server_context(ca.server({"127.0.0.1"}));
+    SSL_CTX_set_alpn_select_cb(
+        context->native_handle(),
+        [](SSL*, const unsigned char**, unsigned char*, const unsigned char*, unsigned, void*) {
+            return SSL_TLSEXT_ERR_ALERT_FATAL;
+        },
+        nullptr);
+    const Handshake h(client_tls(trusting(ca.certificate())), context);
+    CHECK(h.connected.text == "127.0.0.1:" + h.port() +
+                                  " offers no HTTP/1.1, maybe HTTP/2 only; enable HTTP/1.1 there");
+}
+
 /// A server of that version only.
 std::shared_ptr<asio::ssl::context> server_of(const CertificateAuthority& ca, int version) {
     const auto context = server_context(ca.server({"127.0.0.1"}));

@@ -167,7 +167,7 @@ TEST_CASE("TlsContexts: explains an unusable client certificate without its key"
     directory.write("tls.key", other.key);
     CHECK(problem_of(config).starts_with(cert + " and " + key + " do not belong together: "));
     directory.write("tls.key", encrypted(user.key));
-    CHECK(problem_of(config) == key + " is encrypted; encrypted keys are not supported");
+    CHECK(problem_of(config) == key + " is encrypted; it must have no password");
     directory.write("tls.key", user.certificate);
     CHECK(problem_of(config).starts_with(key + " holds no usable private key: "));
     directory.write("tls.key", user.key + user.certificate);

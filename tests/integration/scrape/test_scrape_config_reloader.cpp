@@ -91,7 +91,7 @@ TEST_CASE("ScrapeConfigReloader: tells what is wrong once, and when it is mended
                            ":1: scrape_configs: must be a list"});
     std::filesystem::remove(f.path);
     f.advance(1min);
-    CHECK(f.take() == Seen{f.path + ": cannot read " + f.path + ": No such file or directory"});
+    CHECK(f.take() == Seen{f.path + ": cannot be read: No such file or directory"});
     f.directory.write("p.yml", file_with("a"));
     f.advance(1min);
     CHECK(f.take() == Seen{"a"});

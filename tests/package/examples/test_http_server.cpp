@@ -5,6 +5,8 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -58,11 +60,48 @@ TEST_CASE("HttpServer: an answer may come later, from another thread") {
     CHECK(client.body(4) == "late");
 }
 
-TEST_CASE("HttpServer: who is forgotten is not left waiting") {
+TEST_CASE("HttpServer: who is forgotten is told") {
     Running server([](const auto&, const auto&) {});
     Client client(server);
     client.send(get("/"));
-    CHECK(client.rest().empty());
+    CHECK(client.head().starts_with("HTTP/1.1 500"));
+}
+
+TEST_CASE("HttpServer: what one request throws ends that request only") {
+    Running server([](const HttpServer::Request& request, const auto& respond) {
+        if (request.path == "/memory") throw std::bad_alloc();
+        if (request.path == "/error") throw std::runtime_error("no luck");
+        if (request.path == "/late") {
+            respond(text_reply(200, "late"));
+            throw std::runtime_error("no luck");
+        }
+        echo(request, respond);
+    });
+    Client client(server);
+    client.send(get("/memory") + get("/error") + get("/late") + get("/"));
+    CHECK(client.head().starts_with("HTTP/1.1 503"));
+    const std::string no_memory = "the request cannot be answered: there is not enough memory\n";
+    CHECK(client.body(no_memory.size()) == no_memory);
+    CHECK(client.head().starts_with("HTTP/1.1 500"));
+    const std::string no_luck = "the request cannot be answered: no luck\n";
+    CHECK(client.body(no_luck.size()) == no_luck);
+    client.head();
+    CHECK(client.body(4) == "late");
+    client.head();
+    CHECK(client.body(6) == "GET /?");
+}
+
+TEST_CASE("HttpServer: says where it cannot listen, why, and what to do") {
+    const Running first;
+    asio::io_context io;
+    std::string said;
+    try {
+        HttpServer(io.get_executor(), first.endpoint(), echo);
+    } catch (const std::exception& e) {
+        said = e.what();
+    }
+    CHECK(said == "cannot listen at 127.0.0.1:" + std::to_string(first.endpoint().port()) +
+                      ": address already in use; choose another --listen");
 }
 
 TEST_CASE("HttpServer: a large body is sent whole to all who ask for it") {

@@ -291,7 +291,7 @@ class Completeness(unittest.TestCase):
                     break
                 self.assertLess(time.monotonic(), end)
             self.assertIsNone(server.program.process.poll())
-            self.assertEqual(server.program.signal(signal.SIGTERM), -signal.SIGTERM)
+            self.assertEqual(server.program.signal(signal.SIGTERM), 0)
 
     def test_stale_beats_empty_when_another_configuration_cannot_be_listed(self):
         with serving_file(JOBS, "--sim", "--hold", 0.05) as (server, path):
@@ -500,7 +500,7 @@ class CommandLine(unittest.TestCase):
             ("--sim", "--listen", "8080"): "--listen: must be ADDRESS:PORT",
             ("--sim", "--api-server", "http://127.0.0.1:1"): "--sim: is a server of its own",
             ("--role", "pod", "--config", "x"): "--config: the file says which jobs there are",
-            ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
+            ("--config", "/nonexistent/p.yml"): "/nonexistent/p.yml: cannot be read: No such file",
             ("--sim", "--threads", "0"): "--threads: ",
             ("--sim", "--check"): "--check: says what is wrong with a file",
             ("--sim", "--role", "pod", "--namespace", "Shop_1"): "is not a name of a namespace",
@@ -539,7 +539,15 @@ class CommandLine(unittest.TestCase):
         with serving("--sim") as server:
             result = run("k8s-sd", "--sim", "--listen", f"127.0.0.1:{server.port}")
             self.assertEqual(result.returncode, 1)
-            self.assertIn("Address already in use", result.stderr)
+            self.assertEqual(result.stderr, f"k8s-sd: cannot listen at 127.0.0.1:{server.port}: "
+                             "address already in use; choose another --listen\n")
+
+    def test_an_address_of_another_machine_is_said(self):
+        result = run("k8s-sd", "--sim", "--listen", "192.0.2.1:8080")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "k8s-sd: cannot listen at 192.0.2.1:8080: cannot assign "
+                         "requested address; this machine does not have it: choose another "
+                         "--listen\n")
 
     def test_help_and_version(self):
         result = run("k8s-sd", "--help")

@@ -505,7 +505,7 @@ class CommandLine(unittest.TestCase):
             openssl("ec", "-in", key, "-aes256", "-passout", "pass:secret", "-out", locked)
             result = run("k8s-sd", "--sim", "--tls-cert", cert, "--tls-key", locked)
             self.assertEqual(result.returncode, 2)
-            self.assertIn("holds no usable key", result.stderr)
+            self.assertEqual(result.stderr, f"k8s-sd: {locked} must have no password\n")
 
     def test_as_many_connections_are_admitted_as_files_may_be_open(self):
         with few_open_files(soft=300, hard=500), serving("--max-connections", 1000) as server:

@@ -239,7 +239,7 @@ scrape_configs:
             ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",
             ("--sim", "--shard", "3/3"): "sharding.member: must be less than members (3)",
             ("--sim", "--dialect", "x"): '--dialect: "x" is not allowed; allowed are prometheus',
-            ("--config", "/nonexistent/p.yml"): "cannot read /nonexistent/p.yml: No such file",
+            ("--config", "/nonexistent/p.yml"): "/nonexistent/p.yml: cannot be read: No such file",
         }
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):

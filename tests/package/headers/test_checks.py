@@ -15,8 +15,30 @@ import check_dependencies
 import check_dialects
 import check_house
 import check_label_names
+import check_statics
 
 PROJECT = sys.argv.pop(1)
+
+
+class StaticsTest(unittest.TestCase):
+    FRAME = """relabel.cpp.o:     file format elf64-x86-64
+RELOCATION RECORDS FOR [.text]:
+OFFSET           TYPE              VALUE
+0000000000000007 R_X86_64_PC32     __dso_handle-0x0000000000000004
+000000000000000e R_X86_64_PC32     .bss-0x0000000000000004
+0000000000000018 R_X86_64_GOTPCREL {}-0x0000000000000004
+000000000000001d R_X86_64_PLT32    __cxa_atexit-0x0000000000000004
+"""
+
+    def mistakes(self, destructor):
+        return check_statics.mistakes_in(self.FRAME.format(destructor))
+
+    def test_a_static_object_that_exit_destroys_is_found(self):
+        self.assertEqual(self.mistakes("re2::RE2::~RE2()"),
+                         ["relabel.cpp.o: exit() destroys .bss by re2::RE2::~RE2()"])
+
+    def test_those_of_asio_are_allowed(self):
+        self.assertEqual(self.mistakes("boost::asio::detail::tss_ptr<int>::~tss_ptr()"), [])
 
 
 class HouseTest(unittest.TestCase):

@@ -356,5 +356,5 @@ TEST_CASE("load_sd_config: relative paths are relative to the file's directory")
 
     const std::string missing = directory.path("none.yaml");
     CHECK(config_error([&] { load_sd_config(missing, P); }) ==
-          missing + ": cannot read " + missing + ": No such file or directory");
+          missing + ": cannot be read: No such file or directory");
 }

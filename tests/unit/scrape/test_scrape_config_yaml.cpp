@@ -270,5 +270,5 @@ TEST_CASE("load_scrape_configs: paths are relative to the file, and a missing fi
     CHECK(file.jobs.at(0).discovery.configs.at(0).kubeconfig_file == directory.path("conf/kube"));
     const std::string missing = directory.path("missing.yml");
     CHECK(config_error([&] { load_scrape_configs(missing); }) ==
-          missing + ": cannot read " + missing + ": No such file or directory");
+          missing + ": cannot be read: No such file or directory");
 }

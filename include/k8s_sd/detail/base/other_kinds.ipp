@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/kind.hpp"
 
 #include <array>
@@ -42,7 +43,8 @@ Kind kind_at(std::size_t index) noexcept { return static_cast<Kind>(kind_count +
 
 Kind other_kind(const Resource& resource) {
     static std::mutex mutex;
-    static auto& known = *new std::map<ResourceKey, std::size_t>();
+    static const detail::Immortal<std::map<ResourceKey, std::size_t>> numbers;
+    auto& known = *numbers;
     const std::lock_guard lock(mutex);
     const auto [it, is_new] = known.try_emplace(
         {std::string(resource.kind), std::string(resource.group), std::string(resource.version),

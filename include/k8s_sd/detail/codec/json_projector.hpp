@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/base64.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
@@ -291,8 +292,8 @@ class JsonProjector {
     }
 
     static const Projection& map_value() {
-        static const Projection text{.type = Type::text};
-        return text;
+        static const Immortal<Projection> text(Projection{.type = Type::text});
+        return *text;
     }
     [[gnu::noinline]] void append(std::string_view part) {
         lost_ = lost_ || !within_limit(part.size() + text_.size());

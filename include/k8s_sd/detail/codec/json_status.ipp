@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/json_surrogates.hpp"
 #include "k8s_sd/detail/codec/json_parser.hpp"
 #include "k8s_sd/detail/codec/json_projector.hpp"
@@ -25,9 +26,10 @@ bool is_json_space(std::string_view bytes) noexcept {
 
 std::optional<ServerStatus> read_json_status(std::string_view body) {
     // The members of a Status are read in every object: it may come in place of one.
-    static const Projection projection = project::object(object_members<model::MetadataOnly>(
-        std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
-        {Use::always, {}}));
+    static const Immortal<Projection> projection(
+        project::object(object_members<model::MetadataOnly>(
+            std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
+            {Use::always, {}})));
     const std::size_t start = body.find_first_not_of(" \t\r\n");
     if (start == std::string_view::npos || body[start] != '{') return std::nullopt;
     const std::string json = without_lone_surrogates(body.substr(start));
@@ -36,7 +38,7 @@ std::optional<ServerStatus> read_json_status(std::string_view body) {
     model::Document<model::MetadataOnly> document;
     JsonParser<JsonProjector> parser(arena, std::numeric_limits<std::size_t>::max(),
                                      static_cast<RecordSink&>(records));
-    parser.handler().start(projection, static_cast<model::MetadataOnly*>(&document), nullptr);
+    parser.handler().start(*projection, static_cast<model::MetadataOnly*>(&document), nullptr);
     const std::size_t used = parser.feed(json);
     if (!parser.done() || !is_json_space(std::string_view(json).substr(used))) return std::nullopt;
     return to_server_status(document.status);

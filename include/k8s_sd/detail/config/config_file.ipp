@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/printable.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/error.hpp"
@@ -29,18 +30,18 @@ std::string larger_than(const std::string& what, std::size_t bytes) {
     return what + " larger than " + bytes_in_words(bytes);
 }
 
-/// nullopt: it is larger.
-std::optional<std::string> read_up_to(const std::string& path, const std::string& where,
-                                      std::size_t max_bytes) {
+/// nullopt: it is larger. \throws ConfigError with a problem that names the file
+std::optional<std::string> read_up_to(const std::string& path, std::size_t max_bytes) {
+    const BlockingCall waits;
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
-        throw ConfigError(where, "cannot read " + printable(path) + ": it is a directory");
+        throw ConfigError(path, "cannot read " + printable(path) + ": it is a directory");
     }
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) {
         // The C++ library does not say why; errno is what open() left.
-        throw ConfigError(where, "cannot read " + printable(path) + ": " + std::strerror(errno));
+        throw ConfigError(path, "cannot read " + printable(path) + ": " + std::strerror(errno));
     }
     std::string content;
     char chunk[8192];
@@ -48,8 +49,21 @@ std::optional<std::string> read_up_to(const std::string& path, const std::string
         content.append(chunk, static_cast<std::size_t>(file.gcount()));
         if (content.size() > max_bytes) return std::nullopt;
     }
-    if (file.bad()) throw ConfigError(where, "cannot read " + printable(path));
+    if (file.bad()) throw ConfigError(path, "cannot read " + printable(path));
     return content;
+}
+
+/// \param problem  names the file, which `where` may be already
+[[noreturn]] void throw_problem(const std::string& where, const std::string& path,
+                                const std::string& problem) {
+    const std::string name = printable(path);
+    if (where != path && where != name) throw ConfigError(where, problem);
+    const std::string unreadable = "cannot read " + name;
+    if (problem.starts_with(unreadable)) {
+        throw ConfigError(where, "cannot be read" + problem.substr(unreadable.size()));
+    }
+    if (problem.starts_with(name + " ")) throw ConfigError(where, problem.substr(name.size() + 1));
+    throw ConfigError(where, problem);
 }
 
 }  // namespace
@@ -68,9 +82,12 @@ bool is_missing(const std::string& path) noexcept {
 
 std::string read_config_file(const std::string& path, const std::string& where,
                              std::size_t max_bytes) {
-    std::optional<std::string> content = read_up_to(path, where, max_bytes);
-    if (!content) throw ConfigError(where, larger_than(printable(path) + " is", max_bytes));
-    return *std::move(content);
+    try {
+        if (auto content = read_up_to(path, max_bytes)) return *std::move(content);
+    } catch (const ConfigError& e) {
+        throw_problem(where, path, e.problem());
+    }
+    throw_problem(where, path, larger_than(printable(path) + " is", max_bytes));
 }
 
 std::string path_beside(const std::string& file_name, const std::string& path) {
@@ -88,7 +105,7 @@ MatchingFiles matching_files(const std::string& pattern) {
 
 ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t limit) const {
     try {
-        if (auto text = read_up_to(path, path, limit)) return {limit, false, *std::move(text), {}};
+        if (auto text = read_up_to(path, limit)) return {limit, false, *std::move(text), {}};
     } catch (const ConfigError& e) {
         return {limit, false, {}, e.problem()};
     }
@@ -109,7 +126,7 @@ const std::string& ConfigFiles::read(const std::string& path, const std::string&
         file = files_.emplace(path, look(path, left_)).first;
         left_ = file->second.exceeds ? 0 : left_ - file->second.text.size();
     }
-    if (!file->second.problem.empty()) throw ConfigError(where, file->second.problem);
+    if (!file->second.problem.empty()) throw_problem(where, path, file->second.problem);
     return file->second.text;
 }
 

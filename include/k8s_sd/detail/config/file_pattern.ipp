@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/config/file_pattern.hpp"
 
 #include <fnmatch.h>
@@ -132,6 +133,7 @@ MatchingFiles find_files(const std::string& pattern, std::size_t most) {
     if (pattern.size() > longest_file_path) {
         return {{}, "a path of more than " + std::to_string(longest_file_path) + " bytes"};
     }
+    const BlockingCall waits;
     if (!is_well_formed(pattern)) return {{}, pattern + " is no pattern: a [ or \\ has no end"};
     return FileFinder(most).find(pattern);
 }

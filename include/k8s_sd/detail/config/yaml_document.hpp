@@ -97,4 +97,7 @@ K8S_SD_EXPORT std::shared_ptr<const YamlDocument> parse_yaml(std::string_view te
 K8S_SD_EXPORT std::shared_ptr<const YamlDocument> parse_any_yaml(std::string_view text,
                                                                  const std::string& file);
 
+/// Has yaml-cpp make all of its static objects, which exit() destroys.
+void make_yaml_statics();
+
 }  // namespace k8s_sd::inline v0::detail

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/config/simple_yaml.hpp"
 #include "k8s_sd/detail/config/yaml_document.hpp"
@@ -43,6 +44,7 @@ class YamlBuilder final : public YAML::EventHandler {
     explicit YamlBuilder(YamlDocument& document) : document_(document) {}
 
     void OnDocumentStart(const YAML::Mark& mark) override {
+        halt_at_exit();
         // At a character that begins nothing, such as a comma at the beginning of a line, yaml-cpp
         // finds empty documents without end. Each must begin behind the previous one.
         if (mark.pos == last_start_) throw YAML::ParserException(mark, "unexpected character");
@@ -52,7 +54,7 @@ class YamlBuilder final : public YAML::EventHandler {
     void OnDocumentEnd() override {}
 
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-        place(name(anchor, document_.add(Kind::null, mark.line + 1)));
+        place(name(anchor, add(Kind::null, mark)));
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         if (anchor >= anchors_.size() || !anchors_[anchor]) {
@@ -62,22 +64,27 @@ class YamlBuilder final : public YAML::EventHandler {
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
+        halt_at_exit();
         place(name(anchor, document_.add_scalar(document_.keep(value), tag != "!", mark.line + 1)));
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                          YAML::EmitterStyle::value) override {
-        open(anchor, document_.add(Kind::sequence, mark.line + 1));
+        open(anchor, add(Kind::sequence, mark));
     }
     void OnSequenceEnd() override { open_.pop_back(); }
     void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                     YAML::EmitterStyle::value) override {
-        open(anchor, document_.add(Kind::mapping, mark.line + 1));
+        open(anchor, add(Kind::mapping, mark));
     }
     void OnMapEnd() override { open_.pop_back(); }
 
  private:
     using Kind = YamlNode::Kind;
 
+    YamlNode& add(Kind kind, const YAML::Mark& mark) {
+        halt_at_exit();
+        return document_.add(kind, mark.line + 1);
+    }
     YamlNode& name(YAML::anchor_t anchor, YamlNode& node) {
         if (anchor == 0) return node;
         if (anchors_.size() <= anchor) anchors_.resize(anchor + 1);
@@ -176,6 +183,28 @@ std::shared_ptr<const YamlDocument> parse_any_yaml(std::string_view text, const 
     auto document = checked_document(text, file);
     read_any_yaml(*document);
     return document;
+}
+
+void make_yaml_statics() {
+    // Each rule of yaml-cpp's scanner is a static object, made when it is first needed.
+    constexpr const char* everything = R"yaml(%YAML 1.2
+%TAG !e! tag:example.org,2000:
+---
+# a comment
+? &anchor key
+: !e!tag [*anchor, 'it''s', "a\x41\
+  b", plain text, {c: d, "e":f, ? g : h}]
+list:
+- !<tag:yaml.org,2002:str> |-2
+    literal
+- >+ # folded
+  text
+-	!t tab
+- a multi
+  line
+...
+)yaml";
+    parse_any_yaml(everything, "yaml");
 }
 
 }  // namespace k8s_sd::inline v0::detail

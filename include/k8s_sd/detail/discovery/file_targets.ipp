@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/elsewhere.hpp"
 #include "k8s_sd/detail/discovery/file_targets.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
@@ -72,7 +73,7 @@ void FileTargets::ask() {
         try {
             return std::make_shared<const FileLook>(look_at_files(config, known, *maker));
         } catch (const std::exception& e) {
-            return failed_look(e.what());
+            return failed_look(in_words(e));
         }
     };
     ticket_ = async_elsewhere<Look>(strand_, calls_, read, failed_look,

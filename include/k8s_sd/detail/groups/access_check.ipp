@@ -15,6 +15,7 @@
 #include "k8s_sd/detail/net/short_request.hpp"
 #include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -272,7 +273,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             if (!stream_) return fail(errc::connector_failed, "no stream", &AccessCheck::end);
             stream_->async_connect(guarded(on_end));
         } catch (const std::exception& error) {
-            fail(errc::connector_failed, error.what(), &AccessCheck::end);
+            fail(errc::connector_failed, in_words(error), &AccessCheck::end);
         }
     }
 

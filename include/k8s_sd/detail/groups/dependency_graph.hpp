@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/kind.hpp"
 
@@ -108,17 +109,17 @@ class DependencyGraph {
 
     /// Who asked for an object.
     const Dependents& dependents(Kind kind, std::string_view ns, std::string_view name) const {
-        static const Dependents none;
+        static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
         const auto it = known.find(NameView{ns, name});
-        return it == known.end() ? none : (*it)->dependents();
+        return it == known.end() ? *none : (*it)->dependents();
     }
     /// An object has changed. \returns who asked for it
     const Dependents& note_change(Kind kind, std::string_view ns, std::string_view name) {
-        static const Dependents none;
+        static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
         const auto it = known.find(NameView{ns, name});
-        if (it == known.end()) return none;
+        if (it == known.end()) return *none;
         (*it)->changed_at_ = ++now_;
         return (*it)->dependents();
     }

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/groups/watch_plan.hpp"
 #include "k8s_sd/detail/groups/watched_namespaces.hpp"
 
@@ -25,7 +26,7 @@ class Planner {
             std::size_t cluster_wide_from, const RefusedWatches& refused)
         : kind_(kind), sharing_(sharing), cluster_wide_from_(cluster_wide_from), refused_(refused) {
         for (const WantedObjects& view : views) {
-            if (!shares(view) || own_namespaces(view) != everywhere) continue;
+            if (!shares(view) || own_namespaces(view) != everywhere()) continue;
             everywhere_.insert(selectors_of(view));
         }
         for (const WantedObjects& view : views) {
@@ -53,7 +54,10 @@ class Planner {
  private:
     /// The selections in a namespace.
     using Selections = std::map<std::string, std::set<Selectors>>;
-    inline static const Namespaces everywhere{""};
+    static const Namespaces& everywhere() {
+        static const Immortal<const Namespaces> all(Namespaces{""});
+        return *all;
+    }
 
     static void count(Selections& selections, const Namespaces& namespaces,
                       const WantedObjects& view) {
@@ -79,7 +83,7 @@ class Planner {
     Namespaces shared_namespaces(const WantedObjects& view) const {
         const bool there = is_large(everywhere_) || everywhere_.contains(selectors_of(view));
         const bool allowed = !is_limited(view) || !refused_.all_namespaces();
-        return there && allowed ? everywhere : own_namespaces(view);
+        return there && allowed ? everywhere() : own_namespaces(view);
     }
 
     Queries with_own_selectors(const WantedObjects& view, const Namespaces& namespaces) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/codec/field_table.hpp"
 #include "k8s_sd/fields.hpp"
 
@@ -65,10 +66,10 @@ void add_paths(const Rows& rows, const std::string& around, std::vector<std::str
 /// Calls `visit(row, mask)` for the rows of which something is meant.
 template <class Rows, class Visit>
 void for_each_meant(const Rows& rows, const FieldMask& mask, const Visit& visit) {
-    static const FieldMask all{FieldMask::Extent::all};
+    static const Immortal<FieldMask> all(FieldMask{FieldMask::Extent::all});
     std::size_t i = 0;
     for_each_row(rows, [&](const auto& row) {
-        const FieldMask& part = mask.extent == FieldMask::Extent::all ? all : mask.rows[i];
+        const FieldMask& part = mask.extent == FieldMask::Extent::all ? *all : mask.rows[i];
         ++i;
         if (part.extent != FieldMask::Extent::none) visit(row, part);
     });

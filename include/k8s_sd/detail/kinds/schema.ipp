@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/codec/generic_reader.hpp"
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/generic_content.hpp"
@@ -77,8 +78,9 @@ KindSchema make_schema_of(KindTraits<kind> traits, const WantedFields& wanted) {
 
 template <Kind kind>
 const KindSchema& static_schema(KindTraits<kind> traits) {
-    static const KindSchema schema = make_schema_of(traits, {labels_of<KindTraits<kind>>(), {}});
-    return schema;
+    static const Immortal<KindSchema> schema(
+        make_schema_of(traits, {labels_of<KindTraits<kind>>(), {}}));
+    return *schema;
 }
 
 }  // namespace

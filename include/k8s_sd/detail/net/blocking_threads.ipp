@@ -1,10 +1,11 @@
+#include "k8s_sd/detail/base/process_end.hpp"
+#include "k8s_sd/detail/config/yaml_document.hpp"
 #include "k8s_sd/detail/net/blocking_threads.hpp"
 
+#include <openssl/crypto.h>
 #include <pthread.h>
-#include <unistd.h>
 #include <csignal>
-#include <deque>
-#include <mutex>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -28,29 +29,31 @@ class BlockedSignals {
     sigset_t previous_;
 };
 
-}  // namespace
-
-struct BlockingThreads::State {
-    const pid_t process = ::getpid();
-    std::mutex mutex;
-    std::size_t threads = 0;
-    std::deque<std::function<void()>> waiting;
-};
-
-BlockingThreads::State* BlockingThreads::make_state() { return new State; }
-
-// A child begins anew: the threads are not in it, and its copy of the mutex may be locked for ever.
-BlockingThreads::State& BlockingThreads::state() {
-    State* present = state_;
-    if (present->process == ::getpid()) return *present;
-    State* const fresh = make_state();
-    if (state_.compare_exchange_strong(present, fresh)) return *fresh;
-    delete fresh;
-    return *present;
+/// What calls use of other libraries is made before the wait at exit(), so that it is destroyed
+/// after the wait.
+bool prepare_exit() {
+    // OpenSSL registers its own handler of exit(), but not where nothing is asked for.
+    OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);
+    make_yaml_statics();
+    wait_at_exit();
+    return true;
 }
 
+/// False: there is no memory for it.
+bool is_exit_prepared() noexcept {
+    try {
+        static const bool is_prepared = prepare_exit();
+        return is_prepared;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+}  // namespace
+
 bool BlockingThreads::run(std::function<void()> call) {
-    State& s = state();
+    if (!is_exit_prepared()) return false;
+    State& s = state_.get();
     std::function<void()> refused;  // goes without the mutex: it may own what runs another call
     const std::lock_guard lock(s.mutex);
     if (s.waiting.size() >= most_waiting_) return false;
@@ -73,7 +76,9 @@ bool BlockingThreads::start_thread(State& s) {
 }
 
 void BlockingThreads::work(State& s) noexcept {
+    const DetachedThread detached;
     for (;;) {
+        halt_at_exit();
         std::function<void()> call;
         {
             const std::lock_guard lock(s.mutex);

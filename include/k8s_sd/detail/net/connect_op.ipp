@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/net/redaction.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/socks5.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
@@ -92,7 +93,7 @@ void ConnectOp::resolved(error_code ec, const std::string& problem, const Addres
     if (!ec && addresses.empty()) ec = asio::error::host_not_found;
     if (!ec) return dial(addresses);
     const std::string whom = route_.proxy ? "the name of " + peer_ : route_.host;
-    finish(ec, "cannot resolve " + whom + ": " + (problem.empty() ? ec.message() : problem));
+    finish(ec, "cannot resolve " + whom + ": " + (problem.empty() ? in_words(ec) : problem));
 }
 
 void ConnectOp::dial(const Addresses& addresses) {
@@ -152,13 +153,13 @@ void ConnectOp::answered(error_code ec, std::size_t n) try {
     if (ec == asio::error::eof) {
         dialog.feed_end();
     } else if (ec) {
-        return fail_talk("broke the connection: " + ec.message());
+        return fail_talk("broke the connection: " + in_words(ec));
     } else {
         dialog.feed(view(talk_->input).substr(0, n));
     }
     say();
 } catch (const std::exception& error) {
-    fail_talk(std::string("answered what cannot be read: ") + error.what());
+    fail_talk(std::string("answered what cannot be read: ") + in_words(error));
 }
 
 /// A proxy may repeat what it was told.
@@ -195,7 +196,7 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
         if (self->handler_) ((*self).*next)();
     });
 } catch (const std::exception& error) {  // of OpenSSL
-    finish(errc::connector_failed, error.what());
+    finish(errc::connector_failed, in_words(error));
 }
 
 void ConnectOp::explain_rejections(TlsSession& session) {
@@ -231,10 +232,10 @@ void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
         return finish(ec, "connection refused by " + peer_);
     }
     std::string text = "cannot connect to " + peer_;
-    if (failed.size() == 1) return finish(ec, text + ": " + ec.message());
+    if (failed.size() == 1) return finish(ec, text + ": " + in_words(ec));
     for (std::size_t i = 0; i < std::min(failed.size(), most_named); ++i) {
         text +=
-            (i == 0 ? ": " : "; ") + failed[i].address.to_string() + ": " + failed[i].ec.message();
+            (i == 0 ? ": " : "; ") + failed[i].address.to_string() + ": " + in_words(failed[i].ec);
     }
     if (failed.size() > most_named) {
         text += "; and " + std::to_string(failed.size() - most_named) + " more";
@@ -250,7 +251,7 @@ std::string ConnectOp::explain_handshake(const error_code& ec) const {
     const std::string why =
         explain_tls_error(ec, SSL_get_certificate(session_) != nullptr, versions_of(session_));
     if (!why.empty()) return peer_ + " " + why;
-    return "TLS handshake with " + peer_ + " failed: " + ec.message();
+    return "TLS handshake with " + peer_ + " failed: " + in_words(ec);
 }
 
 std::string ConnectOp::waits_for() const {

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/net/file_reads.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/query.hpp>
 #include <exception>
@@ -19,7 +20,7 @@ std::shared_ptr<const FileContent> read_content(const std::string& path) {
         if (auto bytes = read_secret_file(path, content.problem)) content.bytes.swap(*bytes);
         return std::make_shared<const FileContent>(std::move(content));
     } catch (const std::exception& error) {
-        return failed_content(error.what());
+        return failed_content(in_words(error));
     }
 }
 
@@ -34,7 +35,7 @@ void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t num
         if (begun) return;
         problem = "too many files are being read";
     } catch (const std::exception& error) {
-        problem = error.what();
+        problem = in_words(error);
     } catch (...) {
     }
     reads->land(number, failed_content(problem));

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/net/proxy_target.hpp"
 #include "k8s_sd/detail/net/response_head_text.hpp"
 #include "k8s_sd/detail/net/tls_peer.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -38,6 +39,15 @@ std::string media_parameters(std::string_view content_type) {
     const std::size_t semicolon = content_type.find(';');
     if (semicolon == std::string_view::npos) return {};
     return std::string(trim(content_type.substr(semicolon + 1)));
+}
+
+/// Whether it begins with a frame that a server of HTTP/2 begins with: SETTINGS, or GOAWAY for what
+/// is no HTTP/2. Both are of the whole connection, which has the number 0 (RFC 9113 4.1).
+bool is_http2(std::string_view bytes) {
+    constexpr char settings = 4, goaway = 7;
+    constexpr std::string_view connection("\0\0\0\0", 4);
+    return bytes.size() >= 9 && bytes[0] == 0 && (bytes[3] == settings || bytes[3] == goaway) &&
+           bytes.substr(5, 4) == connection;
 }
 
 // Kubernetes sends seconds; a date is ignored, as client-go does.
@@ -246,7 +256,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         try {
             return call();
         } catch (const std::exception& error) {
-            problem = error.what();
+            problem = in_words(error);
         } catch (...) {
         }
         asio::post(executor_, [fail = std::move(fail), problem = std::move(problem)] {
@@ -327,7 +337,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
-                   "the response is not valid HTTP: " + ec.message() + ask_for_tls());
+                   explain_garbage(ec));
             return false;
         }
         e.consume(used);
@@ -338,6 +348,13 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         CleansedBytes().swap(e.buffer);  // no read is under way that could still write to it
         finish({}, {});
         return false;
+    }
+    std::string explain_garbage(const error_code& ec) const {
+        const HttpExchange& e = *exchange_;
+        if (!e.parser->is_header_done() && is_http2({e.buffer.data(), e.buffered})) {
+            return "the server speaks HTTP/2 only; enable HTTP/1.1 there";
+        }
+        return "the response is not valid HTTP: " + ec.message() + ask_for_tls();
     }
     void on_broken(error_code ec) {
         HttpExchange& e = *exchange_;
@@ -371,7 +388,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         const bool identified = tls && !(tls->cert.empty() && tls->cert_file.empty());
         const std::string why = explain_tls_error(ec, identified);
         if (!why.empty()) return "the server " + why;
-        return "the connection broke" + way + ": " + ec.message() + ask_for_tls();
+        return "the connection broke" + way + ": " + in_words(ec) + ask_for_tls();
     }
     /// Where no head of an answer has come: what speaks TLS may reset, close, or send an alert.
     std::string ask_for_tls() const {

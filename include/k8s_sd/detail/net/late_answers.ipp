@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/net/late_answers.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/query.hpp>
 #include <exception>
@@ -25,7 +26,7 @@ std::string LateAnswers::problem_of(const std::function<void()>& call) {
         call();
         return {};
     } catch (const std::exception& error) {
-        problem = printable(error.what());
+        problem = printable(in_words(error));
     } catch (...) {
     }
     return problem.empty() ? "unknown exception" : problem;

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/net/lookups.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/query.hpp>
 #include <exception>
@@ -22,7 +23,7 @@ void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t 
                 if (const auto self = weak.lock()) self->land(number, ec, {}, addresses);
             });
     } catch (const std::exception& error) {
-        problem = error.what();
+        problem = in_words(error);
     } catch (...) {
     }
     lookups->land(number, errc::connector_failed, problem, {});

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 
 #include <boost/system/error_code.hpp>
@@ -54,6 +55,7 @@ class File {
 
 std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem,
                                               std::size_t most) {
+    const BlockingCall waits;
     const File file(path);
     if (!file.is_open()) {
         problem = system_message(errno);

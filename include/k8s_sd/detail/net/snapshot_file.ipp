@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/net/snapshot_file.hpp"
 
 #include <dirent.h>
@@ -19,6 +20,8 @@ namespace {
 constexpr std::string_view leftover_prefix = ".new-";
 /// Clocks of a machine are set now and then.
 constexpr std::chrono::minutes future_limit{5};
+/// Bytes that are hashed in a few milliseconds.
+constexpr std::size_t digest_step = std::size_t{1} << 20;
 
 std::string last_error() { return std::strerror(errno); }
 
@@ -82,8 +85,14 @@ std::string write_all(int descriptor, std::string_view bytes) {
 
 Digest digest_of(std::string_view bytes) {
     Digest digest{};
-    unsigned size = 0;
-    EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+    const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(),
+                                                                     &EVP_MD_CTX_free);
+    EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr);
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), digest_step))) {
+        halt_at_exit();
+        EVP_DigestUpdate(context.get(), bytes.data(), std::min(bytes.size(), digest_step));
+    }
+    EVP_DigestFinal_ex(context.get(), digest.data(), nullptr);
     return digest;
 }
 
@@ -139,6 +148,7 @@ ReadSnapshot read_snapshot(std::string_view bytes, const SnapshotKey& key, Durat
 
 std::shared_ptr<SnapshotDirectory> SnapshotDirectory::open(const std::string& path,
                                                            std::string& problem) {
+    const BlockingCall waits;
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
         problem = "cannot be made: " + last_error();
         return nullptr;
@@ -172,6 +182,7 @@ void SnapshotDirectory::remove_if(const Predicate& is_unwanted) const {
 }
 
 void SnapshotDirectory::remove_old(std::string_view suffix, Duration age) const {
+    const BlockingCall waits;
     const auto now = std::chrono::system_clock::now();
     remove_if([&](const char* name) {
         struct stat status {};
@@ -185,6 +196,7 @@ void SnapshotDirectory::remove_old(std::string_view suffix, Duration age) const 
 
 std::string SnapshotDirectory::read(const std::string& name, std::size_t most, std::string& bytes,
                                     bool& is_missing) const {
+    const BlockingCall waits;
     // Without O_NONBLOCK, to open a FIFO waits for somebody who writes to it.
     const Descriptor file(
         openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -204,6 +216,7 @@ std::string SnapshotDirectory::read(const std::string& name, std::size_t most, s
 }
 
 std::string SnapshotDirectory::write(const std::string& name, std::string_view bytes) const {
+    const BlockingCall waits;
     const std::string temporary = std::string(leftover_prefix) + name;
     unlinkat(descriptor_, temporary.c_str(), 0);
     const Descriptor file(openat(descriptor_, temporary.c_str(),

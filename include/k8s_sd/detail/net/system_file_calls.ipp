@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/net/blocking_threads.hpp"
 #include "k8s_sd/environment.hpp"
 
@@ -12,8 +13,8 @@ class SystemFileCalls final : public FileCalls {
     bool run(std::function<void()> call) override {
         // Of the process, and never destroyed: see BlockingThreads. So many because one that
         // hangs must not stand in the way of files on another file system.
-        static auto& threads = *new detail::BlockingThreads(32, 1000);
-        return threads.run(std::move(call));
+        static const detail::Immortal<detail::BlockingThreads> threads(32U, 1000U);
+        return threads->run(std::move(call));
     }
 };
 
@@ -21,8 +22,9 @@ class SystemFileCalls final : public FileCalls {
 
 std::shared_ptr<FileCalls> system_file_calls() {
     // One for all: who reads the same file through the same calls shares the read.
-    static const auto calls = std::make_shared<SystemFileCalls>();
-    return calls;
+    static const detail::Immortal<std::shared_ptr<FileCalls>> calls(
+        std::make_shared<SystemFileCalls>());
+    return *calls;
 }
 
 }  // namespace k8s_sd::inline v0

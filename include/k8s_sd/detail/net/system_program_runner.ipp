@@ -1,6 +1,9 @@
+#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/net/blocking_threads.hpp"
 #include "k8s_sd/detail/net/child_process.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <chrono>
 #include <exception>
@@ -24,19 +27,20 @@ ProgramRunner::Result run_program(detail::ChildProcess& child, Steady::time_poin
     if (Steady::now() - asked > detail::longest_program_queue) {
         return not_started("the programs that were asked for before it ran for too long");
     }
+    const detail::BlockingCall waits;
     return child.run();
 } catch (const std::exception& error) {
-    return not_started(error.what());
+    return not_started(in_words(error));
 }
 
 class SystemProgramRunner final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
         // Of the process, and never destroyed: see BlockingThreads.
-        static auto& threads = *new detail::BlockingThreads(8, 1000);
+        static const detail::Immortal<detail::BlockingThreads> threads(8U, 1000U);
         const auto child = std::make_shared<detail::ChildProcess>(std::move(program));
         const auto asked = Steady::now();
-        if (!threads.run([child, handler, asked] { handler(run_program(*child, asked)); })) {
+        if (!threads->run([child, handler, asked] { handler(run_program(*child, asked)); })) {
             handler(not_started("too many programs wait, or there is no thread"));
         }
         return {child.get(), [child](void*) { child->kill(); }};
@@ -47,8 +51,9 @@ class SystemProgramRunner final : public ProgramRunner {
 
 std::shared_ptr<ProgramRunner> system_program_runner() {
     // One for all, so that clients of equal environments share what is issued.
-    static const auto runner = std::make_shared<SystemProgramRunner>();
-    return runner;
+    static const detail::Immortal<std::shared_ptr<ProgramRunner>> runner(
+        std::make_shared<SystemProgramRunner>());
+    return *runner;
 }
 
 }  // namespace k8s_sd::inline v0

@@ -1,3 +1,5 @@
+#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/net/blocking_threads.hpp"
 #include "k8s_sd/environment.hpp"
 
@@ -39,11 +41,16 @@ void append_address(const addrinfo& info, ResolvedAddresses& addresses) {
     }
 }
 
+int look_up(const std::string& host, const addrinfo& hints, addrinfo** found) {
+    const detail::BlockingCall waits;
+    return ::getaddrinfo(host.c_str(), nullptr, &hints, found);
+}
+
 void look_up(const std::string& host, const Resolver::Handler& handler) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;  // otherwise each address comes once for each protocol
     addrinfo* found = nullptr;
-    error_code ec = lookup_error(::getaddrinfo(host.c_str(), nullptr, &hints, &found));
+    error_code ec = lookup_error(look_up(host, hints, &found));
     ResolvedAddresses addresses;
     for (const addrinfo* info = found; info; info = info->ai_next) append_address(*info, addresses);
     if (found) ::freeaddrinfo(found);
@@ -55,8 +62,8 @@ class SystemResolver final : public Resolver {
  public:
     void async_resolve(const std::string& host, Handler handler) override {
         // Of the process, and never destroyed: see BlockingThreads.
-        static auto& threads = *new detail::BlockingThreads(8, 1000);
-        if (!threads.run([host, handler] { look_up(host, handler); })) {
+        static const detail::Immortal<detail::BlockingThreads> threads(8U, 1000U);
+        if (!threads->run([host, handler] { look_up(host, handler); })) {
             handler(asio::error::host_not_found_try_again, {});
         }
     }

@@ -136,7 +136,7 @@ Key private_key(const Pem& pem) {
     Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, &no_password, nullptr));
     if (!key && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_BAD_PASSWORD_READ) {
         ERR_clear_error();
-        throw TlsError(pem.name + " is encrypted; encrypted keys are not supported");
+        throw TlsError(pem.name + " is encrypted; it must have no password");
     }
     require(key != nullptr, pem.name + " holds no usable private key");
     return key;

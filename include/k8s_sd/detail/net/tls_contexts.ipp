@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "k8s_sd/detail/net/tls_contexts.hpp"
+#include "k8s_sd/error_text.hpp"
 
 #include <chrono>
 #include <utility>
@@ -78,7 +79,7 @@ void TlsContexts::finish(const TlsConfig& config, TrustStore trust,
     try {
         context = renewed(config, trust, contents);
     } catch (const std::exception& error) {
-        problem = error.what();
+        problem = in_words(error);
     }
     handler(context, problem);
 }
@@ -121,7 +122,7 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
         try {
             renew(entry, config, trust, contents);
         } catch (const std::exception& error) {
-            entry.problem = error.what();
+            entry.problem = in_words(error);
         }
         after = entry.problem;
         context = entry.context;

@@ -298,6 +298,8 @@ std::string explain_tls_error(const error_code& ec, bool shows_certificate,
             // Before TLS 1.3 a missing client certificate is told like that.
             return "refuses the handshake: a client certificate may be missing, or there is no "
                    "cipher that both know";
+        case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
+            return "offers no HTTP/1.1, maybe HTTP/2 only; enable HTTP/1.1 there";
         case SSL_R_TLSV1_UNRECOGNIZED_NAME:
             return "does not know the name it is asked for; set server_name";
         default: return {};

@@ -35,18 +35,15 @@ long control_socket(BIO*, int command, long, void*) { return command == BIO_CTRL
 
 // OpenSSL's own raises SIGPIPE when the peer has gone.
 const BIO_METHOD* TlsSession::socket_method() {
-    struct Free {
-        void operator()(BIO_METHOD* method) const noexcept { BIO_meth_free(method); }
-    };
-    static const std::unique_ptr<BIO_METHOD, Free> method = [] {
-        std::unique_ptr<BIO_METHOD, Free> made(
-            checked(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "k8s_sd socket")));
-        BIO_meth_set_write(made.get(), write_socket);
-        BIO_meth_set_read(made.get(), read_socket);
-        BIO_meth_set_ctrl(made.get(), control_socket);
+    static const BIO_METHOD* const method = [] {  // never freed
+        BIO_METHOD* const made =
+            checked(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "k8s_sd socket"));
+        BIO_meth_set_write(made, write_socket);
+        BIO_meth_set_read(made, read_socket);
+        BIO_meth_set_ctrl(made, control_socket);
         return made;
     }();
-    return method.get();
+    return method;
 }
 
 int TlsSession::write_socket(BIO* bio, const char* data, int size) {

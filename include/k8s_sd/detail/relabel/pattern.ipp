@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
@@ -244,16 +245,16 @@ class PatternTable {
 
 std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern::Anchors anchors,
                                               std::size_t max_bytes) {
-    static PatternTable table;
+    static const Immortal<PatternTable> table;
     const bool both = anchors == Pattern::Anchors::both;
     std::string key = (both ? '^' : ' ') + regex;
-    if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
+    if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
     // One with less memory can be slower: it is not for those who allow more.
     if (max_bytes != RelabelLimits().regex_bytes) {
         key = std::to_string(max_bytes) + key;
-        if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
+        if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
     }
-    return table.add(
+    return table->add(
         key, std::make_shared<const Pattern>(regex, anchors, Pattern::Engine::fastest, max_bytes));
 }
 

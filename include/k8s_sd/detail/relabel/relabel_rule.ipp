@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
@@ -37,6 +38,7 @@ bool contains(std::string_view text, std::string_view part) {
 CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& options,
                            PatternBudget& patterns)
     : rule_(&rule), names_(options.names) {
+    halt_at_exit();
     validate(rule, options);
     compile_regex(options, patterns);
     compile_templates(options);

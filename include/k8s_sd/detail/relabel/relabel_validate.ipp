@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
@@ -153,9 +154,9 @@ class Validator {
     void check_absence() const {
         Fields refused = action_.refused;
         if (dialect_.refuses_unused_fields) refused |= action_.unused;
-        const static RelabelRule defaults;
+        static const detail::Immortal<const RelabelRule> defaults;
         const auto check = [&](Field field, const char* name, auto member) {
-            if (!(refused & field) || rule_.*member == defaults.*member) return;
+            if (!(refused & field) || rule_.*member == (*defaults).*member) return;
             fail(name, "is not for action " + std::string(action_.name) + "; leave it out");
         };
         check(source_labels, "source_labels", &RelabelRule::source_labels);

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
@@ -69,8 +70,8 @@ std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
 }
 
 const std::vector<RelabelRule>& Relabeler::rules() const noexcept {
-    static const std::vector<RelabelRule> none;
-    return impl_ ? impl_->rules : none;
+    static const detail::Immortal<const std::vector<RelabelRule>> none;
+    return impl_ ? impl_->rules : *none;
 }
 
 }  // namespace k8s_sd::inline v0

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/relabel/relabel_budget.hpp"
@@ -14,9 +15,9 @@ namespace {
 
 /// The letters, digits and `_` that the text begins with, also those beyond ASCII.
 std::string_view leading_name(std::string_view text) {
-    static const re2::RE2 name(R"([\pL\p{Nd}_]*)");
+    static const Immortal<re2::RE2> name(R"([\pL\p{Nd}_]*)");
     re2::StringPiece found;
-    name.Match({text.data(), text.size()}, 0, text.size(), re2::RE2::ANCHOR_START, &found, 1);
+    name->Match({text.data(), text.size()}, 0, text.size(), re2::RE2::ANCHOR_START, &found, 1);
     return text.substr(0, found.size());
 }
 

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/detail/net/late_answers.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
+#include "k8s_sd/error_text.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 
 #include <boost/asio/post.hpp>
@@ -297,7 +298,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
             const auto files = std::make_shared<detail::ConfigFiles>(question.options.max_bytes);
             return judged({files, update_of(question, *files)}, jobs, question.path);
         } catch (const std::exception& e) {
-            return {nullptr, failed(question.path, e.what())};
+            return {nullptr, failed(question.path, in_words(e))};
         } catch (...) {
             return {nullptr, failed(question.path, "unknown exception")};
         }

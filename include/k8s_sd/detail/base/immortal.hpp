@@ -1,0 +1,25 @@
+#pragma once
+
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A static object that exit() does not destroy: detached threads of the library go on while exit()
+/// destroys the others. tests/package/headers/check_statics.py finds those that it would destroy.
+template <class T>
+class Immortal {
+ public:
+    template <class... Arguments>
+    explicit Immortal(Arguments&&... arguments)
+        : object_(*new T(std::forward<Arguments>(arguments)...)) {}
+    Immortal(const Immortal&) = delete;
+    Immortal& operator=(const Immortal&) = delete;
+
+    T& operator*() const noexcept { return object_; }
+    T* operator->() const noexcept { return &object_; }
+
+ private:
+    T& object_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+#include <atomic>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A `T` of each process: a child that the host forks gets one of its own. The threads are not in
+/// the child, and its copy of a mutex may be locked for ever. Never destroyed. Thread-safe.
+template <class T>
+class PerProcess {
+ public:
+    PerProcess() : present_(new Owned) {}
+    PerProcess(const PerProcess&) = delete;
+    PerProcess& operator=(const PerProcess&) = delete;
+
+    T& get() {
+        Owned* present = present_;
+        if (present->process == ::getpid()) return present->value;
+        auto* const fresh = new Owned;
+        if (present_.compare_exchange_strong(present, fresh)) return fresh->value;
+        delete fresh;
+        return present->value;
+    }
+
+ private:
+    struct Owned {
+        const pid_t process = ::getpid();
+        T value{};
+    };
+
+    std::atomic<Owned*> present_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Checks that exit() destroys no static object of the library: its detached threads go on meanwhile.
+
+A static object with a destructor is registered with __cxa_atexit() by the code that makes it. The
+relocations of the object files name the destructor just before the call. Static objects are to be
+detail::Immortal.
+
+usage: check_statics.py OBJDUMP ARCHIVE...
+"""
+import re
+import subprocess
+import sys
+
+# Of Boost.Asio, in each source file that includes it. Destructors that do nothing, and the one that
+# frees what OpenSSL has for the threads that Asio started.
+ALLOWED = re.compile(r"boost::asio::(detail::(tss_ptr<.*>|service_id<.*>|service_base<.*>::id)"
+                     r"|execution_context::id|ssl::detail::openssl_init.*"
+                     r"|detail::execution_context_service_base<.*>::id"
+                     r"|detail::posix_global_impl<.*>|detail::global<.*>)"
+                     r"|shared_ptr<boost::asio::ssl::detail::openssl_init_base::do_init>"
+                     r"|std::ios_base::Init")
+FILE = re.compile(r"^(\S+):\s+file format")
+RELOCATION = re.compile(r"^[0-9a-f]+ R_\w+\s+(.*?)(?:[-+]0x[0-9a-f]+)?$")
+# The object, its destructor and the handle of the program or shared object.
+ARGUMENTS = 3
+
+
+def mistakes_in(relocations):
+    """The registrations in the output of `objdump --reloc --demangle` that are not allowed."""
+    mistakes, file, before = [], "", []
+    for line in relocations.splitlines():
+        if match := FILE.match(line):
+            file = match[1]
+        if line.startswith("RELOCATION RECORDS"):
+            before = []
+        match = RELOCATION.match(line)
+        if not match:
+            continue
+        if match[1] == "__cxa_atexit":
+            arguments = [a for a in before[-ARGUMENTS:] if a != "__dso_handle"]
+            if not any(ALLOWED.search(a) for a in arguments):
+                mistakes.append(f"{file}: exit() destroys {' by '.join(arguments)}")
+        before.append(match[1])
+    return mistakes
+
+
+def main():
+    objdump, archives = sys.argv[1], sys.argv[2:]
+    mistakes = []
+    for archive in archives:
+        relocations = subprocess.run([objdump, "--reloc", "--demangle", archive], text=True,
+                                     capture_output=True, check=True).stdout
+        if "__cxa_atexit" not in relocations:
+            sys.exit(f"{archive} has no relocations that could be checked")
+        mistakes += mistakes_in(relocations)
+    for mistake in mistakes:
+        print(mistake)
+    sys.exit(1 if mistakes else 0)
+
+
+if __name__ == "__main__":
+    main()
