@@ -82,6 +82,9 @@ class Scraper(unittest.TestCase):
             program.process.send_signal(signal.SIGHUP)
             program.line_with(r'^two: start .*job="two"')
             program.line_with(r'^one: stop .*job="one"')
+            self.assertEqual(program.error_line(),
+                             f"scraper: the configuration stays as it is: {path}: job one is "
+                             "missing; it is removed when a second look at the file finds the same")
             replace(path, "scrape_configs: nothing\n")
             program.process.send_signal(signal.SIGHUP)
             self.assertEqual(program.error_line(),
