@@ -193,8 +193,8 @@ class K8S_SD_EXPORT DiscoveryManager {
 
     /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some
     /// job still has keeps its watches and targets, whatever the job is called, and a new job with
-    /// it gets its targets at once. Values are compared as resolve() leaves them (the order of
-    /// namespaces does not matter), without the update interval.
+    /// it gets its targets at once. Values are compared as resolve() leaves them, without the
+    /// update interval; of a kubeconfig its files and its context count, and not what it says.
     ///
     /// Where a call adds configurations to a job and takes others away, the targets of those stay
     /// until all that were added have been listed, and go in the diff that brings the last of
