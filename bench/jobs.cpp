@@ -80,8 +80,8 @@ class Program {
         }
         return jobs;
     }
-    /// A hundred of them choose each of 10 000 pods once: the recorded pods have 20 namespaces then,
-    /// with five applications in each.
+    /// A hundred of them choose each of 10 000 pods once: the recorded pods have 20 namespaces
+    /// then, with five applications in each.
     static k8s_sd::Selector selector(std::size_t i) {
         const std::size_t ns = i / 5;
         char label[32];

@@ -1,5 +1,5 @@
-# Cross-compiles for 64-bit ARM with Debian's g++-12-aarch64-linux-gnu and runs tests under qemu-user.
-# scripts/test-arm64 unpacks the libraries into K8S_SD_ARM64_ROOT.
+# Cross-compiles for 64-bit ARM with Debian's g++-12-aarch64-linux-gnu and runs tests under
+# qemu-user. scripts/test-arm64 unpacks the libraries into K8S_SD_ARM64_ROOT.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++-12)

@@ -1,5 +1,5 @@
-# Boost from the headers in K8S_SD_BOOST_INCLUDE, in place of an installed one: Boost.JSON is compiled
-# from its headers. For tests with other versions (scripts/test-boost):
+# Boost from the headers in K8S_SD_BOOST_INCLUDE, in place of an installed one: Boost.JSON is
+# compiled from its headers. For tests with other versions (scripts/test-boost):
 #   cmake -DCMAKE_PROJECT_k8s_sd_INCLUDE=cmake/unpacked_boost.cmake -DK8S_SD_BOOST_INCLUDE=DIR …
 add_library(k8s_sd_unpacked_boost INTERFACE)
 target_include_directories(k8s_sd_unpacked_boost SYSTEM INTERFACE ${K8S_SD_BOOST_INCLUDE})

@@ -1,5 +1,5 @@
-// Watches any resource, custom ones too, and prints what changes: one line for each object, with the
-// fields that were asked for. A coroutine reads the diffs.
+// Watches any resource, custom ones too, and prints what changes: one line for each object, with
+// the fields that were asked for. A coroutine reads the diffs.
 //
 //     crd_watch [OPTION]... [URL]      without a server: a simulated cluster with Widgets
 //

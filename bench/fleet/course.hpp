@@ -46,7 +46,8 @@ Seconds can_ask(const Plan&, unsigned member, Seconds at);
 std::uint64_t key_of(std::size_t target) noexcept;
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept;
 
-// ---- what others do in the same events ------------------------------------------------------------
+// ---- what others do in the same events
+// ------------------------------------------------------------
 
 /// vmagent: hash modulo the number of members, which is configured.
 Outcome model_of_vmagent(const Plan&, const Pace&, std::size_t targets);

@@ -1,9 +1,9 @@
 // Grafana Alloy's clustering: a ring with 512 tokens of each member, who find each other by gossip.
 // A member that leaves says so and stops; one that comes takes its share at once. The others act a
-// second later, the least time between two changes. A member that does not answer is dead after 10 s
-// (assumed: memberlist asks once a second and suspects for 4 s or more). Discovery is each member's
-// own, so a process that begins while the API server is away has a share, and does not know its
-// targets.
+// second later, the least time between two changes. A member that does not answer is dead after 10
+// s (assumed: memberlist asks once a second and suspects for 4 s or more). Discovery is each
+// member's own, so a process that begins while the API server is away has a share, and does not
+// know its targets.
 
 #include "course.hpp"
 

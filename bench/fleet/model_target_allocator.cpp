@@ -1,8 +1,8 @@
 // The OpenTelemetry operator's Target Allocator: one process watches the pods of the collectors and
 // gives each its targets, by consistent hashing. It waits 30 s for a pod that is not ready.
-// Collectors ask for their targets every 30 s, each at its own time, and at their start. Targets are
-// discovered by the allocator alone: a collector that is restarted while the API server is away has
-// its targets, but nobody finds out that it was dead.
+// Collectors ask for their targets every 30 s, each at its own time, and at their start. Targets
+// are discovered by the allocator alone: a collector that is restarted while the API server is away
+// has its targets, but nobody finds out that it was dead.
 
 #include "course.hpp"
 

@@ -241,9 +241,7 @@ RouteEvents Program::route_events() {
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
                 },
             .trouble =
-                [this] {
-                    return trouble_ + guard_.trouble() + (files_ ? files_->problems() : "");
-                },
+                [this] { return trouble_ + guard_.trouble() + (files_ ? files_->problems() : ""); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory,

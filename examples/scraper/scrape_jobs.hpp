@@ -33,7 +33,8 @@ class ScrapeJobs {
     void report(std::function<void()> then) const;
     /// What the rules of each job do to the first target there is.
     void explain() const;
-    /// Whether every configuration of every job has been listed, as far as this member discovers it.
+    /// Whether every configuration of every job has been listed, as far as this member discovers
+    /// it.
     bool complete(const k8s_sd::FleetStatus&) const;
     /// Ends everything, so that the executors have nothing left to do.
     void stop();

@@ -15,8 +15,8 @@
 
 namespace support {
 
-/// This program as a member of a fleet, or alone: what it owns, and what it answers to those who ask
-/// how it is. For one strand.
+/// This program as a member of a fleet, or alone: what it owns, and what it answers to those who
+/// ask how it is. For one strand.
 class Member {
  public:
     using OnShare = std::function<void(const k8s_sd::FleetShare&)>;

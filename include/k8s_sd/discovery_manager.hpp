@@ -169,8 +169,8 @@ struct JobSnapshot {
 /// callback. It must be destroyed before its execution context.
 ///
 /// \par Thread safety
-/// apply_config(), async_run(), cancel(), status(), providers() and snapshot() may be called from any
-/// thread; moving and destroying must not overlap with other calls.
+/// apply_config(), async_run(), cancel(), status(), providers() and snapshot() may be called from
+/// any thread; moving and destroying must not overlap with other calls.
 class K8S_SD_EXPORT DiscoveryManager {
  public:
     using executor_type = asio::any_io_executor;
@@ -193,8 +193,8 @@ class K8S_SD_EXPORT DiscoveryManager {
 
     /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some
     /// job still has keeps its watches and targets, whatever the job is called, and a new job with
-    /// it gets its targets at once. Values are compared as resolve() leaves them, without the update
-    /// interval; of a kubeconfig its files and its context count, and not what it says.
+    /// it gets its targets at once. Values are compared as resolve() leaves them, without the
+    /// update interval; of a kubeconfig its files and its context count, and not what it says.
     ///
     /// Where a call adds configurations to a job and takes others away, the targets of those stay
     /// until all that were added have been listed, and go in the diff that brings the last of
@@ -206,8 +206,8 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// Reads the files that configurations name; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.
     /// \returns the configurations that cannot be used; everything else is applied
-    /// \throws ConfigError for a job without a name, two of one name, or a negative time; nothing is
-    /// applied then
+    /// \throws ConfigError for a job without a name, two of one name, or a negative time; nothing
+    /// is applied then
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
     /// Discovers until it is cancelled. See Discoverer::async_run().

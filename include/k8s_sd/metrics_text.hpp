@@ -11,8 +11,8 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Labels that all series of an exposition have, e.g. {{"cluster", "blue"}}: they tell the series of
-/// two clusters apart. Names must be label names of Prometheus.
+/// Labels that all series of an exposition have, e.g. {{"cluster", "blue"}}: they tell the series
+/// of two clusters apart. Names must be label names of Prometheus.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
 /// Metrics in Prometheus' text format (0.0.4), with HELP and TYPE, to be a part of what a host

@@ -40,7 +40,8 @@ class K8S_SD_EXPORT ObjectShare {
     bool is_all() const noexcept { return ranges_.empty(); }
     /// Whether it has the object of that metadata.uid.
     bool contains(std::string_view uid) const noexcept;
-    /// The part of all hashes that it has, more than 0 and at most 1: about the part of the objects.
+    /// The part of all hashes that it has, more than 0 and at most 1: about the part of the
+    /// objects.
     double fraction() const noexcept;
     /// In their order, with a gap between any two. Empty: all objects.
     const std::vector<HashRange>& ranges() const noexcept { return ranges_; }

@@ -23,7 +23,8 @@ enum class ClusterWide : std::uint8_t {
 /// that attach_metadata.node attaches. Lists come from the server's cache, and begin within 10 s
 /// unless `watch.start_jitter` says otherwise; watches are not shared with wider ones.
 /// \param node  the name of the node: the downward API's `spec.nodeName`
-/// \throws ConfigError for an empty node, and where something would be cluster-wide, with what to do
+/// \throws ConfigError for an empty node, and where something would be cluster-wide, with what to
+/// do
 K8S_SD_EXPORT DiscoveryConfig per_node(DiscoveryConfig config, std::string_view node,
                                        ClusterWide = ClusterWide::refuse);
 

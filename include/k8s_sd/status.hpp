@@ -90,8 +90,8 @@ struct WatchStatus {
     std::uint64_t streamed_lists = 0;  ///< those of them that began a watch (watch-lists)
     std::string resource_version;      ///< what is known is as new as this
     /// Of a watch of a share (ObjectShare): whether the server sends that share only, as it last
-    /// said (shardInfo of a list) or showed: by an object outside of it, or by a streamed list of so
-    /// many objects of the share that it cannot be chance. Nothing: neither said nor shown.
+    /// said (shardInfo of a list) or showed: by an object outside of it, or by a streamed list of
+    /// so many objects of the share that it cannot be chance. Nothing: neither said nor shown.
     std::optional<bool> server_sharded;
 };
 

@@ -240,7 +240,8 @@ class Store {
     /// Waits for the first complete state. Any number may wait.
     /// \param executor  used where the handler has none of its own; the store has none
     /// \par Handler signature  `void(error_code)`
-    /// \par Errors             asio::error::operation_aborted once the wait was cancelled, the writer
+    /// \par Errors             asio::error::operation_aborted once the wait was cancelled, the
+    /// writer
     ///                         has stopped or the store is gone
     /// \par Executor           the handler's associated one, else `executor`; as if by post. What
     ///                         waits keeps it busy, and must end before its context does.

@@ -51,8 +51,8 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         return map;
     }
 
-    /// Same targets with the same labels, in the same order, and the same share_key(). Where two versions of a group share
-    /// targets, these are not compared.
+    /// Same targets with the same labels, in the same order, and the same share_key(). Where two
+    /// versions of a group share targets, these are not compared.
     friend bool operator==(const TargetGroup& a, const TargetGroup& b) noexcept {
         return a.equals(b);
     }

@@ -24,7 +24,8 @@ class K8S_SD_EXPORT TargetGroupMaker {
     /// \param targets  labels of each, `__address__` among them; they override `labels`. None: the
     ///                 group says that there is nothing from this source any more
     /// \throws ConfigError for a source that is empty, a label without a name, text that is not
-    ///         UTF-8, more than 1 000 000 targets, and more than 64 KiB of source or 1 GiB of labels
+    ///         UTF-8, more than 1 000 000 targets, and more than 64 KiB of source or 1 GiB of
+    ///         labels
     TargetGroupPtr make(std::string_view source, const LabelMap& labels,
                         const std::vector<LabelMap>& targets);
 

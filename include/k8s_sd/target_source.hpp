@@ -47,7 +47,8 @@ class K8S_SD_EXPORT TargetSource {
     void update(const std::vector<TargetGroupPtr>& groups);
     /// The targets cannot be found out now: errc::source_failed with this text is the status of the
     /// source until set() or update(). Nothing is removed.
-    /// \param message  for people, who must find no secrets in it; what does not print is left out, and
+    /// \param message  for people, who must find no secrets in it; what does not print is left out,
+    /// and
     ///                 what exceeds 400 bytes
     void fail(const std::string& message);
 

@@ -83,7 +83,8 @@ class K8S_SD_EXPORT URLWatcher {
     /// The object of that name, or null. `ns` is empty for kinds without namespaces.
     const Object* find(std::string_view ns, std::string_view name) const;
     /// Whether the server has an object of that name in a state that cannot be read, such as one
-    /// beyond WatchOptions::max_object_bytes. find() gives the last state, or null if there is none.
+    /// beyond WatchOptions::max_object_bytes. find() gives the last state, or null if there is
+    /// none.
     bool is_unread(std::string_view ns, std::string_view name) const;
     /// Number of objects.
     std::size_t size() const noexcept;

@@ -91,8 +91,9 @@ class Watcher {
     Watcher(executor_type executor, const WatcherConfig& config)
         : watch_(std::move(executor), api::kind_of<T>, config, {}) {}
 
-    /// Fills a store: each diff is one batch of it, and Store::last_contact() is told. The callback, if there is one, comes after it.
-    /// One watcher a store. Who waits for the store is told when the watcher is cancelled.
+    /// Fills a store: each diff is one batch of it, and Store::last_contact() is told. The
+    /// callback, if there is one, comes after it. One watcher a store. Who waits for the store is
+    /// told when the watcher is cancelled.
     /// \throws as above
     Watcher(executor_type executor, const WatcherConfig& config, const Store<T>& store,
             Callback callback = {})

@@ -1,5 +1,5 @@
-// What servers answer, as far as this library reads it itself: the end of a head, chunks, and errors
-// that are no Status. Each is read the same however it is cut.
+// What servers answer, as far as this library reads it itself: the end of a head, chunks, and
+// errors that are no Status. Each is read the same however it is cut.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_http_answers -max_total_time=60 CORPUS
 

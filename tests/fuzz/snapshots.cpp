@@ -1,6 +1,6 @@
-// Files that were kept over a restart, from anybody. The first byte says what the others are: a file
-// (f), a file without the checksum at its end (s), the groups of one (g) or the fleet view of one
-// (v).
+// Files that were kept over a restart, from anybody. The first byte says what the others are: a
+// file (f), a file without the checksum at its end (s), the groups of one (g) or the fleet view of
+// one (v).
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_snapshots -max_total_time=60 tests/fuzz/corpus/snapshots
 

@@ -400,8 +400,8 @@ class FleetScenario {
             return pod.second.scraper && pod.second.ready && !pod.second.leaving_since;
         });
     }
-    /// The one that takes over from a dead member may have died itself. Everything is looked at once
-    /// a second.
+    /// The one that takes over from a dead member may have died itself. Everything is looked at
+    /// once a second.
     Duration allowed_gap(TimePoint since, TimePoint now) const {
         const FleetRules rules;
         const Duration detection = probe + rules.hold_down + rules.debounce_limit + latest + 1s;

@@ -61,8 +61,8 @@ class StrictScraper final : public TargetHandler {
         is_over_limit = over;
     }
 
-    /// Calls since the last time: "-address" stop, ">address" stop because it has moved, "=address" keep, "+address" start, sorted within
-    /// each kind.
+    /// Calls since the last time: "-address" stop, ">address" stop because it has moved, "=address"
+    /// keep, "+address" start, sorted within each kind.
     std::string take() {
         std::string text;
         for (const std::string& call : calls_) text += (text.empty() ? "" : " ") + call;

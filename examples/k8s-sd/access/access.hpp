@@ -24,8 +24,8 @@ enum class PathClass {
 PathClass class_of(std::string_view path);
 
 struct AccessOptions {
-    /// Files with a token in each line. Empty: of the page that of the lists, of control that of the
-    /// page; else nobody is asked for a token.
+    /// Files with a token in each line. Empty: of the page that of the lists, of control that of
+    /// the page; else nobody is asked for a token.
     std::string list_token_file{};
     std::string page_token_file{};
     std::string control_token_file{};

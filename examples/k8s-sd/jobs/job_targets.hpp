@@ -52,8 +52,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// How many targets such a list has.
     /// \throws LimitReached
     std::size_t count(const ListContent&, const Selection&, Listing::TimePoint now);
-    /// What became of each discovered target, complete or not; see TargetTable::advance(). Made when
-    /// it is asked for. Valid until the next call of another function.
+    /// What became of each discovered target, complete or not; see TargetTable::advance(). Made
+    /// when it is asked for. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);
     /// What may be wrong with a list that body() has just given, in words; empty: nothing. Names of
     /// labels and nodes may come to be later, so that they are no mistakes.

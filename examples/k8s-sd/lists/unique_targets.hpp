@@ -35,8 +35,8 @@ class UniqueTargets {
         k8s_sd::TargetGroupPtr group;
         std::size_t index = 0;
     };
-    /// Those that are the same after relabelling, by the hash of their text: the first one is listed.
-    /// Texts are long, so that they are not kept.
+    /// Those that are the same after relabelling, by the hash of their text: the first one is
+    /// listed. Texts are long, so that they are not kept.
     using Candidates = std::multimap<Hash, Source>;
     /// By the hash of the labels after relabelling.
     using Identities = std::map<Hash, Candidates>;

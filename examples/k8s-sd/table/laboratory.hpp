@@ -17,7 +17,8 @@
 
 namespace bridge {
 
-/// What rules of a client's choosing may cost: see RelabelLimits. Values may be as long as in a job.
+/// What rules of a client's choosing may cost: see RelabelLimits. Values may be as long as in a
+/// job.
 inline constexpr k8s_sd::RelabelLimits tried_limits{.regex_bytes = std::size_t{256} << 10,
                                                     .instructions = std::size_t{32} << 10,
                                                     .made_bytes = std::size_t{4} << 20,

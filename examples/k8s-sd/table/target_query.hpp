@@ -31,8 +31,8 @@ struct QueryBudget {
     std::size_t instructions = 8192;
 };
 
-/// What somebody looks for in the targets: matchers such as `namespace="shop", pod=~"web-.*"`, words
-/// and `/expressions/`, all of which must hold. Cheap to copy; thread-safe.
+/// What somebody looks for in the targets: matchers such as `namespace="shop", pod=~"web-.*"`,
+/// words and `/expressions/`, all of which must hold. Cheap to copy; thread-safe.
 class TargetQuery {
  public:
     static constexpr std::size_t max_bytes = 4096;  ///< of a query

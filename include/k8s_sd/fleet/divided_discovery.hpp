@@ -59,8 +59,8 @@ class K8S_SD_EXPORT DividedDiscovery {
     /// What was handed over by now is not discovered any more. Ask part_of() again.
     void finish_handovers(TimePoint now);
 
-    /// Whether this member knows its part: it knows the others, or that nobody has a share yet. When
-    /// its parts have been listed then, it is synced, see Membership::set_synced().
+    /// Whether this member knows its part: it knows the others, or that nobody has a share yet.
+    /// When its parts have been listed then, it is synced, see Membership::set_synced().
     bool knows_part(const FleetStatus&) const noexcept;
 
     /// The configuration for this member: with the ranges of DiscoveryConfig::share, or the

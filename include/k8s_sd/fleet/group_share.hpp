@@ -21,8 +21,8 @@ namespace k8s_sd::inline v0 {
 /// group is TargetGroup::share_key() where members divide what they discover, else the job and the
 /// group's source. So all targets of an object have one owner.
 ///
-/// Not thread-safe, but tied to no thread. Where a function throws, which is for want of memory, the
-/// object can only be destroyed.
+/// Not thread-safe, but tied to no thread. Where a function throws, which is for want of memory,
+/// the object can only be destroyed.
 class K8S_SD_EXPORT GroupShare {
  public:
     /// Owns nothing.

@@ -100,8 +100,8 @@ struct LeaseMembersConfig {
 /// Leases in that namespace.
 ///
 /// When a Lease expires is measured by the clock of who sees it, from when its last renewal was
-/// seen, as in client-go's leader election. While the own renewals are not seen nothing is concluded.
-/// FleetRules::hold_down begins when a Lease has expired, so it can be short.
+/// seen, as in client-go's leader election. While the own renewals are not seen nothing is
+/// concluded. FleetRules::hold_down begins when a Lease has expired, so it can be short.
 /// \param executor  where it works
 /// \throws ConfigError as Watcher does, and for what is missing or does not fit together
 K8S_SD_EXPORT std::shared_ptr<MemberSource> lease_members(asio::any_io_executor executor,

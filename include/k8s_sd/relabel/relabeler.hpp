@@ -83,7 +83,8 @@ struct RelabelLimits {
     auto operator<=>(const RelabelLimits&) const = default;
 };
 
-/// A rule makes more of a label set than RelabelLimits allow. The text names the rule and the limit.
+/// A rule makes more of a label set than RelabelLimits allow. The text names the rule and the
+/// limit.
 class K8S_SD_EXPORT RelabelError : public std::length_error {
  public:
     /// \param rule  index
@@ -124,8 +125,8 @@ struct RelabelStep {
 };
 
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
-/// Rules: Prometheus' and vmagent's documentation of `relabel_config`; their behaviour is reproduced
-/// but for the differences that docs/relabelling.md lists.
+/// Rules: Prometheus' and vmagent's documentation of `relabel_config`; their behaviour is
+/// reproduced but for the differences that docs/relabelling.md lists.
 class K8S_SD_EXPORT Relabeler {
  public:
     Relabeler() = default;  ///< without rules: changes nothing

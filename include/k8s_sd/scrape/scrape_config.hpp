@@ -24,8 +24,8 @@ struct ScrapeConfig {
     std::string metrics_path = "/metrics";                                ///< of the URL
     std::map<std::string, std::vector<std::string>> params{};             ///< of the URL's query
     std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);  ///< above 0
-    /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: cut to it. None: ten
-    /// seconds, or the interval if that is shorter.
+    /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: cut to it. None:
+    /// ten seconds, or the interval if that is shorter.
     std::optional<std::chrono::milliseconds> scrape_timeout{};
     bool convert_classic_histograms_to_nhcb = false;  ///< for the host, which scrapes
     bool always_scrape_classic_histograms = false;    ///< the same

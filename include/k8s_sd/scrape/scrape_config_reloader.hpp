@@ -22,8 +22,8 @@ struct ScrapeConfigUpdate {
     /// nullopt: see `error`; a host keeps what it has.
     std::optional<ScrapeConfigFile> config{};
     std::optional<ScrapeConfigError> error{};  ///< set where `config` is not
-    /// How many calls of ScrapeConfigReloader::check() came before the look that shows this. One that
-    /// came later is answered by an update of its own.
+    /// How many calls of ScrapeConfigReloader::check() came before the look that shows this. One
+    /// that came later is answered by an update of its own.
     std::uint64_t checks = 0;
     /// The jobs of before that the file no longer has, sorted. With `config` they are removed: two
     /// looks have found the same bytes. With `error` the host keeps them until a later update.

@@ -89,9 +89,9 @@ struct K8S_SD_EXPORT ScrapeConfigFile {
     std::vector<ScrapeConfigFailure> failures{};
     ConfigValues global{};    ///< keys of `global` that have no meaning for k8s_sd
     ConfigValues settings{};  ///< the same of the top level, such as `remote_write`
-    /// Whether the file has `scrape_configs` or `scrape_config_files`, each of them perhaps an empty
-    /// list. False for an empty file, for one of comments only, and for `scrape_configs:` without a
-    /// value: such a file may be cut, so it is no reason to remove jobs.
+    /// Whether the file has `scrape_configs` or `scrape_config_files`, each of them perhaps an
+    /// empty list. False for an empty file, for one of comments only, and for `scrape_configs:`
+    /// without a value: such a file may be cut, so it is no reason to remove jobs.
     bool lists_jobs = false;
     auto operator<=>(const ScrapeConfigFile&) const = default;
 

@@ -49,9 +49,9 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     std::size_t index() const noexcept { return index_; }
 
     /// Where to fetch: scheme, address, path and query, percent-encoded as Go does it.
-    /// LabelDialect::victoriametrics: as the labels say it, so that a client may have to encode what
-    /// must not stand in a request; Go's net/url can parse it. Made when asked for; a host that
-    /// needs it for each scrape keeps it.
+    /// LabelDialect::victoriametrics: as the labels say it, so that a client may have to encode
+    /// what must not stand in a request; Go's net/url can parse it. Made when asked for; a host
+    /// that needs it for each scrape keeps it.
     std::string url() const;
     /// Time between two scrapes.
     std::chrono::milliseconds scrape_interval() const noexcept;

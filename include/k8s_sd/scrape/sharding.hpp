@@ -21,8 +21,8 @@ struct ShardingOptions {
     /// Owners of each target. They scrape it at the same moment, unless each has a seed of its own
     /// for ScrapeTarget::first_scrape_after().
     unsigned replication_factor = 1;
-    /// Only these labels decide, where a target has any of them; empty: all labels. They decide in a
-    /// fleet, too, instead of the URL.
+    /// Only these labels decide, where a target has any of them; empty: all labels. They decide in
+    /// a fleet, too, instead of the URL.
     std::vector<std::string> shard_by_labels{};
     /// A label of this name, with the value `member_name`, is added to every target; empty: none.
     std::string member_label{};

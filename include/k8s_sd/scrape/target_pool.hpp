@@ -97,17 +97,17 @@ class K8S_SD_EXPORT TargetPool {
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
-    /// What this member of a fleet owns from now on; before the first call it owns everything. Starts
-    /// the targets that it gains. Those that others own now go on for a while, twice their interval
-    /// and 30 s at least, so that the new owner has begun before this one ends: see
+    /// What this member of a fleet owns from now on; before the first call it owns everything.
+    /// Starts the targets that it gains. Those that others own now go on for a while, twice their
+    /// interval and 30 s at least, so that the new owner has begun before this one ends: see
     /// next_handover().
     void share(const FleetShare&, TimePoint now);
     /// When finish_handovers() has something to do; nullopt: no target moves.
     std::optional<TimePoint> next_handover() const noexcept;
     /// Stops targets that have moved by now, with StopReason::moved.
     void finish_handovers(TimePoint now);
-    /// Counts what share_counts() says in these metrics, too, from the next change on; several pools
-    /// may share them. Null: no longer.
+    /// Counts what share_counts() says in these metrics, too, from the next change on; several
+    /// pools may share them. Null: no longer.
     void set_metrics(std::shared_ptr<Metrics>);
     /// Stops all targets and forgets everything but the share.
     void clear();

@@ -9,11 +9,13 @@ namespace k8s_sd::inline v0::sim {
 
 /// A Kubernetes object in one line, for ApiServer::apply(), to which every builder converts:
 /// \code
-///   server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready().container("web", "web:1", 8080));
+///   server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready().container("web", "web:1",
+///   8080));
 /// \endcode
 /// A builder knows what service discovery reads. For all else convert it to a
 /// boost::json::object, and change that. A setter replaces what was set before, unless it says that
-/// it adds. Setters return a reference to the builder: keep it by value. Not thread-safe. It checks no names and values: apply() does, as far as it cares.
+/// it adds. Setters return a reference to the builder: keep it by value. Not thread-safe. It checks
+/// no names and values: apply() does, as far as it cares.
 class K8S_SD_EXPORT ObjectBuilder {
  public:
     operator boost::json::object() const { return object_; }

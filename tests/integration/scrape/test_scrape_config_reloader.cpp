@@ -200,7 +200,8 @@ TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name
     CHECK(jobs == std::vector<std::size_t>{1, 2, 3, 1});
 }
 
-// --- what takes something from known jobs ---------------------------------------------------------
+// --- what takes something from known jobs
+// ---------------------------------------------------------
 
 namespace {
 
@@ -427,7 +428,8 @@ TEST_CASE("ScrapeConfigReloader: keys that take no targets, and new jobs, need n
     CHECK(f.updates.size() == 4);
 }
 
-// --- where files are slow -------------------------------------------------------------------------
+// --- where files are slow
+// -------------------------------------------------------------------------
 
 TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {
     Followed f;

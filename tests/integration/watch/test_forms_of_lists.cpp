@@ -195,7 +195,8 @@ TEST_CASE("Forms of lists: a host that is busy while a streamed list comes does 
     CHECK(f.server.requests().size() == 1);
 }
 
-// --- bodies that are not what their heads say -----------------------------------------------------
+// --- bodies that are not what their heads say
+// -----------------------------------------------------
 
 TEST_CASE("Forms of lists: the content type may be missing or another one, the first byte tells") {
     const std::string type = GENERATE("", "text/plain", "application/octet-stream");
@@ -267,7 +268,8 @@ TEST_CASE("Forms of lists: what is compressed without being asked for is unpacke
     CHECK_FALSE(probe.status().error);
 }
 
-// --- probes and confirmations ---------------------------------------------------------------------
+// --- probes and confirmations
+// ---------------------------------------------------------------------
 
 TEST_CASE("Forms of lists: a probe of a server that ignores the limit ends with the version") {
     Forms f(json_server());

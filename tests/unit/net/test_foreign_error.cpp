@@ -13,57 +13,57 @@ TEST_CASE("read_foreign_error: the sentence for people is found in the forms of 
     struct Row {
         std::string_view body, expected;
     };
-    for (
-        const Row& row : {
-            // Google
-            Row{R"({"error": {"code": 403, "message": "Required \"container.pods.list\" permission.",
+    for (const Row& row : {
+             // Google
+             Row{R"({"error": {"code": 403,
+                     "message": "Required \"container.pods.list\" permission.",
                      "status": "PERMISSION_DENIED", "details": [{"@type": "x"}]}})",
-                R"(PERMISSION_DENIED: Required "container.pods.list" permission.)"},
-            Row{R"([{"error": {"code": 401, "message": "invalid", "status": "UNAUTHENTICATED"}}])",
-                "UNAUTHENTICATED: invalid"},
-            // Azure
-            Row{R"({"error": {"code": "AuthorizationFailed", "message": "no action"}})",
-                "AuthorizationFailed: no action"},
-            // AWS
-            Row{R"({"__type": "AccessDenied", "Message": "User: x"})", "AccessDenied: User: x"},
-            // OAuth 2
-            Row{R"({"error": "invalid_client", "error_description": "who?"})",
-                "invalid_client: who?"},
-            Row{R"({"error": "invalid_client"})", "invalid_client"},
-            // RFC 9457
-            Row{R"({"type": "about:blank", "title": "Forbidden", "status": 403, "detail": "no"})",
-                "Forbidden: no"},
-            Row{R"({"title": "Forbidden"})", "Forbidden"},
-            // Spring, gateways, others
-            Row{R"({"timestamp": "t", "status": 404, "error": "Not Found", "message": "no path"})",
-                "Not Found: no path"},
-            Row{R"({"message": "no Route matched with those values"})",
-                "no Route matched with those values"},
-            Row{R"({"fault": {"faultstring": "quota", "detail": {"errorcode": "x"}}})", "quota"},
-            Row{R"({"errors": [{"message": "denied"}, {"message": "more"}]})", "denied"},
-            Row{R"({"errors": ["permission denied"]})", "permission denied"},
-            Row{R"({"status": "error", "message": "down"})", "down"},
-            Row{R"({"kind": "Status", "status": "Failure", "message": "pods is forbidden"})",
-                "pods is forbidden"},
-            Row{"\xef\xbb\xbf{\"message\": \"marked\"}", "marked"},
-            Row{R"({"message": "half \ud800 pair"})", "half \xef\xbf\xbd pair"},
-            // what says nothing
-            Row{"{}", ""},
-            Row{"[]", ""},
-            Row{R"({"error": null, "message": 5})", ""},
-            Row{R"({"error": {}})", ""},
-            Row{"", ""},
-            Row{" \r\n", ""},
-            // others
-            Row{" no healthy upstream\n", "no healthy upstream"},
-            Row{"{\"message\": \"cut", "{\"message\": \"cut"},
-            Row{"<html>secret", "the answer is a web page (HTML)"},
-            Row{"<html><head><TITLE>\n 403 Forbidden </title>",
-                "the answer is a web page (HTML) with the title \"403 Forbidden\""},
-            Row{"<title", "the answer is a web page (HTML)"},
-            Row{"<title>x", "the answer is a web page (HTML)"},
-            Row{"<title></title>", "the answer is a web page (HTML)"},
-        }) {
+                 R"(PERMISSION_DENIED: Required "container.pods.list" permission.)"},
+             Row{R"([{"error": {"code": 401, "message": "invalid", "status": "UNAUTHENTICATED"}}])",
+                 "UNAUTHENTICATED: invalid"},
+             // Azure
+             Row{R"({"error": {"code": "AuthorizationFailed", "message": "no action"}})",
+                 "AuthorizationFailed: no action"},
+             // AWS
+             Row{R"({"__type": "AccessDenied", "Message": "User: x"})", "AccessDenied: User: x"},
+             // OAuth 2
+             Row{R"({"error": "invalid_client", "error_description": "who?"})",
+                 "invalid_client: who?"},
+             Row{R"({"error": "invalid_client"})", "invalid_client"},
+             // RFC 9457
+             Row{R"({"type": "about:blank", "title": "Forbidden", "status": 403, "detail": "no"})",
+                 "Forbidden: no"},
+             Row{R"({"title": "Forbidden"})", "Forbidden"},
+             // Spring, gateways, others
+             Row{R"({"timestamp": "t", "status": 404, "error": "Not Found", "message": "no path"})",
+                 "Not Found: no path"},
+             Row{R"({"message": "no Route matched with those values"})",
+                 "no Route matched with those values"},
+             Row{R"({"fault": {"faultstring": "quota", "detail": {"errorcode": "x"}}})", "quota"},
+             Row{R"({"errors": [{"message": "denied"}, {"message": "more"}]})", "denied"},
+             Row{R"({"errors": ["permission denied"]})", "permission denied"},
+             Row{R"({"status": "error", "message": "down"})", "down"},
+             Row{R"({"kind": "Status", "status": "Failure", "message": "pods is forbidden"})",
+                 "pods is forbidden"},
+             Row{"\xef\xbb\xbf{\"message\": \"marked\"}", "marked"},
+             Row{R"({"message": "half \ud800 pair"})", "half \xef\xbf\xbd pair"},
+             // what says nothing
+             Row{"{}", ""},
+             Row{"[]", ""},
+             Row{R"({"error": null, "message": 5})", ""},
+             Row{R"({"error": {}})", ""},
+             Row{"", ""},
+             Row{" \r\n", ""},
+             // others
+             Row{" no healthy upstream\n", "no healthy upstream"},
+             Row{"{\"message\": \"cut", "{\"message\": \"cut"},
+             Row{"<html>secret", "the answer is a web page (HTML)"},
+             Row{"<html><head><TITLE>\n 403 Forbidden </title>",
+                 "the answer is a web page (HTML) with the title \"403 Forbidden\""},
+             Row{"<title", "the answer is a web page (HTML)"},
+             Row{"<title>x", "the answer is a web page (HTML)"},
+             Row{"<title></title>", "the answer is a web page (HTML)"},
+         }) {
         INFO(row.body);
         CHECK(read_foreign_error(row.body) == row.expected);
     }

@@ -31,7 +31,8 @@ WatchOptions options(unsigned page_size = 500) {
     return o;
 }
 
-/// "list", "list rv=5", "list continue=t limit=500", "streamed list rv=5", "probe", "watch 5", "sleep".
+/// "list", "list rv=5", "list continue=t limit=500", "streamed list rv=5", "probe", "watch 5",
+/// "sleep".
 std::string words(const Machine::Step& step) {
     if (const auto* list = std::get_if<Machine::List>(&step)) {
         std::string text = list->streamed ? "streamed list" : "list";

@@ -29,8 +29,8 @@ struct DialectRules {
     /// vmagent ignores credentials and TLS options where no server is given by URL; Prometheus
     /// refuses them.
     bool ignores_credentials_without_api_server;
-    /// vmagent puts the values of environment variables where a file says `%{NAME}`; Prometheus does
-    /// not.
+    /// vmagent puts the values of environment variables where a file says `%{NAME}`; Prometheus
+    /// does not.
     bool expands_variables;
     /// vmagent has relabel_configs and metric_relabel_configs in `global`; Prometheus does not.
     bool has_global_rules;
@@ -83,11 +83,11 @@ struct DialectRules {
     /// Prometheus cuts a default timeout in `global` to the interval there, so that jobs inherit it
     /// cut; in vmagent they inherit what is written.
     bool cuts_global_timeout;
-    /// vmagent takes a job's scheme in any case and writes it in lower case; Prometheus takes `http`
-    /// and `https` only.
+    /// vmagent takes a job's scheme in any case and writes it in lower case; Prometheus takes
+    /// `http` and `https` only.
     bool lowers_case_of_scheme;
-    /// Prometheus refuses a scrape timeout above the interval; vmagent cuts a job's to the interval,
-    /// and takes a target's.
+    /// Prometheus refuses a scrape timeout above the interval; vmagent cuts a job's to the
+    /// interval, and takes a target's.
     bool refuses_timeout_above_interval;
     /// To vmagent a label of a target that is empty before relabelling hides the job's default, and
     /// is there, empty, for the rules; to Prometheus it is none.
@@ -104,9 +104,9 @@ struct DialectRules {
 
     // Targets from elsewhere.
 
-    /// Prometheus refuses a list of http_sd with unknown keys, with null as a group or with an empty
-    /// label name, and a type other than application/json; vmagent ignores all that. Also of files:
-    /// null as a group and empty label names.
+    /// Prometheus refuses a list of http_sd with unknown keys, with null as a group or with an
+    /// empty label name, and a type other than application/json; vmagent ignores all that. Also of
+    /// files: null as a group and empty label names.
     bool refuses_bad_target_lists;
     /// Prometheus takes files that are called .json, .yml or .yaml, and reads .json as JSON; to
     /// vmagent all files are YAML, which JSON is as well.
@@ -114,8 +114,8 @@ struct DialectRules {
     /// Where a file of targets cannot be used any more, vmagent drops its targets; Prometheus keeps
     /// them.
     bool drops_targets_of_bad_files;
-    /// vmagent takes the label `__address__` of a static group, or one of a file, for the address of
-    /// its targets; Prometheus takes the targets.
+    /// vmagent takes the label `__address__` of a static group, or one of a file, for the address
+    /// of its targets; Prometheus takes the targets.
     bool address_label_replaces_targets;
     /// Prometheus refuses a job without rules that has a static target with a slash; to vmagent it
     /// may be a URL.

@@ -59,8 +59,8 @@ class Decoder {
     virtual error_code finish() = 0;
     /// Gives back, cleansed, the memory for decoding. What was begun is lost.
     virtual void release() = 0;
-    /// Of a list, once finish() has succeeded. Before, while an item is reported, it has the version
-    /// if that came before the items.
+    /// Of a list, once finish() has succeeded. Before, while an item is reported, it has the
+    /// version if that came before the items.
     virtual const ListHead& list() const noexcept = 0;
     /// What the last error code means, in words; empty if it was the sink's.
     virtual const std::string& problem() const noexcept = 0;

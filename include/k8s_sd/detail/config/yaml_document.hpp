@@ -71,8 +71,8 @@ class YamlDocument {
     /// Forgets everything that was added.
     void clear();
 
-    /// Counts what is read, in bytes. A few bytes can name an anchor again, which may stand for very
-    /// many values; so what can be read is bounded by what is written.
+    /// Counts what is read, in bytes. A few bytes can name an anchor again, which may stand for
+    /// very many values; so what can be read is bounded by what is written.
     /// \returns false beyond that bound
     bool spend(std::size_t bytes) const;
     /// Keeps a step that the ways of other values begin with.

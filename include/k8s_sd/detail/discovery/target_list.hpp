@@ -28,8 +28,8 @@ struct K8S_SD_EXPORT TargetListTooLong : ConfigError {
 
 using TargetLists = std::vector<StaticConfig>;
 
-/// What does not follow a dialect's rules for the answers of http_sd, or for files that are JSON, is
-/// refused as a whole.
+/// What does not follow a dialect's rules for the answers of http_sd, or for files that are JSON,
+/// is refused as a whole.
 /// \throws TargetListTooLong where "the list"
 /// \throws ConfigError where "group 3" or "the list"; quotes no values
 TargetLists parse_http_list(std::string_view json, const DialectRules&, const TargetListLimits&);

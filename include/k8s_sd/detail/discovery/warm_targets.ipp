@@ -63,7 +63,8 @@ Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart
     const Division& division = config.view.division;
     add(to_string(division.by));
     add(std::to_string(division.slots));
-    // The share of a member of a fleet changes; what was told of another one is filtered by its keys.
+    // The share of a member of a fleet changes; what was told of another one is filtered by its
+    // keys.
     if (division.by != DivideBy::objects) {
         add(to_string(config.scope.share_role));
         add(config.scope.share.selector());

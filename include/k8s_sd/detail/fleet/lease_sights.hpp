@@ -18,7 +18,8 @@ class LeaseSights {
     explicit LeaseSights(std::string self) : self_(std::move(self)) {}
 
     /// \param name  of the Lease
-    /// \param is_news  it was created or renewed now; false: it is of the first list, and may be that
+    /// \param is_news  it was created or renewed now; false: it is of the first list, and may be
+    /// that
     ///                 of a member which is dead
     void put(const std::string& name, LeaseSight, bool is_news, TimePoint now);
     void remove(const std::string& name) { seen_.erase(name); }

@@ -11,9 +11,9 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The audience of each object of a kind, exact for any number of different audiences. An object
-/// carries the number of its audience; objects that come when all numbers are in use are kept apart,
-/// with an audience of their own. Numbers that no object carries any longer are freed when they are
-/// needed, so that objects that change again and again cannot use them up.
+/// carries the number of its audience; objects that come when all numbers are in use are kept
+/// apart, with an audience of their own. Numbers that no object carries any longer are freed when
+/// they are needed, so that objects that change again and again cannot use them up.
 class ObjectAudiences {
  public:
     /// Calls the function for each object that may be passed to has() later.

@@ -47,8 +47,8 @@ class ListMemory {
         return known;
     }
     /// A LIST got through where a streamed list did not.
-    /// \param refused  the server, or the stream itself, has said why. Otherwise the server may just
-    /// have begun to work in between.
+    /// \param refused  the server, or the stream itself, has said why. Otherwise the server may
+    /// just have begun to work in between.
     void on_not_streamed(Kind kind, bool refused, TimePoint now) {
         const std::lock_guard lock(mutex_);
         TimePoint& until = not_streamed_until_[family(kind)];

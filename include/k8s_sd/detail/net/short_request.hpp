@@ -16,9 +16,9 @@ namespace k8s_sd::inline v0::detail {
 class ApiClientImpl;
 struct RequestCredentials;
 
-/// One request whose answer is short, or whose head is all that counts, with the credentials of watches
-/// and over a connection of its own. Credentials that are refused are renewed, and it is asked once
-/// more, as by watches. Lives on the strand of its client, which must outlive it.
+/// One request whose answer is short, or whose head is all that counts, with the credentials of
+/// watches and over a connection of its own. Credentials that are refused are renewed, and it is
+/// asked once more, as by watches. Lives on the strand of its client, which must outlive it.
 class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, private ResponseSink {
  public:
     struct Answer {

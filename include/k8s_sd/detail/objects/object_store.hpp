@@ -16,8 +16,8 @@ struct NameView {
     std::string_view ns, name;
 };
 
-/// A pointer to a thing with ns() and name(), beside their hash: a table that grows does not have to
-/// look at all of the things, which took tens of milliseconds in one turn.
+/// A pointer to a thing with ns() and name(), beside their hash: a table that grows does not have
+/// to look at all of the things, which took tens of milliseconds in one turn.
 template <class Pointer>
 class Keyed {
  public:
@@ -70,9 +70,9 @@ struct KeyEqual {
     }
 };
 
-/// The objects of one collection. Equal content for the same audience is no change. A list replaces the content
-/// object by object. When it is complete, the objects that it did not bring are removed: an object
-/// that the server has is never missing in between.
+/// The objects of one collection. Equal content for the same audience is no change. A list replaces
+/// the content object by object. When it is complete, the objects that it did not bring are
+/// removed: an object that the server has is never missing in between.
 class ObjectStore {
  public:
     using Objects = boost::unordered_flat_set<Keyed<ObjectPtr>, KeyHash, KeyEqual>;

@@ -50,7 +50,8 @@ class BuiltGroup {
     /// The same group for another share, and the targets that it has gained; nullopt: nothing
     /// differs. Those that others own now are moving().
     std::optional<Reshared> reshared(TargetBuilder&, const FleetShare&, TimePoint now) const;
-    /// The same group without the targets that have moved by now, and those; nullopt: there is none.
+    /// The same group without the targets that have moved by now, and those; nullopt: there is
+    /// none.
     std::optional<Reshared> without_moved(const TargetBuilder&, TimePoint now) const;
 
     const TargetGroupPtr& group() const noexcept { return group_; }

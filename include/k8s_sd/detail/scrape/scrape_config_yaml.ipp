@@ -230,8 +230,8 @@ class ScrapeConfigReader {
     void read_document(const YamlValue& document, const std::string& file_name,
                        Mistakes& mistakes) {
         handover_.hand_over(document, top_level_keys_, file_.settings, mistakes);
-        file_.lists_jobs = !document["scrape_configs"].is_null() ||
-                           !document["scrape_config_files"].is_null();
+        file_.lists_jobs =
+            !document["scrape_configs"].is_null() || !document["scrape_config_files"].is_null();
         mistakes.attempt([&] { read_global(document["global"], mistakes); });
         if (!mistakes.none()) rules_of_global_.clear();
         mistakes.attempt([&] { read_jobs(document["scrape_configs"], file_name); });

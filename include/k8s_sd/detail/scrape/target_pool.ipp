@@ -127,8 +127,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     std::vector<ScrapeTargetPtr> active() const {
         return {targets_.active().begin(), targets_.active().end()};
     }
-    /// What a snapshot says is confirmed by another provider that has the same: a configuration that
-    /// takes the place of another one may begin with a snapshot.
+    /// What a snapshot says is confirmed by another provider that has the same: a configuration
+    /// that takes the place of another one may begin with a snapshot.
     bool unconfirmed(const ScrapeTarget& target) const {
         bool is_in_snapshot = false;
         for (const auto& [id, provider] : providers_) {

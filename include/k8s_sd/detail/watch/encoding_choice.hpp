@@ -33,7 +33,8 @@ inline constexpr std::string_view protobuf_metadata_watch =
 /// Which encoding a watcher asks its server for. When the server refuses it, or sends bytes that
 /// cannot be decoded, that is plain JSON, and the first choice again with a list after an hour.
 /// That time doubles up to a day as long as it fails. What comes is read by its content type,
-/// whatever was asked for. A list that does not get through is asked for in the other encoding, too.
+/// whatever was asked for. A list that does not get through is asked for in the other encoding,
+/// too.
 class EncodingChoice {
  public:
     /// \param metadata_only  of the objects nothing else is wanted

@@ -486,7 +486,8 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         report_.on_event(batch_at_);
         if (stopped_) return;
         // It counts, as its version may be of another kind.
-        if (machine_.doubts_old_objects(batch_at_) && machine_.is_before_watch(meta.resource_version))
+        if (machine_.doubts_old_objects(batch_at_) &&
+            machine_.is_before_watch(meta.resource_version))
             exchange_.doubted = true;
     }
     if (!wants(meta.namespace_, meta.name)) return;

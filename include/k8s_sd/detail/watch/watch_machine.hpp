@@ -21,8 +21,8 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// LIST until the list is complete, WATCH from its resource version, and again from the last
 /// version seen whenever a watch ends. Where the server can do that, the list is streamed: it comes
-/// as the first events of the watch (a watch-list, KEP-3157), and on_list_streamed() takes the place
-/// of an outcome. It lists again when the version has expired, and when
+/// as the first events of the watch (a watch-list, KEP-3157), and on_list_streamed() takes the
+/// place of an outcome. It lists again when the version has expired, and when
 /// watches fail, end or stay silent so often that changes may have been missed. A Probe tells
 /// before whether the server works at all, and whether its versions went back.
 ///
@@ -63,7 +63,8 @@ class WatchMachine {
     };
     struct Silent {};     ///< a watch was silent for longer than it may be
     struct Malformed {};  ///< a watch brought bytes that are not events
-    /// A watch brought an object that is older than the version it began with. Some servers do that.
+    /// A watch brought an object that is older than the version it began with. Some servers do
+    /// that.
     struct Doubted {};
     /// The server's version is older than the one that a watch began with.
     struct WentBack {
@@ -351,7 +352,8 @@ class WatchMachine {
         return Sleep{stream.brought ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
     }
     /// Something on the way may close what is quiet, and may as well answer in place of the server.
-    /// The version tells whether it is the same server. Where bookmarks have come, they are missing.
+    /// The version tells whether it is the same server. Where bookmarks have come, they are
+    /// missing.
     Step on_quiet() {
         last_news_ = now_;
         owe_probe();

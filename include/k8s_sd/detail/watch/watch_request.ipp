@@ -39,7 +39,8 @@ void append_timeout(std::string& target, std::chrono::seconds timeout) {
         append_query(target, "timeoutSeconds", std::to_string(timeout.count()));
 }
 
-/// The silence allowed where another form of the list may be answered sooner, or the answer is short.
+/// The silence allowed where another form of the list may be answered sooner, or the answer is
+/// short.
 Duration short_silence(const WatchOptions& options) {
     constexpr Duration limit = std::chrono::seconds(10);
     return std::min(options.response_timeout, limit);  // none stays none

@@ -214,8 +214,8 @@ class History {
         for (const auto& [url, list] : lists) {
             // What cannot be used leaves a job as it was.
             if (!usable && url == "/jobs") continue;
-            // Of several targets that relabelling makes equal, on different nodes, the first one that
-            // came says which node it is.
+            // Of several targets that relabelling makes equal, on different nodes, the first one
+            // that came says which node it is.
             if (url.find("/targets?") != std::string::npos &&
                 url.find("node=") != std::string::npos)
                 continue;
