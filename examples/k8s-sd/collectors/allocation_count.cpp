@@ -94,6 +94,13 @@ void AllocationCount::count() {
     counts->strategy = strategy_of(allocator_.options().allocation.allocation);
     counts->discovered = view->present().members().size() + allocator_.idle().size();
     for (const Collector& member : view->present().members()) counts->collectors[member.name];
+    const auto end = [counts, weak = weak_from_this(), strand = strand_](bool complete) {
+        boost::asio::post(strand, [counts, weak, complete] {
+            const auto self = weak.lock();
+            if (!self || self->stopped_) return;
+            self->on_counted(complete ? std::optional(std::move(*counts)) : self->last_);
+        });
+    };
     walk(
         jobs_named(jobs_),
         [counts, view](const std::string& job, JobTargets& targets) {
@@ -104,13 +111,9 @@ void AllocationCount::count() {
             }
             return Walk::next;
         },
-        [counts, weak = weak_from_this(), strand = strand_](bool complete) {
-            boost::asio::post(strand, [counts, weak, complete] {
-                const auto self = weak.lock();
-                if (!self || self->stopped_) return;
-                self->on_counted(complete ? std::optional(std::move(*counts)) : self->last_);
-            });
-        });
+        end,
+        // What cannot be counted now is counted the next time.
+        [end](const std::exception_ptr&) { end(false); });
 }
 
 void AllocationCount::on_counted(std::optional<AllocationMetrics> counts) {
