@@ -23,7 +23,7 @@ using test::StoredObject;
 namespace {
 
 /// A store, and a host that waits for it.
-struct Waiting {
+struct WaitingHost {
     void publish() {
         auto batch = writer.begin();
         batch.publish();
@@ -42,7 +42,7 @@ const error_code aborted = asio::error::operation_aborted;
 }  // namespace
 
 TEST_CASE("Store: all who wait are told of the first complete state, once and by post") {
-    Waiting host;
+    WaitingHost host;
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
     host.store.async_wait_synced(
         host.io.get_executor(),
@@ -64,7 +64,7 @@ TEST_CASE("Store: all who wait are told of the first complete state, once and by
 }
 
 TEST_CASE("Store: who waits for a store that is synced is told at once, but not inside the call") {
-    Waiting host;
+    WaitingHost host;
     host.publish();
     host.writer.stop();
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
@@ -74,7 +74,7 @@ TEST_CASE("Store: who waits for a store that is synced is told at once, but not 
 }
 
 TEST_CASE("Store: a wait can be cancelled, and the others go on") {
-    Waiting host;
+    WaitingHost host;
     asio::cancellation_signal signal;
     host.store.async_wait_synced(
         host.io.get_executor(), asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
@@ -95,7 +95,7 @@ TEST_CASE("Store: a wait can be cancelled, and the others go on") {
 }
 
 TEST_CASE("Store: a cancellation that comes after the state does nothing") {
-    Waiting host;
+    WaitingHost host;
     asio::cancellation_signal signal;
     host.store.async_wait_synced(
         host.io.get_executor(), asio::bind_cancellation_slot(signal.slot(), host.note(host.first)));
@@ -106,7 +106,7 @@ TEST_CASE("Store: a cancellation that comes after the state does nothing") {
 }
 
 TEST_CASE("Store: who waits is told when the writer stops, and a later state is a state") {
-    Waiting host;
+    WaitingHost host;
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
     host.writer.stop();
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.second));
@@ -131,7 +131,7 @@ TEST_CASE("Store: who waits is told when the store goes") {
 }
 
 TEST_CASE("Store: who waits keeps the context busy, and no longer") {
-    Waiting host;
+    WaitingHost host;
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
     host.io.poll();
     CHECK_FALSE(host.io.stopped());
@@ -141,7 +141,7 @@ TEST_CASE("Store: who waits keeps the context busy, and no longer") {
 }
 
 TEST_CASE("Store: waiting takes any completion token") {
-    Waiting host;
+    WaitingHost host;
     auto later = host.store.async_wait_synced(host.io.get_executor());
     std::future<void> future =
         host.store.async_wait_synced(host.io.get_executor(), asio::use_future);
