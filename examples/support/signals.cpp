@@ -58,12 +58,14 @@ bool Signals::end_is_wanted() noexcept { return end_wanted; }
 bool Signals::are_handled() noexcept { return wake_pipe[0] >= 0; }
 
 Signals::Signals(const boost::asio::any_io_executor& executor) : pipe_(executor) {
+    if (!are_handled()) return;
     const int reading = ::fcntl(wake_pipe[0], F_DUPFD_CLOEXEC, 0);
     if (reading < 0) throw_last_error();
     pipe_.assign(reading);
 }
 
 void Signals::async_wait(std::function<void(int signal)> handler) {
+    if (!pipe_.is_open()) return;
     const auto signal = std::make_shared<unsigned char>();
     pipe_.async_read_some(
         boost::asio::buffer(signal.get(), 1),

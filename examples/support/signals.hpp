@@ -20,6 +20,7 @@ class Signals {
     /// Whether handle() was called.
     static bool are_handled() noexcept;
 
+    /// Without handle(), as in tests, no signal ever comes.
     explicit Signals(const boost::asio::any_io_executor&);
     ~Signals() { cancel(); }
     Signals(const Signals&) = delete;

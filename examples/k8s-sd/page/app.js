@@ -1430,7 +1430,7 @@ function notesCard(notes) {
   return el("section", { class: "card", "data-key": "notes" },
     el("h3", {}, "Configuration, certificates and files"),
     el("ul", { class: "lines" }, notes.slice(0, mostLines).map((note) =>
-      el("li", { class: "bad foreign" }, cut(note, 1000)))),
+      el("li", { class: "bad foreign" }, "▲ ", cut(note, 1000)))),
     notes.length > mostLines ? el("p", { class: "soft" },
       `and ${number(notes.length - mostLines)} more`) : null);
 }

@@ -241,7 +241,8 @@ TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
         R"({"name":"db","namespace":"shop","uid":"u","resourceVersion":"7"},"data":{"token":")" +
         encoded + R"("}},{"metadata":{"name":"e","namespace":"shop"},"data":{"token":")" + encoded;
     const std::string malformed = response(body + "\x01", true);
-    std::string other_type = response(body + R"("}}]})", true);
+    // JSON under another type is read, so this must not begin as JSON.
+    std::string other_type = response("<p>" + body + R"("}}]})", true);
     const std::string json = "application/json";
     other_type.replace(other_type.find(json), json.size(), "text/plain");
     memory_search.wanted = {std::string_view(token).substr(0, 24),

@@ -261,7 +261,7 @@ TEST_CASE("Proxy: a name of it that nobody knows is told as its own") {
     const Outcome outcome = net.fail(net.stream(through));
     CHECK(outcome.ec == asio::error::host_not_found);
     CHECK(outcome.text.starts_with(
-        "cannot resolve the name of the proxy http://proxy.corp:3128: Host not found"));
+        "cannot resolve the name of the proxy http://proxy.corp:3128: host not found"));
 }
 
 TEST_CASE("Proxy: its certificate must be for its host and of a trusted authority") {

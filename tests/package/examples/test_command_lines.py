@@ -110,7 +110,7 @@ class CommandLines(unittest.TestCase):
             with self.subTest(arguments):
                 error = self.refused("discover", *arguments)
                 self.assertTrue(error.startswith(arguments[0] + ": "), error)
-                self.assertTrue(error.endswith(f" (did you mean {meant}?)"), error)
+                self.assertIn(f" (did you mean {meant}?)", error)
 
     def test_help_has_sections_of_one_screen(self):
         for program in PROGRAMS:

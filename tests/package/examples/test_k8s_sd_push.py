@@ -645,7 +645,7 @@ class Follow(unittest.TestCase):
                 wait_for_waiting(server, 1)
                 server.program.process.kill()
                 # The connection is there, or is to be made.
-                self.assertRegex(program.error_line(), "Connection (refused|reset)")
+                self.assertRegex(program.error_line(), "connection (refused|reset)")
                 self.assertEqual(content(self.folder, "one.json"), before)
                 replace(path, OTHER)
                 with running("k8s-sd", "--listen", f"127.0.0.1:{server.port}", "--config", path):

@@ -16,7 +16,7 @@ import sys
 
 DENIED_TO_HOSTS = re.compile(
     r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
-    r"|k8s_sd/detail/(?!base/|labels/|stores/|hosts/object_watch\.)")  # of templates of hosts
+    r"|k8s_sd/detail/(?!base/|labels/|stores/|net/server_identity\.|hosts/object_watch\.)")  # of templates of hosts
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
 # Pure storeys, and the pure files of others.
 PURE = re.compile(

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/codec/generic_reader.ipp"
+#include "k8s_sd/detail/codec/json_cost.ipp"
 #include "k8s_sd/detail/codec/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json_skip.ipp"
 #include "k8s_sd/detail/codec/list_watch_reader.ipp"

@@ -334,6 +334,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             if (size == 0) break;
         }
         if (ec == http::error::need_more) ec = {};
+        // A frame has no end of a head that could be waited for.
+        if (!ec && begins_as_http2()) ec = http::error::bad_version;
         if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
@@ -349,9 +351,12 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         finish({}, {});
         return false;
     }
-    std::string explain_garbage(const error_code& ec) const {
+    bool begins_as_http2() const {
         const HttpExchange& e = *exchange_;
-        if (!e.parser->is_header_done() && is_http2({e.buffer.data(), e.buffered})) {
+        return !e.parser->is_header_done() && is_http2({e.buffer.data(), e.buffered});
+    }
+    std::string explain_garbage(const error_code& ec) const {
+        if (begins_as_http2()) {
             return "the server speaks HTTP/2 only; enable HTTP/1.1 there";
         }
         return "the response is not valid HTTP: " + ec.message() + ask_for_tls();

@@ -27,12 +27,16 @@ class RandomJobs {
 
     /// Whether all that it says can be used.
     static bool is_usable(const k8s_sd::ScrapeConfigFile& file) {
-        for (const k8s_sd::ScrapeJob& job : file.jobs) {
-            for (const k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
-                if (!config.kubeconfig_file.empty()) return false;
-            }
-        }
-        return true;
+        return std::all_of(file.jobs.begin(), file.jobs.end(), is_usable_job);
+    }
+    static bool is_usable_job(const k8s_sd::ScrapeJob& job) {
+        const auto& configs = job.discovery.configs;
+        return std::all_of(configs.begin(), configs.end(),
+                           [](const auto& config) { return config.kubeconfig_file.empty(); });
+    }
+    /// A program of which no job can be used is never ready.
+    static bool has_usable_job(const k8s_sd::ScrapeConfigFile& file) {
+        return std::any_of(file.jobs.begin(), file.jobs.end(), is_usable_job);
     }
 
     RandomJobs(k8s_sd::test::Random& random, const std::string& url) : random_(random), url_(url) {
