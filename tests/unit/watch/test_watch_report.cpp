@@ -87,6 +87,22 @@ TEST_CASE("WatchReport: a failure is told with the URL; the same one again only 
     CHECK(r.metrics.not_found == 1);
 }
 
+TEST_CASE("WatchReport: errors that take turns are logged once each until the watch works") {
+    Reported r;
+    const Failure silent{errc::idle_timeout, "the watch was silent"};
+    const Failure slow{errc::response_timeout, "no answer"};
+    for (int i = 0; i < 10; ++i) {
+        r.report.fail(silent, true, r.now);
+        CHECK(r.status().error == errc::idle_timeout);
+        r.report.fail(slow, true, r.now);
+        CHECK(r.status().error == errc::response_timeout);
+    }
+    CHECK(r.take_log().size() == 2);
+    CHECK(r.report.recover(r.now));
+    r.report.fail(silent, true, r.now);
+    CHECK(r.take_log().size() == 2);  // that it works again, and that it does not
+}
+
 TEST_CASE("WatchReport: a recovery is told once") {
     Reported r;
     CHECK_FALSE(r.report.recover(r.now));

@@ -21,6 +21,7 @@ class ListPlan {
         bool streamed = false;        ///< as the first events of a watch, which goes on behind them
         bool other_encoding = false;  ///< than the usual one
         bool hasty = false;  ///< another form may answer sooner: the wait for this is short
+        bool first = false;  ///< no form of the list has failed yet
     };
     struct Page {
         std::string resource_version;
@@ -45,7 +46,8 @@ class ListPlan {
     Request next(const std::string& known, bool streamed) {
         if (!forms_.begun()) begin(!asks_not_older(known), streamed);
         const ListForm form = forms_.current();
-        Request request{.other_encoding = form.other_encoding, .hasty = is_hasty()};
+        Request request{
+            .other_encoding = form.other_encoding, .hasty = is_hasty(), .first = forms_.at_first()};
         if (form.shape == ListShape::pages) request.limit = options_.page_size;
         request.streamed = form.shape == ListShape::streamed;
         // An API server takes any number of objects behind a token, and no version.

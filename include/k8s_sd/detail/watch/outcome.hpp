@@ -25,6 +25,7 @@ struct Exchange {
     /// The list comes as the first events of a watch; once it has, the purpose is that watch.
     bool streamed = false;
     bool hasty = false;               ///< another form of the list may be answered sooner
+    Duration body_timeout{};          ///< silence allowed behind the head of a list; zero: no other
     bool has_position = false;        ///< a version or a continue token was sent
     bool gzip = false;                ///< the answer may be compressed
     bool sharded = false;             ///< a share was asked for, and not everything

@@ -310,6 +310,7 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     request.accept = encoding_.accept(purpose == Purpose::watch || request.streamed,
                                       api_version_.empty(), request.other_encoding);
     exchange_.hasty = request.hasty;
+    exchange_.body_timeout = request.body_timeout;
     untyped_ = false;
     head_at_.reset();
     watching_since_.reset();
@@ -414,7 +415,11 @@ void URLWatcherImpl::on_good_head() {
     }
     if (exchange_.purpose == Purpose::list)
         traffic_->list_forms.on_answer(*head_at_ - sent_at_, *head_at_);
-    if (!exchange_.streamed) return;
+    if (!exchange_.streamed) {
+        if (exchange_.body_timeout > Duration{})
+            connection_->set_idle_timeout(exchange_.body_timeout, errc::response_timeout);
+        return;
+    }
     initial_events_.begin(*head_at_, exchange_.hasty);
     wait_for_initial_events(initial_events_.deadline());
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -107,6 +108,7 @@ class WatchReport {
     void forget_unread(std::string_view ns, std::string_view name);
     std::string url() const;
     void log(LogLevel, const std::string& text, error_code error = {}) const;
+    bool is_new_error(const error_code&);
 
     const WatchQuery& query_;
     const std::string& server_;
@@ -123,7 +125,9 @@ class WatchReport {
     std::set<std::string, std::less<>> unread_since_list_;  ///< the last one that has begun
     TimePoint unread_since_{};
     bool unread_changed_ = false;
-    bool failed_watching_ = false;  ///< the error of the status is that of a watch
+    static constexpr std::size_t max_logged_errors = 8;
+    std::vector<error_code> logged_;  ///< since the watch worked
+    bool failed_watching_ = false;    ///< the error of the status is that of a watch
     Proof over_with_ = Proof::life;
     bool polling_ = false;
 };

@@ -198,16 +198,23 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     const bool changed = status_.error != failure.ec;
     status_.error = failure.ec;
     status_.message = redact_(url() + ": " + failure.message);
-    if (changed) {
-        status_.since = now;
-        log(LogLevel::warning, failure.message, failure.ec);
-    }
+    if (changed) status_.since = now;
+    if (is_new_error(failure.ec)) log(LogLevel::warning, failure.message, failure.ec);
+}
+
+/// Errors that take turns are logged once each, until the watch works again.
+bool WatchReport::is_new_error(const error_code& ec) {
+    if (std::find(logged_.begin(), logged_.end(), ec) != logged_.end()) return false;
+    if (logged_.size() >= max_logged_errors) logged_.clear();
+    logged_.push_back(ec);
+    return true;
 }
 
 bool WatchReport::recover(TimePoint now) {
     status_.failures = 0;
     polling_ = failed_watching_ = false;
     over_with_ = Proof::life;
+    logged_.clear();
     if (!status_.error) return false;
     add(metrics_.failing_watchers, -1);
     status_.error = {};

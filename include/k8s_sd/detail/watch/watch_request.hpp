@@ -23,6 +23,7 @@ struct WatchRequest {
     bool streamed = false;                     ///< a list as the first events of a watch
     bool gzip = false;                         ///< the answer may be compressed
     Duration idle_timeout{};                   ///< silence allowed; zero: any
+    Duration body_timeout{};                   ///< the same behind the head; zero: no other
     errc idle_error = errc::response_timeout;  ///< what that silence is reported as
 };
 

@@ -46,6 +46,13 @@ Duration short_silence(const WatchOptions& options) {
     return std::min(options.response_timeout, limit);  // none stays none
 }
 
+/// A server that has begun to answer may be slow with the rest. One form of a list gets that time,
+/// so that all of them together still take less than a minute.
+Duration silence_in_first_body(const WatchOptions& options) {
+    constexpr Duration limit = std::chrono::seconds(25);
+    return std::min(options.response_timeout, limit);
+}
+
 /// The parts that LIST and streamed lists have in common.
 void expect_list(WatchRequest& request, const WatchOptions& options,
                  const ListPlan::Request& list) {
@@ -53,6 +60,7 @@ void expect_list(WatchRequest& request, const WatchOptions& options,
     request.other_encoding = list.other_encoding;
     request.hasty = list.hasty;
     request.idle_timeout = list.hasty ? short_silence(options) : options.response_timeout;
+    if (list.hasty && list.first) request.body_timeout = silence_in_first_body(options);
     request.idle_error = errc::response_timeout;
 }
 
