@@ -51,6 +51,7 @@ class LateSource final : public MemberSource {
         tell_.reset();
         source_->stop();
     }
+    std::string identity() const override { return source_->identity(); }
 
  private:
     Simulation& sim_;

@@ -79,10 +79,10 @@ class CollectorReaders {
             reader.next_poll = now + std::chrono::seconds(5 + random_.below(20));
             reader.waits = true;
             ask(routes_, {.url = url("steady", name)},
-                [this, &name = name, life = reader.life](const Answered& answer) {
-                    if (readers_[name].life != life) return;
-                    readers_[name].waits = false;
-                    on_answer(name, answer);
+                [this, &asked = name, life = reader.life](const Answered& answer) {
+                    if (readers_[asked].life != life) return;
+                    readers_[asked].waits = false;
+                    on_answer(asked, answer);
                 });
         }
     }
