@@ -4,6 +4,12 @@ set(K8S_SD_SANITIZE "" CACHE STRING
 # Tests and programs spend their time elsewhere; optimising them takes most of the time of a build.
 option(K8S_SD_QUICK_BUILD "Compile the libraries with -O1, programs and tests with -O0" OFF)
 
+# Seconds; sanitizers take several times as long, above all without optimisation.
+set(K8S_SD_TEST_TIMEOUT 120)
+if(K8S_SD_SANITIZE)
+    set(K8S_SD_TEST_TIMEOUT 600)
+endif()
+
 # Every target of this project, programs too.
 function(k8s_sd_own_target target)
     target_compile_options(${target} PRIVATE

@@ -106,8 +106,8 @@ TEST_CASE("Simple YAML: everything else is left to the whole language") {
         "? a\n: b\n",
         "a: b\n\tc: d\n",
         "a: b\r\nc: d\r\n",
-        "\xef\xbb\xbf"
-        "a: b\n",
+        ("\xef\xbb\xbf"
+         "a: b\n"),
         "a: b: c\n",
         "a: b:\n",
         "a: - b\n",
