@@ -193,8 +193,9 @@ TEST_CASE("RelabelLimits: random rules make no more than the limits, whatever th
         const LabelDialect dialect =
             round % 2 == 0 ? LabelDialect::prometheus : LabelDialect::victoriametrics;
         const Relabeler relabeler(rules, relabel_limited(limits, dialect));
+        const LabelMap discovered{{"x", "aa"}, {"y", "ab"}};
         MutableLabels labels;
-        test::fill(labels, {{"x", "aa"}, {"y", "ab"}});
+        test::fill(labels, discovered);
         try {
             if (relabeler.apply(labels)) CHECK(relabel_bytes(labels) <= limits.made_bytes + 6);
         } catch (const RelabelError& e) {
