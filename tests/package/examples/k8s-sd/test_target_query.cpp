@@ -122,7 +122,7 @@ TEST_CASE("TargetQuery: an expression that needs many states takes no long time"
     for (const std::string query : {"/[xy]*x[xy]{500}z/", R"(l=~"[xy]*x[xy]{500}z")"}) {
         CHECK(matches_of(job, query).empty());
     }
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+    CHECK(std::chrono::steady_clock::now() - begin < no_long_time);
     CHECK(matches_of(job, R"(l=~"x*")") == Names{"a:80"});
     CHECK(mistake_in("/(x{100}){50}/") == 0);
 }
