@@ -39,6 +39,9 @@ class Program {
 
     /// All that it answers to whoever may ask. For its strand.
     const support::HttpRoutes& routes() const noexcept { return routes_; }
+    /// As SIGTERM does it: cancels everything, so that the context runs out of work. For its strand.
+    /// \param why  for the log
+    void stop(const std::string& why);
 
  private:
     void start();
@@ -56,7 +59,6 @@ class Program {
     void reload(const support::HttpServer::Respond&);
     void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
     void wait_for_signals();
-    void stop(const std::string& why);
 
     Options options_;
     boost::asio::any_io_executor executor_;

@@ -1,6 +1,5 @@
 #include "files/target_folder.hpp"
 
-#include "k8s_sd/error_text.hpp"
 #include "support/command_line.hpp"
 
 #include <fcntl.h>

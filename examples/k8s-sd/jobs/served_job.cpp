@@ -1,7 +1,5 @@
 #include "jobs/served_job.hpp"
 
-#include "k8s_sd/error_text.hpp"
-
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <algorithm>

@@ -77,6 +77,12 @@ struct Running : Simulation {
         program.emplace(context, options);
         settle();
     }
+    ~Running() {
+        program->stop("the test ends");
+        settle();
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
 
     Answered ask(const std::string& url, const std::string& method = "GET") {
         Answered answered;
