@@ -93,11 +93,13 @@ void append_json(std::string& out, std::string_view text) {
     out += '"';
 }
 
-void write_json(LineWriter& out, std::string_view text) {
-    std::string json;
-    append_json(json, text);
-    out << json;
+std::string json_string(std::string_view text) {
+    std::string out;
+    append_json(out, text);
+    return out;
 }
+
+void write_json(LineWriter& out, std::string_view text) { out << json_string(text); }
 
 void write_json(LineWriter& out, const k8s_sd::LabelMap& labels) {
     out << "{";

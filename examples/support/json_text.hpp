@@ -13,6 +13,8 @@ namespace support {
 /// variable of its environment in (`%{NAME}`). What is not UTF-8 becomes U+FFFD. So the same bytes
 /// do for JSON, for YAML and for files of targets.
 void append_json(std::string& out, std::string_view text);
+/// The same as a text of its own.
+std::string json_string(std::string_view text);
 
 /// The same text, written.
 void write_json(LineWriter&, std::string_view text);

@@ -79,9 +79,10 @@ struct ConsumerPage {
     bool only_late = false;
 };
 
-class Answer {
+class ConsumersAnswer {
  public:
-    Answer(std::vector<Consumers::Consumer> consumers, const AllocationViewPtr& collectors) {
+    ConsumersAnswer(std::vector<Consumers::Consumer> consumers,
+                    const AllocationViewPtr& collectors) {
         for (Consumers::Consumer& consumer : consumers) {
             if (consumer.last.selection && !consumer.last.selection->collector.empty()) {
                 consumer.last.selection->division.collectors = collectors;
@@ -144,8 +145,8 @@ void answer_consumers(const ServedJobs& jobs, const Allocator& allocator, Consum
     const ConsumerPage page{given.number("after", 0, 0, Consumers::usual_most),
                             given.number("limit", usual_consumers, 1, most_consumers),
                             given.flag("late")};
-    const auto answer =
-        std::make_shared<Answer>(consumers.all(std::chrono::system_clock::now()), allocator.view());
+    const auto answer = std::make_shared<ConsumersAnswer>(
+        consumers.all(std::chrono::system_clock::now()), allocator.view());
     walk(
         jobs_named(jobs),
         [answer](const std::string& job, JobTargets& targets) {

@@ -29,7 +29,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_rows = 20;                         // of each kind, of a job
+constexpr std::size_t max_rows_of_kind = 20;                  // of each kind, of a job
 constexpr std::size_t most_objects = 20;                      // that are named
 constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 
@@ -56,9 +56,9 @@ KnownJobs known_jobs(const ServedJobs& jobs) {
     return known;
 }
 
-class Answer {
+class ObjectAnswer {
  public:
-    Answer(ObjectQuestion question, KnownJobs known, TargetOwners owners)
+    ObjectAnswer(ObjectQuestion question, KnownJobs known, TargetOwners owners)
         : question_(std::move(question)), known_(std::move(known)), owners_(std::move(owners)) {}
 
     Walk look(const std::string& job, TargetTable& table) {
@@ -95,7 +95,7 @@ class Answer {
         std::size_t& total = in ? found_.in_total : found_.not_total;
         std::string& rows = in ? found_.in : found_.not_in;
         if (!in && total == 0) found_.reason = cut(table.reason(row));
-        if (++total > most_rows || bytes_ > most_row_bytes) return;
+        if (++total > max_rows_of_kind || bytes_ > most_row_bytes) return;
         const std::size_t before = rows.size();
         if (!rows.empty()) rows += ',';
         JsonWriter json(rows);
@@ -148,8 +148,8 @@ class Answer {
 void answer_object(const ServedJobs& jobs, const Allocator& allocator,
                    const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"q", "shards", "replicas"});
-    const auto answer = std::make_shared<Answer>(ObjectQuestion(given.text_or("q", "")),
-                                                 known_jobs(jobs), read_owners(given, allocator));
+    const auto answer = std::make_shared<ObjectAnswer>(
+        ObjectQuestion(given.text_or("q", "")), known_jobs(jobs), read_owners(given, allocator));
     const std::string coding(asked.request.header(field::accept_encoding));
     walk(
         jobs_named(jobs),

@@ -23,7 +23,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_rows = 1000;                    // of a page
+constexpr std::size_t max_page_rows = 1000;                // of a page
 constexpr auto patience = std::chrono::milliseconds(100);  // with tables that are not complete
 
 /// Of `state`, which takes several with commas, too.
@@ -60,7 +60,7 @@ PageRequest read_page_request(const Parameters& given, const Allocator& allocato
         const auto texts = given.texts(to_string(facet));
         filter.of(facet) = {texts.begin(), texts.end()};
     }
-    request.limit = given.number("limit", request.limit, 1, most_rows);
+    request.limit = given.number("limit", request.limit, 1, max_page_rows);
     if (const auto after = given.text("after")) request.after = read_cursor(*after);
     request.facets = given.flag("facets");
     return request;
@@ -176,11 +176,11 @@ void answer_target(const ServedJobs& jobs, const Allocator& allocator,
         failing(respond));
 }
 
-using Answer = void (*)(const ServedJobs&, const Allocator&, const HttpRoutes::Asked&,
-                        const HttpServer::Respond&);
+using Responder = void (*)(const ServedJobs&, const Allocator&, const HttpRoutes::Asked&,
+                           const HttpServer::Respond&);
 
 void add(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator, const Gate& gate,
-         const char* path, Answer answer) {
+         const char* path, Responder answer) {
     routes.on("GET", path,
               question(gate, [&jobs, &allocator, answer](const auto& asked, const auto& respond) {
                   answer(jobs, allocator, asked, respond);
@@ -204,7 +204,7 @@ std::string status_json(const ServedJobs& jobs) {
                     n.discovered - std::min(n.discovered, n.active + n.dropped + n.failed));
         json.end('}');
     }
-    json.end(']').name("limits").begin('{').member("page_rows", most_rows);
+    json.end(']').name("limits").begin('{').member("page_rows", max_page_rows);
     json.member("query_bytes", TargetQuery::max_bytes).end('}').end('}');
     return text;
 }

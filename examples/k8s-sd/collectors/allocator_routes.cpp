@@ -24,12 +24,6 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-std::string json(std::string_view text) {
-    std::string out;
-    support::append_json(out, text);
-    return out;
-}
-
 HttpServer::Reply json_reply(std::string text) {
     HttpServer::Reply reply = text_reply(200, std::move(text));
     reply.headers = {{field::content_type, "application/json"}};
@@ -72,8 +66,8 @@ class AllocatorRoutes {
         std::string out = "{";
         for (const auto& [name, job] : jobs_.metrics()) {
             if (job.targets.active == 0) continue;
-            out += (out.size() == 1 ? "" : ",") + json(name) + R"(:{"_link":)" +
-                   json(link_of(name)) + '}';
+            out += (out.size() == 1 ? "" : ",") + support::json_string(name) + R"(:{"_link":)" +
+                   support::json_string(link_of(name)) + '}';
         }
         return json_reply(out + "}\n");
     }

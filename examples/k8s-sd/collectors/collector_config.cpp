@@ -17,13 +17,9 @@ namespace {
 using k8s_sd::RelabelAction;
 using k8s_sd::RelabelRule;
 using k8s_sd::ScrapeJob;
+using support::json_string;
 
-std::string json(std::string_view text) {
-    std::string out;
-    support::append_json(out, text);
-    return out;
-}
-std::string json(bool value) { return value ? "true" : "false"; }
+std::string json_bool(bool value) { return value ? "true" : "false"; }
 
 template <class Texts>
 std::string json_list(const Texts& texts) {
@@ -41,13 +37,13 @@ class Object {
     }
     /// The text, unless it is empty.
     void text(std::string name, std::string_view value) {
-        if (!value.empty()) set(std::move(name), json(value));
+        if (!value.empty()) set(std::move(name), json_string(value));
     }
     bool empty() const noexcept { return members_.empty(); }
     std::string json_text() const {
         std::string out = "{";
         for (const auto& [name, value] : members_) {
-            out += (out.size() == 1 ? "" : ",") + json(name) + ':' + value;
+            out += (out.size() == 1 ? "" : ",") + json_string(name) + ':' + value;
         }
         return out + "}";
     }
@@ -96,7 +92,7 @@ class Writer {
 
     static std::string texts(const std::vector<std::string>& values) {
         std::vector<std::string> out;
-        for (const std::string& value : values) out.push_back(json(value));
+        for (const std::string& value : values) out.push_back(json_string(value));
         return json_list(out);
     }
     static void limit(Object& out, const char* name, std::size_t value) {
@@ -121,24 +117,24 @@ class Writer {
         if (rule.action == RelabelAction::keepequal || rule.action == RelabelAction::dropequal) {
             return out.json_text();
         }
-        out.set("separator", json(rule.separator));
-        out.set("regex", json(rule.regex));
+        out.set("separator", json_string(rule.separator));
+        out.set("regex", json_string(rule.regex));
         if (rule.action == RelabelAction::labeldrop || rule.action == RelabelAction::labelkeep) {
             return label_rule(rule);
         }
-        out.set("replacement", json(rule.replacement));
+        out.set("replacement", json_string(rule.replacement));
         if (rule.modulus != 0) out.set("modulus", std::to_string(rule.modulus));
         return out.json_text();
     }
     static std::string label_rule(const RelabelRule& rule) {
         Object out;
         out.text("action", to_string(rule.action));
-        out.set("regex", json(rule.regex));
+        out.set("regex", json_string(rule.regex));
         return out.json_text();
     }
 
     std::string secret(std::string_view text) const {
-        return json(show_secrets_ ? text : std::string_view("<secret>"));
+        return json_string(show_secrets_ ? text : std::string_view("<secret>"));
     }
     void secret(Object& out, const char* name, std::string_view text) const {
         if (!text.empty()) out.set(name, secret(text));
@@ -149,8 +145,8 @@ class Writer {
         tls(out, client.tls);
         proxy(out, client.proxy);
         headers(out, "http_headers", client.headers);
-        out.set("follow_redirects", json(client.follow_redirects));
-        out.set("enable_http2", json(client.enable_http2));
+        out.set("follow_redirects", json_bool(client.follow_redirects));
+        out.set("enable_http2", json_bool(client.enable_http2));
     }
 
     void auth(Object& out, const k8s_sd::AuthConfig& auth) const {
@@ -178,7 +174,8 @@ class Writer {
         out.text("token_url", from.token_url);
         if (!from.scopes.empty()) out.set("scopes", texts(from.scopes));
         Object parameters;
-        for (const auto& [name, value] : from.endpoint_params) parameters.set(name, json(value));
+        for (const auto& [name, value] : from.endpoint_params)
+            parameters.set(name, json_string(value));
         if (!parameters.empty()) out.set("endpoint_params", parameters.json_text());
         tls(out, from.tls);
         proxy(out, from.proxy);
@@ -233,11 +230,11 @@ class Writer {
         for (const k8s_sd::HttpHeader& header : from) {
             auto& of_header = lists[header.name];
             if (!header.file.empty()) {
-                of_header["files"].push_back(json(header.file));
+                of_header["files"].push_back(json_string(header.file));
             } else if (header.secret) {
                 of_header["secrets"].push_back(secret(header.value));
             } else {
-                of_header["values"].push_back(json(header.value));
+                of_header["values"].push_back(json_string(header.value));
             }
         }
         Object result;

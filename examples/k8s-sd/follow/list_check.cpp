@@ -11,7 +11,7 @@ namespace {
 
 using boost::json::error;
 using boost::system::error_code;
-using Text = boost::json::string_view;
+using Part = boost::json::string_view;
 
 /// Follows a text through the places of a list, and keeps nothing of it.
 class Checker {
@@ -42,11 +42,11 @@ class Checker {
     bool on_object_end(std::size_t, error_code&) {
         return go(place_ == Place::labels ? Place::group : Place::list);
     }
-    bool on_key_part(Text part, std::size_t, error_code&) {
+    bool on_key_part(Part part, std::size_t, error_code&) {
         if (place_ == Place::group && key_part_.size() < longest_key) key_part_ += part;
         return true;
     }
-    bool on_key(Text part, std::size_t size, error_code& ec) {
+    bool on_key(Part part, std::size_t size, error_code& ec) {
         if (place_ == Place::labels) return size != 0 || refuse(ec);
         on_key_part(part, size, ec);
         key_.swap(key_part_);
@@ -55,16 +55,16 @@ class Checker {
         if (seen || (key_ != "targets" && key_ != "labels")) return refuse(ec);
         return seen = true;
     }
-    bool on_string_part(Text, std::size_t, error_code& ec) { return on_text(ec); }
-    bool on_string(Text, std::size_t, error_code& ec) { return on_text(ec); }
-    bool on_number_part(Text, error_code& ec) { return refuse(ec); }
-    bool on_int64(std::int64_t, Text, error_code& ec) { return refuse(ec); }
-    bool on_uint64(std::uint64_t, Text, error_code& ec) { return refuse(ec); }
-    bool on_double(double, Text, error_code& ec) { return refuse(ec); }
+    bool on_string_part(Part, std::size_t, error_code& ec) { return on_text(ec); }
+    bool on_string(Part, std::size_t, error_code& ec) { return on_text(ec); }
+    bool on_number_part(Part, error_code& ec) { return refuse(ec); }
+    bool on_int64(std::int64_t, Part, error_code& ec) { return refuse(ec); }
+    bool on_uint64(std::uint64_t, Part, error_code& ec) { return refuse(ec); }
+    bool on_double(double, Part, error_code& ec) { return refuse(ec); }
     bool on_bool(bool, error_code& ec) { return refuse(ec); }
     bool on_null(error_code& ec) { return refuse(ec); }
-    bool on_comment_part(Text, error_code&) { return true; }
-    bool on_comment(Text, error_code&) { return true; }
+    bool on_comment_part(Part, error_code&) { return true; }
+    bool on_comment(Part, error_code&) { return true; }
 
  private:
     enum class Place : std::uint8_t { outside, list, group, targets, labels };

@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 /// A label's value, as the text format has it.
-std::string quoted(std::string_view value) {
+std::string label_value(std::string_view value) {
     std::string text = "\"";
     for (const char c : value) {
         if (c == '\\' || c == '"') text += '\\';
@@ -54,7 +54,7 @@ void write_polls(Writer& out, const BridgeMetrics& metrics) {
     for (std::size_t form = 0; form < list_form_count; ++form) {
         for (std::size_t code = 0; code < BridgeMetrics::codes.size(); ++code) {
             out.value(metrics.polls[form][code],
-                      "list=" + quoted(to_string(static_cast<ListForm>(form))) + ",code=\"" +
+                      "list=" + label_value(to_string(static_cast<ListForm>(form))) + ",code=\"" +
                           std::to_string(BridgeMetrics::codes[code]) + "\"");
         }
     }
@@ -120,30 +120,32 @@ void write_oldest(Writer& out, std::string_view name, std::string_view help,
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
     for (const auto& [name, job] : jobs) {
-        const std::string label = "job=" + quoted(name) + ",state=";
+        const std::string label = "job=" + label_value(name) + ",state=";
         out.value(job.targets.discovered, label + "\"discovered\"");
         out.value(job.targets.active, label + "\"active\"");
         out.value(job.targets.dropped, label + "\"dropped\"");
         out.value(job.targets.failed, label + "\"failed\"");
     }
     out.metric("job_complete", "gauge", "Whether lists of the job are served.");
-    for (const auto& [name, job] : jobs) out.value(job.complete ? 1 : 0, "job=" + quoted(name));
+    for (const auto& [name, job] : jobs)
+        out.value(job.complete ? 1 : 0, "job=" + label_value(name));
     out.metric("job_unconfirmed", "gauge", "Whether the job has targets of before a restart.");
-    for (const auto& [name, job] : jobs) out.value(job.unconfirmed ? 1 : 0, "job=" + quoted(name));
+    for (const auto& [name, job] : jobs)
+        out.value(job.unconfirmed ? 1 : 0, "job=" + label_value(name));
     write_oldest(out, "oldest_incomplete_job_seconds",
                  "How long the oldest of the jobs that are not complete has been there.", jobs,
                  &JobMetrics::incomplete_seconds);
     out.metric("job_synced", "gauge",
                "Whether each configuration of the job has been listed since it was loaded.");
-    for (const auto& [name, job] : jobs) out.value(job.synced ? 1 : 0, "job=" + quoted(name));
+    for (const auto& [name, job] : jobs) out.value(job.synced ? 1 : 0, "job=" + label_value(name));
     out.metric("job_superseded_configs", "gauge",
                "Earlier configurations of the job whose targets are still listed.");
-    for (const auto& [name, job] : jobs) out.value(job.superseded, "job=" + quoted(name));
+    for (const auto& [name, job] : jobs) out.value(job.superseded, "job=" + label_value(name));
     write_oldest(out, "oldest_unsynced_job_seconds",
                  "How long ago the oldest configuration that has not been listed was loaded.", jobs,
                  &JobMetrics::unsynced_seconds);
     out.metric("held_requests", "gauge", "Requests that wait for a list.");
-    for (const auto& [name, job] : jobs) out.value(job.held, "job=" + quoted(name));
+    for (const auto& [name, job] : jobs) out.value(job.held, "job=" + label_value(name));
 }
 
 }  // namespace
@@ -183,10 +185,10 @@ std::string to_text(const ClientMetrics& clients) {
 
 std::string to_text(const AllocationMetrics& metrics) {
     Writer out("opentelemetry_allocator_");
-    const std::string strategy = "strategy=" + quoted(metrics.strategy);
+    const std::string strategy = "strategy=" + label_value(metrics.strategy);
     out.metric("targets", "gauge", "Number of targets discovered.");
     for (const auto& [name, job] : metrics.jobs)
-        out.value(job.discovered, "job_name=" + quoted(name));
+        out.value(job.discovered, "job_name=" + label_value(name));
     const auto sum = [&](std::size_t AllocationMetrics::OfJob::*count) {
         std::size_t total = 0;
         for (const auto& [name, job] : metrics.jobs) total += job.*count;
@@ -198,7 +200,7 @@ std::string to_text(const AllocationMetrics& metrics) {
     out.value(sum(&AllocationMetrics::OfJob::unassigned));
     out.metric("targets_per_collector", "gauge", "The number of targets for each collector.");
     for (const auto& [name, targets] : metrics.collectors)
-        out.value(targets, "collector_name=" + quoted(name) + "," + strategy);
+        out.value(targets, "collector_name=" + label_value(name) + "," + strategy);
     out.metric("collectors_discovered", "gauge", "Number of collectors discovered.");
     out.value(metrics.discovered);
     out.metric("collectors_allocatable", "gauge",

@@ -16,7 +16,7 @@ namespace bridge {
 namespace {
 
 /// Labels are texts of strangers, who must not find two lists with one tag.
-std::string hash_of(std::string_view bytes) {
+std::string content_hash(std::string_view bytes) {
     constexpr char digits[] = "0123456789abcdef";
     constexpr std::size_t enough = 16;
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
@@ -90,7 +90,7 @@ SharedText counted_text(std::string text, const HeldBytes& held) {
 ListBody::ListBody(std::string bytes, HeldBytes held)
     : held_(std::move(held)),
       bytes_(counted_text(std::move(bytes), held_)),
-      tag_('"' + hash_of(*bytes_) + '"'),
+      tag_('"' + content_hash(*bytes_) + '"'),
       gzip_tag_(tag_.substr(0, tag_.size() - 1) + "-gzip\"") {}
 
 SharedText ListBody::gzip() const {

@@ -7,19 +7,19 @@ namespace bridge {
 
 namespace {
 
-std::size_t hash_of(std::string_view target) { return std::hash<std::string_view>()(target); }
+std::size_t target_hash(std::string_view target) { return std::hash<std::string_view>()(target); }
 
 }  // namespace
 
 std::string SentLists::last(std::uint64_t connection, std::string_view target) const {
     const std::lock_guard lock(mutex_);
     const auto it = sent_.find(connection);
-    return it != sent_.end() && it->second.target == hash_of(target) ? it->second.tag : "";
+    return it != sent_.end() && it->second.target == target_hash(target) ? it->second.tag : "";
 }
 
 void SentLists::sent(std::uint64_t connection, std::string_view target, std::string tag) {
     const std::lock_guard lock(mutex_);
-    sent_[connection] = {hash_of(target), std::move(tag)};
+    sent_[connection] = {target_hash(target), std::move(tag)};
     // Connections have rising numbers, and do not live long.
     if (sent_.size() > most_) sent_.erase(sent_.begin());
 }

@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t epoch_digits = 9;  // until the year 5188
-constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view base36_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 std::int64_t unix_ms() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -21,8 +21,8 @@ std::int64_t unix_ms() {
 std::string epoch_at(std::int64_t milliseconds) {
     std::string text(epoch_digits, '0');
     auto rest = static_cast<std::uint64_t>(milliseconds);
-    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, rest /= digits.size()) {
-        *digit = digits[rest % digits.size()];
+    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, rest /= base36_digits.size()) {
+        *digit = base36_digits[rest % base36_digits.size()];
     }
     return text;
 }
@@ -32,7 +32,7 @@ std::string epoch_at(std::int64_t milliseconds) {
 std::optional<ChangeId> read_change_id(std::string_view text) {
     const std::string_view epoch = text.substr(0, epoch_digits);
     if (text.size() < epoch_digits + 2 || text[epoch_digits] != '-' ||
-        epoch.find_first_not_of(digits) != epoch.npos) {
+        epoch.find_first_not_of(base36_digits) != epoch.npos) {
         return std::nullopt;
     }
     ChangeId id{std::string(epoch)};

@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t facet_values = 20;
 
 std::string hex(std::string_view text) {
-    constexpr char digits[] = "0123456789abcdef";
+    constexpr char hex_digits[] = "0123456789abcdef";
     std::string result;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        result += digits[byte >> 4U];
-        result += digits[byte & 0xFU];
+        result += hex_digits[byte >> 4U];
+        result += hex_digits[byte & 0xFU];
     }
     return result;
 }

@@ -33,7 +33,7 @@ Pairs pairs_of(const std::string& list) {
 }
 
 /// The list of these targets, as a job makes it.
-std::string list_of(const std::vector<std::pair<std::string, std::string>>& targets) {
+std::string json_list_of(const std::vector<std::pair<std::string, std::string>>& targets) {
     bridge::ListMetrics metrics;
     bridge::Listing listing({}, metrics);
     std::vector<bridge::ListedTarget> all;
@@ -45,14 +45,14 @@ std::string list_of(const std::vector<std::pair<std::string, std::string>>& targ
 }  // namespace
 
 TEST_CASE("diff_of: says what to take out and what to put in, as lists") {
-    const std::string before = list_of({{R"({"a":"1"})", R"("x:1")"},
-                                        {R"({"a":"1"})", R"("x:2")"},
-                                        {R"({"a":"2"})", R"("y:1")"},
-                                        {R"({"a":"3"})", R"("z:1")"}});
-    const std::string now = list_of({{R"({"a":"1"})", R"("x:2")"},
-                                     {R"({"a":"1"})", R"("x:3")"},
-                                     {R"({"a":"1","b":""})", R"("y:1")"},
-                                     {R"({"a":"3"})", R"("z:1")"}});
+    const std::string before = json_list_of({{R"({"a":"1"})", R"("x:1")"},
+                                             {R"({"a":"1"})", R"("x:2")"},
+                                             {R"({"a":"2"})", R"("y:1")"},
+                                             {R"({"a":"3"})", R"("z:1")"}});
+    const std::string now = json_list_of({{R"({"a":"1"})", R"("x:2")"},
+                                          {R"({"a":"1"})", R"("x:3")"},
+                                          {R"({"a":"1","b":""})", R"("y:1")"},
+                                          {R"({"a":"3"})", R"("z:1")"}});
     const ListDiff diff = diff_of(before, now);
     CHECK(diff.removed == R"([{"targets":["x:1"],"labels":{"a":"1"}},)"
                           R"({"targets":["y:1"],"labels":{"a":"2"}}])");
@@ -61,8 +61,8 @@ TEST_CASE("diff_of: says what to take out and what to put in, as lists") {
 }
 
 TEST_CASE("diff_of: from nothing, to nothing, and between equal lists") {
-    const std::string empty = list_of({});
-    const std::string one = list_of({{R"({"a":"1"})", R"("x:1")"}});
+    const std::string empty = json_list_of({});
+    const std::string one = json_list_of({{R"({"a":"1"})", R"("x:1")"}});
     const std::string group = R"([{"targets":["x:1"],"labels":{"a":"1"}}])";
     CHECK(diff_of(empty, one).added == group);
     CHECK(diff_of(empty, one).removed == "[]");
@@ -73,8 +73,9 @@ TEST_CASE("diff_of: from nothing, to nothing, and between equal lists") {
 
 TEST_CASE("diff_of: texts that look like the list itself are only texts") {
     const std::string labels = R"({"],\"labels\":{":"\"],\\","b":"}"})";
-    const std::string before = list_of({{labels, R"("\"],\"labels\":{}")"}, {labels, R"("a\\")"}});
-    const std::string now = list_of({{labels, R"("a\\")"}});
+    const std::string before =
+        json_list_of({{labels, R"("\"],\"labels\":{}")"}, {labels, R"("a\\")"}});
+    const std::string now = json_list_of({{labels, R"("a\\")"}});
     const ListDiff diff = diff_of(before, now);
     CHECK(diff.removed == R"([{"targets":["\"],\"labels\":{}"],"labels":)" + labels + "}]");
     CHECK(diff.added == "[]");
@@ -92,7 +93,7 @@ TEST_CASE("diff_of: leads from any list to any other one, with nothing that is i
             if (below(2) != 0) labels += R"(,"b":"\"")";
             targets.emplace_back(labels + "}", R"("t\\)" + std::to_string(below(12)) + '"');
         }
-        return list_of(targets);
+        return json_list_of(targets);
     };
     for (int i = 0; i < 2'000; ++i) {
         const std::string before = any_list();

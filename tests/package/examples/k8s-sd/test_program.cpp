@@ -126,7 +126,7 @@ const std::string mistake = [] {
     return text + "  scrape_intervall: 5s\n";
 }();
 
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
 }  // namespace
 
@@ -137,7 +137,7 @@ TEST_CASE("Program: a configuration that is cut for one look takes no target, wh
     f.advance(5s);
     const auto before = f.seen();
     const auto files = disk.files();
-    REQUIRE(names_of(files) == Names{"a.json", "b.json"});
+    REQUIRE(names_of(files) == NameSet{"a.json", "b.json"});
     REQUIRE(has(before.at("/sd/b"), "10.0.0.4:80"));
     const std::string text = whole;
     for (std::size_t size = 0; size < text.size(); ++size) {
@@ -165,7 +165,7 @@ TEST_CASE("Program: a start with a configuration that is just being written take
         f.advance(5s);
         return disk.files();
     }();
-    REQUIRE(names_of(files) == Names{"a.json", "b.json"});
+    REQUIRE(names_of(files) == NameSet{"a.json", "b.json"});
     const std::string text = whole;
     for (std::size_t size = 0; size < text.size(); ++size) {
         CAPTURE(size);
@@ -275,7 +275,7 @@ TEST_CASE("Program: a job that stays away is removed after a second look, which 
     CHECK(has(f.ask("/api/ui/health").body, note));
     f.advance(5s);
     CHECK(f.ask("/sd/b").status == 404);
-    CHECK(names_of(disk.files()) == Names{"a.json"});
+    CHECK(names_of(disk.files()) == NameSet{"a.json"});
     CHECK(f.ask("/readyz").body == "ok\n");
     CHECK_FALSE(has(f.ask("/scrape_configs").body, "\"b\""));
 }
@@ -309,9 +309,9 @@ TEST_CASE("Program: after a restart a job that left meanwhile is removed after a
     const std::string text = whole;
     disk.configure(text.substr(0, text.find("- job_name: b")));
     Running f(disk);
-    CHECK(names_of(disk.files()) == Names{"a.json", "b.json"});
+    CHECK(names_of(disk.files()) == NameSet{"a.json", "b.json"});
     f.advance(1s);
-    CHECK(names_of(disk.files()) == Names{"a.json"});
+    CHECK(names_of(disk.files()) == NameSet{"a.json"});
     CHECK(f.ask("/sd/a").status == 200);
 }
 
@@ -358,5 +358,5 @@ TEST_CASE("Program: a file that cannot be written is told in /readyz and Health 
     fs::remove(in_the_way);
     f.advance(2min);
     CHECK(f.ask("/readyz").body == "ok\n");
-    CHECK(names_of(disk.files()) == Names{"a.json", "b.json"});
+    CHECK(names_of(disk.files()) == NameSet{"a.json", "b.json"});
 }

@@ -23,7 +23,7 @@ bridge::ListQuery asked(const std::string& query, ListForm form = ListForm::rela
     return read_list_query(support::parse_query(query).value(), form);
 }
 
-std::string refusal_of(const std::string& query, ListForm form = ListForm::relabelled) {
+std::string selection_error(const std::string& query, ListForm form = ListForm::relabelled) {
     try {
         asked(query, form);
     } catch (const BadRequest& e) {
@@ -60,14 +60,14 @@ TEST_CASE("read_list_query: a reader chooses the form and the labels") {
     CHECK(asked("keep_meta=otel").content == ListContent{ListForm::relabelled, MetaNames("otel")});
     CHECK(asked("meta=__meta_*", ListForm::discovered).content ==
           ListContent{ListForm::discovered, MetaNames("__meta_*")});
-    CHECK(refusal_of("form=urls", ListForm::discovered) ==
+    CHECK(selection_error("form=urls", ListForm::discovered) ==
           "form=urls: is a form of the relabelled list");
-    CHECK(refusal_of("keep_meta=otel", ListForm::discovered).find("meta chooses those of") !=
+    CHECK(selection_error("keep_meta=otel", ListForm::discovered).find("meta chooses those of") !=
           std::string::npos);
-    CHECK(refusal_of("meta=otel").find("keep_meta adds") != std::string::npos);
-    CHECK(refusal_of("form=urls&keep_meta=otel").find("labels of the series only") !=
+    CHECK(selection_error("meta=otel").find("keep_meta adds") != std::string::npos);
+    CHECK(selection_error("form=urls&keep_meta=otel").find("labels of the series only") !=
           std::string::npos);
-    CHECK(refusal_of("keep_meta=pod").starts_with("keep_meta: \"pod\" is not allowed"));
+    CHECK(selection_error("keep_meta=pod").starts_with("keep_meta: \"pod\" is not allowed"));
 }
 
 TEST_CASE("read_list_query: a member is the shard of its number") {
@@ -106,8 +106,8 @@ TEST_CASE("read_list_query: says what is wrong") {
         {"rule=modulo", "there is no parameter rule; there are shard, member, shards, replicas"},
     };
     for (const auto& [query, message] : table) {
-        CAPTURE(query, refusal_of(query));
-        CHECK(refusal_of(query).find(message) != std::string::npos);
+        CAPTURE(query, selection_error(query));
+        CHECK(selection_error(query).find(message) != std::string::npos);
     }
 }
 

@@ -23,7 +23,7 @@ std::set<std::string> matches_of(const TableJob& job, const std::string& query) 
     return found;
 }
 
-using Names = std::set<std::string>;
+using RowNames = std::set<std::string>;
 
 TableJob& query_job() {
     static TableJob job({TableJob::rule(RelabelAction::drop, "__meta_kubernetes_pod_name", "db-.*"),
@@ -38,7 +38,7 @@ TableJob& query_job() {
     return job;
 }
 
-std::size_t mistake_in(const std::string& query) {
+std::size_t query_error_place(const std::string& query) {
     try {
         const TargetQuery read(query);
     } catch (const QueryError& e) {
@@ -57,34 +57,35 @@ TEST_CASE("TargetQuery: nothing asked is everything found") {
 }
 
 TEST_CASE("TargetQuery: matchers compare labels after relabelling, then discovered ones") {
-    CHECK(matches_of(query_job(), R"(team="shop")") == Names{"a:80", "b:80"});
-    CHECK(matches_of(query_job(), R"({namespace="shop", pod=~"web-.*"})") == Names{"a:80", "b:80"});
-    CHECK(matches_of(query_job(), R"(pod!~"web-.*")") == Names{"c:80"});
-    CHECK(matches_of(query_job(), R"(pod!="web-1")") == Names{"b:80", "c:80"});
-    CHECK(matches_of(query_job(), "pod=web-1") == Names{"a:80"});
-    CHECK(matches_of(query_job(), "node=n1") == Names{"a:80"});
+    CHECK(matches_of(query_job(), R"(team="shop")") == RowNames{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), R"({namespace="shop", pod=~"web-.*"})") ==
+          RowNames{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), R"(pod!~"web-.*")") == RowNames{"c:80"});
+    CHECK(matches_of(query_job(), R"(pod!="web-1")") == RowNames{"b:80", "c:80"});
+    CHECK(matches_of(query_job(), "pod=web-1") == RowNames{"a:80"});
+    CHECK(matches_of(query_job(), "node=n1") == RowNames{"a:80"});
     CHECK(matches_of(query_job(), "job=web").size() == 3);
-    CHECK(matches_of(query_job(), R"(quote="say \"hi\"")") == Names{"b:80"});
+    CHECK(matches_of(query_job(), R"(quote="say \"hi\"")") == RowNames{"b:80"});
     CHECK(matches_of(query_job(), R"(pod=~"web")").empty());  // from begin to end
     CHECK(matches_of(query_job(), R"(missing="")").size() == 3);
-    CHECK(matches_of(query_job(), R"("tier"='x y')") == Names{"a:80"});
+    CHECK(matches_of(query_job(), R"("tier"='x y')") == RowNames{"a:80"});
 }
 
 TEST_CASE("TargetQuery: words are found anywhere, in any case; all terms must hold") {
-    CHECK(matches_of(query_job(), "WEB-") == Names{"a:80", "b:80"});
-    CHECK(matches_of(query_job(), "orders") == Names{"c:80"});
-    CHECK(matches_of(query_job(), R"("x y")") == Names{"a:80"});
-    CHECK(matches_of(query_job(), "web b:80") == Names{"b:80"});
+    CHECK(matches_of(query_job(), "WEB-") == RowNames{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), "orders") == RowNames{"c:80"});
+    CHECK(matches_of(query_job(), R"("x y")") == RowNames{"a:80"});
+    CHECK(matches_of(query_job(), "web b:80") == RowNames{"b:80"});
     CHECK(matches_of(query_job(), "web orders").empty());
-    CHECK(matches_of(query_job(), "n1") == Names{"a:80"});
+    CHECK(matches_of(query_job(), "n1") == RowNames{"a:80"});
 }
 
 TEST_CASE("TargetQuery: words are found in discovered labels of active targets, too") {
     TableJob job;
     job.put_pod("web-1", "a:80", {{"__meta_kubernetes_pod_annotation_owner", "Team Orange"}});
     CHECK(job.state("a:80") == bridge::TargetState::active);
-    CHECK(matches_of(job, "orange") == Names{"a:80"});
-    CHECK(matches_of(job, "/Team O/") == Names{"a:80"});
+    CHECK(matches_of(job, "orange") == RowNames{"a:80"});
+    CHECK(matches_of(job, "/Team O/") == RowNames{"a:80"});
     CHECK(matches_of(job, "purple").empty());
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("TargetQuery: a word that repeats itself is found") {
     TableJob job;
     job.put_pod("p", "a:80", {{"l", "xaabaabaaab"}});
     for (const std::string word : {"aabaaab", "abaab", "AAB", "aaab", "xaab", "b", "xaabaabaaab"}) {
-        CHECK(matches_of(job, word) == Names{"a:80"});
+        CHECK(matches_of(job, word) == RowNames{"a:80"});
     }
     for (const std::string word : {"aabaabb", "aaaa", "xab", "xaabaabaaabx"}) {
         CHECK(matches_of(job, word).empty());
@@ -112,7 +113,7 @@ TEST_CASE("TargetQuery: a long word in a long text takes no long time") {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 20; ++i) CHECK_FALSE(query.matches(*job.row("a:80"), job.table));
     CHECK(std::chrono::steady_clock::now() - begin < no_long_time);
-    CHECK(mistake_in("a " + std::string(TargetQuery::max_word_bytes + 1, 'x')) == 2);
+    CHECK(query_error_place("a " + std::string(TargetQuery::max_word_bytes + 1, 'x')) == 2);
 }
 
 TEST_CASE("TargetQuery: an expression that needs many states takes no long time") {
@@ -123,28 +124,29 @@ TEST_CASE("TargetQuery: an expression that needs many states takes no long time"
         CHECK(matches_of(job, query).empty());
     }
     CHECK(std::chrono::steady_clock::now() - begin < no_long_time);
-    CHECK(matches_of(job, R"(l=~"x*")") == Names{"a:80"});
-    CHECK(mistake_in("/(x{100}){50}/") == 0);
+    CHECK(matches_of(job, R"(l=~"x*")") == RowNames{"a:80"});
+    CHECK(query_error_place("/(x{100}){50}/") == 0);
 }
 
 TEST_CASE("TargetQuery: expressions in slashes are found anywhere") {
-    CHECK(matches_of(query_job(), "/web-[12]$/") == Names{"a:80", "b:80"});
-    CHECK(matches_of(query_job(), R"(/pod\/shop\/db/)") == Names{"c:80"});
+    CHECK(matches_of(query_job(), "/web-[12]$/") == RowNames{"a:80", "b:80"});
+    CHECK(matches_of(query_job(), R"(/pod\/shop\/db/)") == RowNames{"c:80"});
     CHECK(matches_of(query_job(), R"(/\d:80/ /web/)").empty());
 }
 
 TEST_CASE("TargetQuery: a mistake is told with its place") {
-    CHECK(mistake_in(R"(a="b)") == 2);
-    CHECK(mistake_in("x /ab") == 2);
-    CHECK(mistake_in(R"(pod=~"(")") == 5);
-    CHECK(mistake_in("/(/") == 0);
-    CHECK(mistake_in(R"(="x")") == 0);
-    CHECK(mistake_in("a !b") == 2);
-    CHECK(mistake_in(std::string(TargetQuery::max_bytes + 1, 'x')) == TargetQuery::max_bytes);
+    CHECK(query_error_place(R"(a="b)") == 2);
+    CHECK(query_error_place("x /ab") == 2);
+    CHECK(query_error_place(R"(pod=~"(")") == 5);
+    CHECK(query_error_place("/(/") == 0);
+    CHECK(query_error_place(R"(="x")") == 0);
+    CHECK(query_error_place("a !b") == 2);
+    CHECK(query_error_place(std::string(TargetQuery::max_bytes + 1, 'x')) ==
+          TargetQuery::max_bytes);
     std::string many;
     for (std::size_t i = 0; i <= TargetQuery::max_terms; ++i) many += "w ";
-    CHECK(mistake_in(many) == 2 * TargetQuery::max_terms);
-    CHECK(mistake_in(R"x(a=~"((((x{100}){100}){100}){100})")x") == 3);  // too large
+    CHECK(query_error_place(many) == 2 * TargetQuery::max_terms);
+    CHECK(query_error_place(R"x(a=~"((((x{100}){100}){100}){100})")x") == 3);  // too large
 }
 
 TEST_CASE("TargetQuery: expressions of one question have a limit together") {
