@@ -47,9 +47,9 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
         ~Observer() = default;
     };
 
-    /// Keeps an observer subscribed. May be destroyed on any thread; the last one of a watcher stops
-    /// its watches. The observer may still be called until the watcher's strand has processed the
-    /// release, but never after its own destruction.
+    /// Keeps an observer subscribed. May be destroyed on any thread; the last one of a watcher
+    /// stops its watches. The observer may still be called until the watcher's strand has processed
+    /// the release, but never after its own destruction.
     class Subscription {
      public:
         Subscription() = default;
