@@ -21,9 +21,9 @@ namespace k8s_sd::inline v0 {
 // Every member of these aggregates has an initializer, so designated initializers may omit members
 // without a warning.
 
-/// Server-side filter for one kind, named by `role`, a role with this main kind. A selector of
-/// another kind than that of the configuration's role does not select targets but restricts the
-/// source objects of labels: with role pod, a node selector restricts the nodes available to
+/// Server-side filter for one kind, given as the role with this main kind. A selector of another
+/// kind than that of the configuration's role does not select targets but restricts the source
+/// objects of labels: with role pod, a node selector restricts the nodes available to
 /// attach_metadata.node.
 struct Selector {
     /// The role of the kind to filter.
@@ -38,7 +38,7 @@ struct AttachMetadata {
     bool node = false;        ///< labels of the node (cluster-wide permission)
     bool namespace_ = false;  ///< labels of the namespace (cluster-wide permission)
     bool deployment = false;  ///< name of the Deployment, through ReplicaSets
-    bool job = false;         ///< name of the Job of a pod
+    bool job = false;         ///< name of the Job controlling a pod
     bool cronjob = false;     ///< name of the CronJob, through Jobs
     auto operator<=>(const AttachMetadata&) const = default;
 };
@@ -54,7 +54,7 @@ enum class Compression : std::uint8_t {
 /// superset of their objects. The client then evaluates the selectors.
 enum class SelectorSharing : std::uint8_t {
     automatic,  ///< for at least two selections of a resource, unless they are narrow
-    always,     ///< for any selection that can be evaluated here, even a single or narrow one
+    always,     ///< for any selection the client can evaluate, even a single or narrow one
     never,      ///< each configuration has watches with its own selectors and namespaces
 };
 
@@ -103,9 +103,8 @@ struct WatchOptions {
     /// (KEP-5866, off by default in Kubernetes 1.36 and 1.37). A server without support sends
     /// everything; after a refusal everything is requested for an hour. False: never sent.
     bool server_side_shares = true;
-    std::size_t max_object_bytes = std::size_t{16}
-                                   << 20;  ///< limit of the retained part of an object
-    std::size_t max_objects = 1'000'000;   ///< limit of the objects of one URL
+    std::size_t max_object_bytes = std::size_t{16} << 20;  ///< retained part of an object
+    std::size_t max_objects = 1'000'000;                   ///< objects of one URL
     auto operator<=>(const WatchOptions&) const = default;
 };
 
@@ -175,7 +174,7 @@ struct WatchScope {
     auto operator<=>(const WatchScope&) const = default;
 };
 
-/// The presentation of watched objects: the inputs of labels besides the objects.
+/// The presentation of watched objects: the settings with an effect on labels.
 struct GroupView {
     LabelDialect dialect = LabelDialect::prometheus;  ///< see DiscoveryConfig::dialect
     AttachMetadata attach_metadata{};                 ///< see DiscoveryConfig::attach_metadata

@@ -50,8 +50,8 @@ class K8S_SD_EXPORT ByteStream {
     virtual std::string waits_for() const { return {}; }
 };
 
-/// A proxy that connects to the target's host and port; the protocol on the connection does not
-/// change.
+/// A proxy that connects to the target's host and port; afterwards the connection is used as
+/// without a proxy.
 struct ProxyTarget {
     /// Protocol of the request to connect.
     enum class Protocol : std::uint8_t {

@@ -37,7 +37,7 @@ enum class errc {
     not_referenced,            ///< no reference to the object: ObjectCache does not watch it
     object_not_found,          ///< the server has no object of this name
     not_synced,                ///< the object was not read within ObjectCacheConfig::get_timeout
-    unexpected_encoding,       ///< the body is compressed without having been requested so
+    unexpected_encoding,       ///< the body is compressed although not requested
     endless_list,              ///< the pages of a list repeat, or do not end
     too_many_objects,          ///< a list or watch exceeds WatchOptions::max_objects
     short_watches,             ///< several watches in a row ended at once, without progress

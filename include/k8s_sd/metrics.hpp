@@ -111,13 +111,12 @@ struct Metrics {
     Gauge open_watches{0};   ///< WATCHes with a connection
 
     // Of all ObjectCaches.
-    Gauge cache_references{0};    ///< references and subscriptions of hosts
-    Gauge cached_objects{0};      ///< referenced objects, by name
-    Gauge cache_watches{0};       ///< connections for single objects and for collections
-    Counter cache_idle_stops{0};  ///< objects whose watch was stopped for lack of reads
-    Counter cache_revivals{0};    ///< idle objects read again
-    Counter cache_collection_switches{
-        0};  ///< switches of namespaces to a collection watch and back
+    Gauge cache_references{0};             ///< references and subscriptions of hosts
+    Gauge cached_objects{0};               ///< referenced objects, by name
+    Gauge cache_watches{0};                ///< connections for single objects and for collections
+    Counter cache_idle_stops{0};           ///< objects whose watch was stopped for lack of reads
+    Counter cache_revivals{0};             ///< idle objects read again
+    Counter cache_collection_switches{0};  ///< switches to a collection watch and back
 
     // Of Memberships.
     Counter fleet_views{0};  ///< adopted views: each may move targets

@@ -26,7 +26,6 @@ class SourceState;
 /// \par Thread safety
 /// All members may be called from any thread, also in the callback of a manager. They never call
 /// back. Assigning to a handle must not overlap with other uses of that handle.
-/// back. Assigning to a handle must not overlap with other uses of that handle.
 class K8S_SD_EXPORT TargetSource {
  public:
     /// A source without targets, not listed yet.

@@ -88,7 +88,6 @@ class K8S_SD_EXPORT URLWatcher {
     bool is_unread(std::string_view ns, std::string_view name) const;
     /// Number of objects.
     std::size_t size() const noexcept;
-    /// Drops an object that is no longer wanted; not reported.
     /// Drops an object the observer no longer wants; not reported.
     void forget(std::string_view ns, std::string_view name);
     /// Takes over an object listed by another watcher, before start(); not reported. The object

@@ -89,7 +89,6 @@ class K8S_SD_EXPORT MutableLabels {
  private:
     class Places;
 
-    /// The size if there is none.
     /// The index of a label; labels_.size() if there is none.
     std::size_t index_of(std::string_view name) const noexcept;
     /// The same; builds the index of all labels first if worthwhile.
