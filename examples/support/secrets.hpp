@@ -13,7 +13,6 @@ std::string read_small_file(const std::string& path);
 /// A hash in place of a secret text.
 using Digest = std::array<unsigned char, 32>;
 Digest digest_of(std::string_view text);
-
 /// Constant-time comparison.
 bool same_secret(const Digest&, const Digest&);
 

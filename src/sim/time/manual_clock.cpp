@@ -64,8 +64,7 @@ struct ManualClock::State {
 
     mutable std::mutex mutex;
     TimePoint now = TimePoint(std::chrono::hours(24));
-    std::multimap<TimePoint, WaitPtr>
-        waits;  ///< unexpired waits; equal times in order of insertion
+    std::multimap<TimePoint, WaitPtr> waits;  ///< unexpired; equal times in order of insertion
 };
 
 class ManualClock::ManualTimer final : public Timer {
