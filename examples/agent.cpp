@@ -1,5 +1,5 @@
-// What a security agent needs: from the ID of a container to its pod, in any thread, at once.
-// One thread runs the watcher; another one looks containers up, as if the kernel had told of them.
+// A security agent: looks up the pod of a container ID, in any thread, without waiting. One thread
+// runs the watcher; another one looks up containers, as if the kernel had reported them.
 //
 //     agent [OPTION]... [URL]      without a server: a simulated cluster
 
@@ -51,7 +51,7 @@ void run(const support::Arguments& arguments) {
     const k8s_sd::Index<api::Pod> by_container = pods.index(add_containers);
     unsigned left = arguments.diffs;
     asio::signal_set signals(io, SIGINT, SIGTERM);
-    asio::thread_pool kernel(1);  // tells of containers that have started
+    asio::thread_pool kernel(1);  // reports started containers
     k8s_sd::Watcher<api::Pod> watcher(io.get_executor(), config, pods, [&](const auto& diff) {
         for (const auto& pod : diff.added) {
             for (const api::ContainerStatus& status : pod->status.container_statuses)

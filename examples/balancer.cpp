@@ -1,5 +1,5 @@
-// What a proxy needs: the endpoints of a service, with what the API says of each: ready, serving,
-// terminating, and for which zones. It needs permission for EndpointSlices, and nothing else.
+// A proxy: the endpoints of a service with their state in the API: ready, serving, terminating, and
+// the zones they are for. It needs permission for EndpointSlices, and nothing else.
 //
 //     balancer [OPTION]... [URL]      without a server: a simulated cluster
 

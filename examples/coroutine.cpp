@@ -1,10 +1,10 @@
-// A host made of a coroutine, which reads what a discoverer finds.
+// A host as a coroutine that reads the diffs of a discoverer.
 //
 //     coroutine [OPTION]... [URL]      without a server: a simulated cluster
 //
 // g++ 12 miscompiles some expressions with co_await: temporaries of aggregate and closure type are
-// destroyed twice, and co_await in the condition of a loop crashes. So configurations and lambdas
-// get names before anything is awaited, and so do results.
+// destroyed twice, and co_await in the condition of a loop crashes. So configurations, lambdas and
+// results are named variables.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_groups.hpp"
@@ -30,7 +30,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-/// However slow it is, what it has not read yet costs no more memory than the newest state.
+/// However slow the coroutine, unread changes take no more memory than the latest state.
 asio::awaitable<void> count_pods(k8s_sd::DiscoveryConfig config, unsigned changes) {
     const auto executor = co_await asio::this_coro::executor;
     k8s_sd::Discoverer discoverer(executor, config);

@@ -1,9 +1,9 @@
-// Watches any resource, custom ones too, and prints what changes: one line for each object, with
-// the fields that were asked for. A coroutine reads the diffs.
+// Watches any resource, custom ones too, and prints its changes: one line for each object, with the
+// requested fields. A coroutine reads the diffs.
 //
 //     crd_watch [OPTION]... [URL]      without a server: a simulated cluster with Widgets
 //
-// See coroutine.cpp for what g++ 12 makes of co_await.
+// See coroutine.cpp for the workarounds for co_await in g++ 12.
 
 #include "k8s_sd/generic.hpp"
 #include "k8s_sd/watcher.hpp"
@@ -28,7 +28,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-/// What the command line says besides the server.
+/// The arguments of the command line besides the server.
 struct Wanted {
     k8s_sd::ResourceName resource{.group = "example.com", .kind = "Widget"};
     std::vector<std::string> fields;  ///< empty: all

@@ -1,6 +1,6 @@
-// An application that had its io_context, its threads, its periodic work and its signal handling
-// before it discovered anything. Discovery moves in as a guest: on an executor of the host's
-// choice, with callbacks, and it leaves when the host shuts down.
+// An application with an io_context, threads, periodic work and signal handling of its own.
+// Discovery is added to it: on an executor chosen by the host, with callbacks, and it ends when the
+// host shuts down.
 //
 //     existing_app [OPTION]... [URL]      without a server: a simulated cluster
 
@@ -36,7 +36,7 @@ class Application {
           metrics_(k8s_sd::metrics_of(io)),
           cluster_(cluster),
           diffs_left_(diffs),
-          // Callbacks come on the strand that protects our state: no lock is needed.
+          // Callbacks run on the strand that protects our state: no lock is needed.
           discoverer_(strand_, cluster.config(k8s_sd::Role::endpointslice),
                       [this](const auto& diff) { on_targets(diff); }) {}
 
@@ -51,7 +51,7 @@ class Application {
     }
 
  private:
-    // What the application did all along; it also reports how discovery is doing.
+    // The application's own periodic work; it also reports the status of discovery.
     void work() {
         const k8s_sd::DiscovererStatus status = discoverer_.status();
         if (status.error) {
@@ -60,15 +60,15 @@ class Application {
         }
         work_timer_.expires_after(250ms);
         work_timer_.async_wait([this](boost::system::error_code) {
-            // An error code would not do: a timer that has expired can no longer be cancelled.
+            // An error code would not suffice: an expired timer can no longer be cancelled.
             if (!stopping_) work();
         });
     }
 
     void on_targets(const k8s_sd::TargetGroupDiff& diff) {
         groups_.apply(diff);
-        // A slow callback delays only itself: meanwhile changes are merged, one entry a group, and
-        // come together in the next call.
+        // A slow callback delays only itself: meanwhile changes are coalesced, one entry for each
+        // group, and the next call delivers them together.
         std::this_thread::sleep_for(20ms);
         std::cout << diff.updated.size() << " groups added or changed, " << diff.removed.size()
                   << " removed; " << groups_.group_count() << " groups, " << groups_.target_count()
@@ -76,7 +76,7 @@ class Application {
         if (diffs_left_ > 0 && --diffs_left_ == 0) shut_down();
     }
 
-    // Everything that is outstanding ends, so that io_context::run() returns by itself; no stop().
+    // Ends all pending operations, so io_context::run() returns by itself, without stop().
     void shut_down() {
         if (std::exchange(stopping_, true)) return;
         signals_.cancel();

@@ -1,5 +1,5 @@
-// Many named jobs on one DiscoveryManager, whose configuration is changed while it runs: each step
-// applies another one and shows what every job is told, and what that cost.
+// Many named jobs on one DiscoveryManager with changes of the configuration at run time: each step
+// applies another configuration and shows the diffs of each job and their cost.
 //
 //     many_jobs [OPTION]... [URL]      without a server: a simulated cluster
 
@@ -90,7 +90,7 @@ class Host {
         }
     }
 
-    /// The first job with a configuration that can be used but has not been listed; "" without one.
+    /// The first job with a usable configuration that has not been listed; "" if there is none.
     std::string not_listed() const {
         for (const k8s_sd::JobStatus& job : manager_.status()) {
             for (const k8s_sd::JobConfigStatus& config : job.configs) {
@@ -106,7 +106,7 @@ class Host {
         std::size_t updated = 0;
         std::size_t removed = 0;
         for (const k8s_sd::ProviderDiff& provider : diff.providers) {
-            // Groups of one source can come from two providers, so each has its own state.
+            // Two providers can have groups of the same source, so each has its own state.
             job[provider.provider].apply(provider.diff);
             if (provider.last) job.erase(provider.provider);
             updated += provider.diff.updated.size();
@@ -130,7 +130,7 @@ class Host {
         lists_ = lists;
     }
 
-    // Everything that is outstanding ends, so that io_context::run() returns by itself.
+    // Ends all pending operations, so io_context::run() returns by itself.
     void end() {
         signals_.cancel();
         step_timer_.cancel();

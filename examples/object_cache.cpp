@@ -1,5 +1,5 @@
-// A host that keeps the Secrets and ConfigMaps its workloads refer to, as the kubelet does for its
-// pods, while they are rotated. Each object has one watch, however many workloads refer to it.
+// A host that keeps the Secrets and ConfigMaps of its workloads while they are rotated, as the
+// kubelet does for its pods. Each object has one watch, however many workloads refer to it.
 //
 //     object_cache [OPTION]... [URL]      without a server: a simulated cluster
 //
@@ -30,7 +30,7 @@ namespace {
 namespace asio = boost::asio;
 using Names = std::set<k8s_sd::ObjectName>;
 
-/// The objects of one kind that the workloads need.
+/// The objects of one kind needed by the workloads.
 class Objects {
  public:
     Objects(const asio::any_io_executor& executor, k8s_sd::Kind kind,
@@ -43,15 +43,15 @@ class Objects {
           references_(cache_),
           on_change_(std::move(on_change)) {}
 
-    /// The workload needs these objects from now on, and no others.
+    /// Sets the objects the workload needs from now on.
     void set(const std::string& workload, const Names& names) {
         references_.set(workload, names);
         needed_[workload] = names;
         for (const k8s_sd::ObjectName& name : names) follow(name);
-        // To follow an object is to refer to it: what no workload needs any more is not followed.
+        // Following an object refers to it, so objects no workload needs must not be followed.
         std::erase_if(followed_, [this](const auto& item) { return !is_needed(item.first); });
     }
-    /// Reads what a workload needs to start; both what is there and what is missing is an answer.
+    /// Reads an object a workload needs to start; both presence and absence are results.
     void read(const k8s_sd::ObjectName& name) {
         cache_.async_get(name.ns, name.name,
                          [this, name](k8s_sd::error_code ec, const k8s_sd::ObjectPtr& object) {
@@ -60,7 +60,7 @@ class Objects {
                                        << ": " << (ec ? ec.message() : sizes(object)) << std::endl;
                          });
     }
-    /// Prints the last status and lets go of everything.
+    /// Prints the last status and releases everything.
     void stop() {
         for (const k8s_sd::CachedObjectStatus& object : cache_.status().objects) {
             std::cout << kind_ << ' ' << object.ns << '/' << object.name << " is "
@@ -103,7 +103,7 @@ class Objects {
     std::map<k8s_sd::ObjectName, k8s_sd::ObjectCache::Subscription> followed_;
 };
 
-/// What the workloads refer to.
+/// The references of the workloads.
 struct References {
     std::string ns = "shop";
     std::string secret = "db-credentials";
@@ -133,7 +133,7 @@ void run(const support::Arguments& arguments, const References& names) {
         if (!ec) stop();
     });
 
-    // Workloads come, and one leaves; what the others need as well stays.
+    // Workloads are added, and one is removed; objects of the others stay.
     const k8s_sd::ObjectName shared{names.ns, names.secret};
     const k8s_sd::ObjectName other{names.ns, names.other_secret};
     secrets.set("web", {shared});

@@ -1,5 +1,5 @@
-// A host that finds targets by ways of its own, here in an inventory that takes a moment to answer:
-// a TargetSource beside a static list and pods of a simulated cluster, all in one job.
+// A host with targets from its own source, here an inventory with some delay: a TargetSource beside
+// a static list and pods of a simulated cluster, all in one job.
 //
 //     own_targets      with a simulated cluster, until the inventory has changed and failed
 
@@ -23,7 +23,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// Where the host looks. It has two machines, then three, then it is out of order.
+/// The origin of the targets. It has two machines, then three, then it is out of order.
 class Inventory {
  public:
     using Handler = std::function<void(std::optional<std::vector<std::string>>)>;
@@ -48,8 +48,8 @@ class Inventory {
 };
 
 //[own_targets
-/// Asks the inventory again and again, and tells a source what it says. What is equal to the last
-/// answer costs jobs nothing; where there is no answer, they keep what they have.
+/// Polls the inventory and passes each answer to a source. An answer equal to the previous one
+/// costs the jobs nothing; without an answer they keep their targets.
 class InventoryTargets {
  public:
     explicit InventoryTargets(Inventory& inventory) : inventory_(inventory) {}
@@ -114,7 +114,7 @@ int main(int argc, char**) {
     manager.apply_config({job});
     manager.async_run([&](boost::system::error_code ec) {
         std::cout << "discovery ended: " << ec.message() << std::endl;
-        server.reset();  // else it would be work for the context
+        server.reset();  // otherwise its work keeps the context running
     });
     machines.ask();
 

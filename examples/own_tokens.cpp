@@ -1,5 +1,5 @@
-// A host that gets its tokens by ways of its own, here from a vault that takes a moment: a
-// TokenSource. The server takes each token for a while only; the watch goes on with the next one.
+// A host with tokens from its own source, here a vault with some delay: a TokenSource. The server
+// accepts each token for a limited time; the watch continues with the next one.
 //
 //     own_tokens      with a simulated cluster, until two tokens were used
 
@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// Where tokens are made. The server knows the last one only.
+/// Issues tokens. The server knows only the last one.
 class Vault {
  public:
     Vault(asio::io_context& io, k8s_sd::sim::ApiServer& server) : timer_(io), server_(server) {}
@@ -45,9 +45,9 @@ class Vault {
 };
 
 //[own_tokens
-/// What discovery asks for tokens. The library calls it for all watches once, shortly before a
-/// token expires or after the server has refused it, with pauses when there is trouble. It may
-/// answer on any thread.
+/// The source of tokens for discovery. The library calls it once for all watches, shortly before a
+/// token expires or after the server has refused it, with pauses after failures. It may call the
+/// handler on any thread.
 class VaultTokens final : public k8s_sd::TokenSource {
  public:
     explicit VaultTokens(Vault& vault) : vault_(vault) {}
@@ -94,10 +94,10 @@ int main(int argc, char**) {
     });
     discoverer->async_run([&](boost::system::error_code ec) {
         std::cout << "discovery ended: " << ec.message() << std::endl;
-        server.reset();  // else it would be work for the context
+        server.reset();  // otherwise its work keeps the context running
     });
 
-    // After a second the server refuses the token and ends the watch; later a node appears.
+    // After a second the server refuses the token and ends the watch; later a node is added.
     asio::steady_timer timer(io);
     timer.expires_after(1s);
     timer.async_wait([&](boost::system::error_code) {

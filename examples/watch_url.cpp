@@ -1,5 +1,5 @@
-// URLWatcher by itself: LIST+WATCH of one collection, with the true changes of its objects, as a
-// controller or a cache would use it.
+// URLWatcher by itself: LIST+WATCH of one collection, with the true changes of its objects, for a
+// controller or a cache.
 //
 //     watch_url [OPTION]... [URL]      without a server: a simulated cluster
 
@@ -29,7 +29,7 @@ class PodWatch final : private k8s_sd::WatchObserver {
                                                         static_cast<WatchObserver&>(*this))),
           changes_left_(changes) {}
 
-    /// \param on_end  called when as many changes were seen as were asked for
+    /// \param on_end  called after the requested number of changes
     void start(std::function<void()> on_end) {
         on_end_ = std::move(on_end);
         watcher_->start();
@@ -73,7 +73,7 @@ void run(const support::Arguments& arguments) {
     asio::io_context io(1);
     support::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
-    // One thread runs the context, so that its executor may take the place of a strand.
+    // One thread runs the context, so its executor can be used in place of a strand.
     const auto client = std::make_shared<k8s_sd::ApiClient>(io.get_executor(), cluster.server());
     PodWatch watch(client, arguments.diffs);
     asio::signal_set signals(io, SIGINT, SIGTERM);
@@ -85,7 +85,7 @@ void run(const support::Arguments& arguments) {
     signals.async_wait([&](boost::system::error_code ec, int) {
         if (!ec) stop();
     });
-    // The observer must not destroy the watcher that is calling it.
+    // The observer must not destroy its watcher within a call.
     watch.start([&] { asio::post(io, stop); });
     io.run();
 }

@@ -38,7 +38,7 @@ void print_json(const AccessCheckLine& line, LineWriter& out) {
     out.end_line();
 }
 
-/// What has failed is never cut: the text says how to mend it.
+/// A failure is never truncated: the text names the remedy.
 void print_text(const AccessCheckLine& line, const support::Terminal& terminal, LineWriter& out) {
     constexpr std::size_t longest = 4000;
     const bool failed = line.result == AccessCheckLine::Result::failed;
@@ -74,7 +74,7 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     const auto on_line = [&](const AccessCheckLine& line) {
         options.output == Output::json ? print_json(line, out) : print_text(line, terminal, out);
     };
-    // A signal ends the check, which ends the programs that it has started.
+    // A signal ends the check together with the programs it started.
     support::Signals signals(io.get_executor());
     boost::asio::cancellation_signal cancel;
     signals.async_wait([&](int) { cancel.emit(boost::asio::cancellation_type::terminal); });

@@ -7,7 +7,7 @@ namespace discover {
 
 using support::LineWriter;
 
-/// Tries everything that the configuration needs, and prints a line each.
+/// Tries every step the configuration needs, and prints a line for each.
 support::ExitStatus check_access(Options, LineWriter&);
 
 }  // namespace discover

@@ -28,7 +28,7 @@ using support::Tone;
 
 constexpr std::string_view port_protocol = "__meta_kubernetes_pod_container_port_protocol";
 
-/// "Pod shop/web-1": the object that a label of a target comes from.
+/// "Pod shop/web-1": the source object of a target's label.
 class Objects {
  public:
     Objects(k8s_sd::Role role, const TargetGroup& group) : role_(role), group_(group) {}
@@ -43,7 +43,7 @@ class Objects {
     }
 
  private:
-    /// The label that has the name of the object, if it is not the group's own.
+    /// The label with the name of the object, if it is not the group's own object.
     static std::string_view name_label(Kind kind) {
         switch (kind) {
             case Kind::node: return "node_name";
@@ -63,7 +63,7 @@ class Objects {
     const TargetGroup& group_;
 };
 
-/// Says of each label of one object's targets where it comes from.
+/// Explains the origin of each label of one object's targets.
 class ExplainReporter final : public Reporter {
  public:
     ExplainReporter(LineWriter& out, const Options& options)
@@ -102,7 +102,7 @@ class ExplainReporter final : public Reporter {
         throw support::Unusable(text);
     }
 
-    /// \param labels  of the target
+    /// \param labels  labels of the target
     std::optional<LabelOrigin> origin(const std::string& label, const LabelMap& labels) const {
         const bool of_port = label == "__address__" || label == port_protocol;
         const bool from_pod = of_port && is_further_port(labels);
@@ -115,7 +115,7 @@ class ExplainReporter final : public Reporter {
         }
         return from;
     }
-    /// A port of a pod behind an endpoint that no endpoint names.
+    /// Whether the target is a port of an endpoint's pod, without an endpoint of its own.
     static bool is_further_port(const LabelMap& labels) {
         const auto has = [&](const char* name) {
             return labels.contains("__meta_kubernetes_" + std::string(name));
@@ -175,7 +175,7 @@ class ExplainReporter final : public Reporter {
         }
     }
 
-    /// \param all  of the target, which tell the names of objects
+    /// \param all  all labels of the target, including the names of objects
     void print_labels(const LabelMap& labels, const LabelMap& all, const Objects& objects) {
         constexpr std::size_t widest = 70;
         std::size_t column = 0;
@@ -197,7 +197,7 @@ class ExplainReporter final : public Reporter {
             const std::size_t space = column + 2 - std::min(column, support::columns(text));
             const std::size_t needed = 4 + std::max(column, support::columns(text)) +
                                        object.size() + 2 + from->field.size();
-            // What does not fit beside the label stands below it.
+            // Text too wide for the label's line is printed below it.
             if (terminal_.width() > 0 && needed > terminal_.width()) {
                 line(label);
                 label = StyledLine().add("      ");

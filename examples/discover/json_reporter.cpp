@@ -48,7 +48,7 @@ class JsonReporter final : public Reporter {
             write_json(out_, target_labels(group, i));
         }
         const k8s_sd::TargetChanges targets = change.targets();
-        // Of an object that was replaced nothing is kept.
+        // None of the targets of a replaced object are kept.
         const std::size_t removed =
             change.replaced && change.previous ? change.previous->size() : targets.removed.size();
         out_ << "],\"added\":" << std::to_string(targets.added.size())

@@ -1,4 +1,4 @@
-// Watches a Kubernetes cluster and prints its targets and how they change. See docs/examples.md.
+// Watches a Kubernetes cluster and prints its targets and their changes. See docs/examples.md.
 
 #include "access_check.hpp"
 #include "k8s_sd/error.hpp"
@@ -28,7 +28,7 @@ support::ExitStatus run(Options options) {
     return Session(io, std::move(options), out).run();
 }
 
-/// The error in words that name the option where it is about one, or the file.
+/// The error in words, with the name of the option or of the file at fault.
 std::string in_words(const k8s_sd::ConfigError& error, const std::string& sd_config) {
     const std::string option(option_of_field(error.where()));
     if (option == "--kubeconfig" && !sd_config.empty()) return sd_config + ": " + error.what();
@@ -40,7 +40,7 @@ std::string in_words(const k8s_sd::ConfigError& error, const std::string& sd_con
 int main(int argc, char** argv) {
     Options options;
     return support::run_program(command_line(options), argc, argv, [&] {
-        // What names the kubeconfig, if no option does.
+        // The configuration with the kubeconfig, unless an option names it.
         const std::string sd_config = options.own_kubeconfig ? "" : options.sd_config;
         try {
             return run(std::move(options));

@@ -32,7 +32,7 @@ support::Choices<k8s_sd::Compression> compressions() {
     return {{"auto", automatic}, {"on", always}, {"off", never}};
 }
 
-/// Whether protobuf is asked for.
+/// Whether to request protobuf.
 support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
 
 support::Choices<k8s_sd::LogLevel> log_levels() {
@@ -59,7 +59,7 @@ support::Section config_options(Options& o) {
         {{"--sd-config", "FILE",
           "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
           "options below add to it",
-          [](Text) {}}}};  // load_base() has applied it
+          [](Text) {}}}};  // applied by load_base()
     for (support::Option& option : support::discovery_options(o.config)) {
         section.options.push_back(std::move(option));
     }
@@ -146,7 +146,7 @@ support::Section output_options(Options& o) {
           support::choice(o.log_level, log_levels())}}};
 }
 
-/// The dialect decides how the file of --sd-config and the other options are read.
+/// The dialect determines the parsing of the file of --sd-config and of the other options.
 void load_base(Options& options, const std::vector<support::GivenOption>& given) {
     const std::string* file = nullptr;
     for (const support::GivenOption& item : given) {
@@ -184,7 +184,7 @@ support::CommandLine command_line(Options& options) {
 
 namespace {
 
-/// What only a run has a use for would be ignored.
+/// Refuses options with an effect on a normal run only: they would be ignored.
 void check_what_replaces_a_run(const Options& o) {
     const std::string instead = o.check ? "--check" : "--print-rbac";
     const auto refuse = [&instead](bool given, const char* option) {

@@ -31,7 +31,7 @@ std::string manifest_of(const k8s_sd::DiscoveryConfig& config, const std::string
     }
 }
 
-/// The rights of the manifest are then needed by somebody else.
+/// With impersonation, another user needs the rights of the manifest.
 void print_impersonation(const k8s_sd::ImpersonationConfig& who, LineWriter& out) {
     if (who.user.empty()) return;
     out << "# The configuration acts as " << support::printable(who.user, 300)

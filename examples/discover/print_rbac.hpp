@@ -9,8 +9,8 @@ namespace discover {
 
 using support::LineWriter;
 
-/// Prints a manifest with what the configuration needs to be allowed. Asks no server.
-/// \param account  "NAMESPACE/NAME" of the service account that gets the rights
+/// Prints a manifest with the required permissions of the configuration. Sends no request.
+/// \param account  "NAMESPACE/NAME" of the service account to authorize
 /// \throws support::UsageError for another form, k8s_sd::ConfigError
 void print_rbac(const k8s_sd::DiscoveryConfig&, const std::string& account, LineWriter&);
 

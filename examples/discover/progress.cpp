@@ -22,7 +22,7 @@ void Progress::stop() {
 void Progress::schedule() {
     timer_.expires_after(std::chrono::milliseconds(200));
     timer_.async_wait([this](boost::system::error_code) {
-        // An error code would not do: a timer that has expired can no longer be cancelled.
+        // An error code would not suffice: an expired timer can no longer be cancelled.
         if (stopped_) return;
         show();
         schedule();

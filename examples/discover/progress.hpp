@@ -9,8 +9,8 @@
 
 namespace discover {
 
-/// A line on a terminal's standard error that counts the objects while they are listed.
-/// The discoverer must outlive it, and it the run of the context.
+/// A line on a terminal's standard error with the number of objects listed so far. The discoverer
+/// must outlive it, and it must outlive the run of the context.
 class Progress {
  public:
     Progress(const boost::asio::any_io_executor&, const k8s_sd::Discoverer&,
@@ -29,7 +29,7 @@ class Progress {
     bool stopped_ = false;
 };
 
-/// Goes back to the start of a terminal's line and clears it.
+/// Returns to the start of a terminal's line and clears it.
 inline constexpr std::string_view clear_line = "\r\x1b[K";
 
 }  // namespace discover

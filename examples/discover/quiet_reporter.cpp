@@ -8,7 +8,7 @@ namespace discover {
 
 namespace {
 
-/// Counts only. The totals are those of all jobs together.
+/// Prints counts only. The totals are those of all jobs together.
 class QuietReporter final : public Reporter {
  public:
     QuietReporter(LineWriter& out, unsigned jobs) : out_(out), jobs_(jobs) {}

@@ -23,7 +23,7 @@ std::string in_seconds(k8s_sd::Duration duration) {
     return text.str();
 }
 
-/// Log lines as the library writes them, in colour, and not behind a line of progress.
+/// Prints the library's log lines in colour, after clearing a line of progress.
 k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal& errors) {
     k8s_sd::Logger logger;
     logger.level = level;
@@ -40,7 +40,7 @@ k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal&
     return logger;
 }
 
-/// Whether the job's first state of the API server is known by this.
+/// Whether this diff completes the job's first state from the API server.
 bool is_complete(const k8s_sd::TargetGroupDiff& diff) {
     return (diff.full && !diff.unconfirmed) || diff.confirms;
 }
@@ -59,18 +59,18 @@ void print_unsynced(const k8s_sd::DiscovererStatus& status) {
     }
 }
 
-/// Whether somebody has to do something. Said twice, because what a first try is refused another
-/// way may lead to: a token that was just renewed, an older version of the API.
+/// Whether only an action of the user can help. Requires two failures, since a retry may succeed in
+/// another way: with a renewed token, or an older version of the API.
 bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     using enum k8s_sd::errc;
     if (watch.synced || watch.failures < 2) return false;
-    // A certificate that is not trusted, or of another name.
+    // An untrusted certificate, or one for another name.
     if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
     for (const auto code :
          {unauthorized, forbidden, bad_request, not_found, unexpected_content_type}) {
         if (watch.error == code) return true;
     }
-    // A file or a proxy may be late, but hardly so often.
+    // A file or a proxy may become available late, but hardly after so many failures.
     const bool may_be_late = watch.error == credentials_unavailable || watch.error == proxy_failed;
     return may_be_late && watch.failures >= 3;
 }
@@ -96,7 +96,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     make_discoverers();
     join_fleet();
     reporter_ = make_reporter(out, options_, server);
-    // The heading for people says it, too.
+    // The heading of the text format includes it.
     if (simulation_ && options_.output != Output::text) {
         reporter_->comment("simulated cluster at " + server);
     }
@@ -170,7 +170,7 @@ void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (has_view_) report(job, mine);
 }
 
-/// What is owned before the members are known is told with the first view.
+/// The share before the first view is reported together with that view.
 void Session::on_share(const k8s_sd::FleetShare& share) {
     if (stopped_) return;
     const bool is_first = !std::exchange(has_view_, true);

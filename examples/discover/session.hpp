@@ -19,22 +19,22 @@
 
 namespace discover {
 
-/// One run of the program: makes the discoverers and stops them when the options, a signal or the
-/// time say so. Everything happens on the one thread that runs the context.
+/// One run of the program: creates the discoverers and stops them according to options, signals or
+/// the time. Everything happens on the thread of the context.
 class Session {
  public:
-    /// \throws k8s_sd::ConfigError for a configuration that cannot be used
+    /// \throws k8s_sd::ConfigError for an unusable configuration
     Session(boost::asio::io_context&, Options, LineWriter&);
 
     /// Runs the context. \throws support::OutputEnded, std::system_error
     support::ExitStatus run();
 
  private:
-    /// A job whose groups are shared with other members of a fleet.
+    /// A job with groups shared among the members of a fleet.
     struct SharedJob {
         k8s_sd::GroupShare share;
         bool synced = false;
-        bool unconfirmed = false;  ///< what it has
+        bool unconfirmed = false;  ///< whether its targets are unconfirmed
     };
 
     void find_server();
@@ -68,7 +68,7 @@ class Session {
     std::vector<SharedJob> shared_jobs_;  ///< none without a fleet
     unsigned synced_jobs_ = 0;
     unsigned told_jobs_ = 0;
-    bool has_view_ = false;  ///< of the fleet
+    bool has_view_ = false;  ///< whether there is a view of the fleet
     bool stopped_ = false;
     support::ExitStatus status_ = support::exit_fine;
 };

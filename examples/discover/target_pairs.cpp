@@ -7,7 +7,7 @@ namespace discover {
 
 namespace {
 
-/// Nothing of the previous group lives on.
+/// None of the previous targets continue.
 TargetPairs replace_all(const k8s_sd::GroupChange& change) {
     TargetPairs pairs;
     pairs.added.resize(change.group->size());

@@ -11,7 +11,7 @@ namespace {
 
 using k8s_sd::TargetGroupPtr;
 
-/// Sorted by source.
+/// The groups sorted by source.
 std::vector<TargetGroupPtr> sorted(const k8s_sd::TargetGroups& groups) {
     std::vector<TargetGroupPtr> result;
     groups.for_each_group([&](const TargetGroupPtr& group) { result.push_back(group); });
@@ -20,8 +20,8 @@ std::vector<TargetGroupPtr> sorted(const k8s_sd::TargetGroups& groups) {
     return result;
 }
 
-/// Prints the state of all jobs once the last of them has delivered it; until then those that
-/// were earlier may have changed.
+/// Prints the state of all jobs once the last of them has delivered it; the states of earlier ones
+/// may have changed by then.
 class TargetsReporter final : public Reporter {
  public:
     TargetsReporter(LineWriter& out, unsigned jobs) : out_(out), jobs_(jobs) {}

@@ -73,7 +73,7 @@ std::vector<TellingLabel> telling_of(Role role) {
         case Role::ingress:
             return {
                 {"scheme", "ingress_scheme"}, {"host", "ingress_host"}, {"path", "ingress_path"}};
-        default: return {};  // the address has to do
+        default: return {};  // shown by its address
     }
 }
 

@@ -14,12 +14,12 @@ namespace discover {
 /// "2 targets", "1 target"
 std::string counted(std::size_t n, std::string_view what);
 
-/// The few labels of a target that tell most about it: "phase=Running ready=true".
+/// The few most informative labels of a target: "phase=Running ready=true".
 std::string telling_labels(k8s_sd::Role role, const k8s_sd::TargetGroup&, std::size_t target);
 
-/// What differs: "pod_phase: Pending -> Running, pod_ready: false -> true".
-/// \param of  the role whose own labels have short names: "ready: false -> true" of an
-///            endpointslice; without it each label has its name
+/// The differences: "pod_phase: Pending -> Running, pod_ready: false -> true".
+/// \param of  role with short names for its own labels: "ready: false -> true" for an
+///            endpointslice; without it each label has its full name
 std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& after,
                         std::optional<k8s_sd::Role> of = std::nullopt);
 

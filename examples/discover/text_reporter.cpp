@@ -25,7 +25,7 @@ using support::printable;
 using support::StyledLine;
 using support::Tone;
 
-/// Lines for one diff; further ones are counted only. The other formats print everything.
+/// Maximum of lines for one diff; further ones are only counted. Other formats print everything.
 constexpr std::size_t most_lines = 40;
 
 /// "14:03:07.123"
@@ -54,8 +54,8 @@ std::string heading(const Options& options, const std::string& server) {
     return text + ".";
 }
 
-/// In a file or pipe each changed target has a line with everything that is told of it. On a
-/// terminal lines fit the window, and targets that changed alike share one.
+/// In a file or pipe each changed target has a line with all details. On a terminal lines fit the
+/// window, and targets with equal changes share one.
 class TextReporter final : public Reporter {
  public:
     TextReporter(LineWriter& out, const Options& options, const std::string& server)
@@ -147,7 +147,7 @@ class TextReporter final : public Reporter {
         }
     }
 
-    /// The changed targets, those that differ in the same way together.
+    /// Prints the changed targets, those with equal differences together.
     void show_alike(const GroupChange& change, const TargetPairs& pairs) {
         std::vector<std::pair<std::string, std::vector<std::size_t>>> alike;
         for (const auto& [before, after] : pairs.changed) {
@@ -174,7 +174,7 @@ class TextReporter final : public Reporter {
         show(tone, group, printable(address_of(group, target)), text);
     }
 
-    /// \param which  of its targets
+    /// \param which  description of the target within the group
     void show(Tone tone, const TargetGroup& group, const std::string& which,
               const std::string& text) {
         const char* sign = tone == Tone::added ? "+ " : tone == Tone::removed ? "- " : "~ ";

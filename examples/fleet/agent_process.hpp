@@ -16,21 +16,21 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
  public:
     using OnLine = std::function<void(const std::string&)>;
 
-    /// Begins the program. \throws std::system_error
+    /// Starts the program. \throws std::system_error
     AgentProcess(const boost::asio::any_io_executor&, const std::vector<std::string>& command,
                  OnLine on_line);
-    /// Kills it if it still runs.
+    /// Kills the process if it still runs.
     ~AgentProcess();
     AgentProcess(const AgentProcess&) = delete;
     AgentProcess& operator=(const AgentProcess&) = delete;
 
-    /// Reads what it prints, a line at a time.
+    /// Reads the process's output by lines.
     void start() { read(); }
-    /// Asks it to end (SIGTERM), or ends it (SIGKILL).
+    /// Sends a signal: SIGTERM to shut it down, SIGKILL to kill it.
     void signal(int number) const;
-    /// Whether it still runs.
+    /// Whether the process still runs.
     bool runs();
-    /// Where it answers probes; empty: it has not said so yet.
+    /// Address for probes; empty until the process has printed it.
     const std::string& address() const noexcept { return address_; }
 
  private:
@@ -41,7 +41,7 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
     boost::asio::streambuf buffer_;
     OnLine on_line_;
     std::string address_;
-    pid_t pid_ = 0;  ///< 0: it has ended
+    pid_t pid_ = 0;  ///< 0: the process has ended
 };
 
 }  // namespace fleet

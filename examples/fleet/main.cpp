@@ -1,6 +1,6 @@
 // Three scrapers in processes of their own share the targets of one simulated cluster. One leaves,
-// another one joins, one is killed; the targets tell who scraped them, and for how long nobody did.
-// See docs/scale-out.md.
+// another one joins, one is killed; the targets report their scrapers and the longest time without
+// a scrape. See docs/scale-out.md.
 
 #include "k8s_sd/sim/api_server.hpp"
 #include "scraped_targets.hpp"
@@ -44,12 +44,12 @@ scrape_configs:
 )yaml";
 
 constexpr auto patience = 60s;
-// An interval, and what a busy machine may add to it.
+// An interval, plus possible delays of a busy machine.
 constexpr auto without_gap = 2500ms;
-// Besides: a probe that fails, --fleet-hold-down and --fleet-debounce.
+// In addition: a failed probe, --fleet-hold-down and --fleet-debounce.
 constexpr auto detection = 5000ms;
 
-/// A file that goes with the object.
+/// A file deleted together with the object.
 class TemporaryFile {
  public:
     explicit TemporaryFile(const std::string& content) {
@@ -72,7 +72,7 @@ class TemporaryFile {
     std::string path_;
 };
 
-/// What happens, step by step.
+/// The scenario, step by step.
 class Story {
  public:
     Story(asio::io_context& io, const Options& options)
@@ -134,7 +134,7 @@ class Story {
         });
     }
 
-    /// \param bound  of the time that a target may be without a scrape
+    /// \param bound  maximum time of a target without a scrape
     bool end_phase(std::chrono::milliseconds bound) {
         const std::chrono::milliseconds gap = targets_.longest_gap();
         say("  scraped by " + targets_.owners());
@@ -192,7 +192,7 @@ class Story {
     support::ExitStatus status_ = support::exit_fine;
 };
 
-/// The scraper that stands beside this program.
+/// The scraper in the directory of this program.
 std::string scraper_beside() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "scraper";
 }

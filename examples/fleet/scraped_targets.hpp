@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-/// Programs that are scraped, and note by whom and when. For one thread.
+/// Scrape targets with a record of their scrapers and times. For one thread.
 class ScrapedTargets {
  public:
     using Clock = std::chrono::steady_clock;
@@ -23,15 +23,15 @@ class ScrapedTargets {
     ScrapedTargets(const ScrapedTargets&) = delete;
     ScrapedTargets& operator=(const ScrapedTargets&) = delete;
 
-    /// The pods that they are.
+    /// The pods of the targets.
     std::vector<boost::json::object> pods() const;
-    /// What follows is measured from now on.
+    /// Starts a new phase of measurements.
     void begin_phase();
-    /// Whether each has been scraped since then.
+    /// Whether each target has been scraped in this phase.
     bool all_scraped() const;
-    /// The longest time since then that one of them was not scraped.
+    /// The longest time of a target without a scrape in this phase.
     std::chrono::milliseconds longest_gap() const;
-    /// "agent-0: 11, agent-1: 9": how many of them each member has scraped in the last two seconds.
+    /// "agent-0: 11, agent-1: 9": number of targets scraped by each member in the last two seconds.
     std::string owners() const;
 
  private:

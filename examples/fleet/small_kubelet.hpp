@@ -12,14 +12,14 @@
 
 namespace fleet {
 
-/// What a kubelet and the EndpointSlice controller do for the pods of one Service: runs them as
-/// processes, asks for their readiness, and writes the slice. For one thread.
+/// The tasks of a kubelet and of the EndpointSlice controller for the pods of one Service: runs
+/// them as processes, probes their readiness, and writes the slice. For one thread.
 class SmallKubelet {
  public:
-    /// Called with what a process prints.
+    /// Called with each line of a process's output.
     using OnLine = std::function<void(const std::string& pod, const std::string& line)>;
 
-    /// \param scraper  the program, and the options that all pods have in common
+    /// \param scraper  the program, and the options common to all pods
     SmallKubelet(boost::asio::any_io_executor, k8s_sd::sim::ApiServer&,
                  std::vector<std::string> scraper, OnLine);
     ~SmallKubelet();
@@ -28,14 +28,14 @@ class SmallKubelet {
 
     void start() { probe_later(); }
     void stop();
-    /// Begins a pod.
+    /// Starts a pod.
     void add(const std::string& pod);
-    /// Deletes a pod as `kubectl delete` does: it is terminating, gets SIGTERM, and goes when it
-    /// has ended.
+    /// Deletes a pod as `kubectl delete` does: it is terminating, gets SIGTERM, and is removed when
+    /// its process has ended.
     void remove(const std::string& pod);
-    /// Kills its process, which nobody restarts.
+    /// Kills the process of a pod, without a restart.
     void kill(const std::string& pod);
-    /// Whether so many pods are there, all of them ready.
+    /// Whether there are this many pods, all of them ready.
     bool are_ready(std::size_t pods) const;
 
  private:
@@ -53,7 +53,7 @@ class SmallKubelet {
     const OnLine on_line_;
     boost::asio::steady_timer timer_;
     std::map<std::string, std::unique_ptr<Pod>> pods_;
-    std::string written_;  // of the slice
+    std::string written_;  // last written slice
     bool stopped_ = false;
 };
 

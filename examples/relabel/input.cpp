@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 constexpr std::string_view space = " \t\r\n";
 
-/// "line 3, byte 7"; `line` is that of the text's begin.
+/// "line 3, byte 7"; `line` is the number of the text's first line.
 std::string place(std::string_view text, std::size_t offset, std::size_t line) {
     const std::string_view before = text.substr(0, offset);
     const auto breaks = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
@@ -30,7 +30,7 @@ json::value parse(std::string_view text, std::size_t line) {
     json::parser parser;
     boost::system::error_code error;
     std::size_t offset = parser.write_some(text.data(), text.size(), error);
-    // Behind the value only space may follow.
+    // Only white space may follow the value.
     const std::size_t rest = text.find_first_not_of(space, offset);
     if (!error && rest != std::string_view::npos) {
         offset = rest;

@@ -10,21 +10,21 @@
 
 namespace relabel {
 
-/// Input that cannot be used; the text says where and why.
+/// Unusable input; the text gives position and reason.
 class InputError : public support::Unusable {
  public:
     explicit InputError(const std::string& problem) : Unusable("standard input: " + problem) {}
 };
 
-/// A JSON array of label sets, or a label set a line.
+/// A JSON array of label sets, or one label set on each line.
 class Input {
  public:
     using Take = std::function<void(const k8s_sd::LabelMap&)>;
 
-    /// Reads as far as is needed to know which of them it is.
+    /// Reads up to the first non-blank line to determine the format.
     explicit Input(std::istream&);
     bool is_array() const noexcept { return is_array_; }
-    /// Calls `take` for each label set; for lines as soon as one has been read.
+    /// Calls `take` for each label set; with one on each line, as soon as the line has been read.
     /// \throws InputError
     void read(const Take& take);
 
@@ -33,8 +33,8 @@ class Input {
     void read_array(const Take&);
 
     std::istream& in_;
-    std::string blank_;  ///< the lines before the first that is not
-    std::string line_;   ///< that line
+    std::string blank_;  ///< the lines before the first non-blank one
+    std::string line_;   ///< the first non-blank line
     std::size_t line_number_ = 0;
     bool is_array_ = false;
 };

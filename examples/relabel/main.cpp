@@ -1,5 +1,5 @@
-// Applies relabelling rules, or those of a job with all that makes a scrape target, to label sets
-// from standard input. See docs/examples.md.
+// Applies relabelling rules, or all steps from discovered target to scrape target of a job, to
+// label sets from standard input. See docs/examples.md.
 
 #include "input.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
@@ -21,12 +21,12 @@ namespace {
 using namespace relabel;
 using MaybeLabels = std::optional<k8s_sd::LabelMap>;
 
-/// What happens to a label set.
+/// The processing of label sets.
 class Machine {
  public:
     virtual ~Machine() = default;
     virtual MaybeLabels apply(const k8s_sd::LabelMap&) = 0;
-    /// The same with an account of it. `number`: which label set, from 1.
+    /// The same with an explanation. `number`: of the label set, from 1.
     virtual MaybeLabels explain(const k8s_sd::LabelMap&, std::size_t number, LineWriter&) = 0;
 };
 
@@ -63,7 +63,7 @@ class Rules final : public Machine {
     k8s_sd::MutableLabels labels_;
 };
 
-/// A job, whose targets the label sets are.
+/// The rules of a job; the label sets are its targets.
 class Targets final : public Machine {
  public:
     explicit Targets(const Options& options) : builder_(find_job(options)) {}

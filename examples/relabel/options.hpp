@@ -7,19 +7,19 @@
 
 namespace relabel {
 
-/// What the command line asks for.
+/// The values of the options.
 struct Options {
-    std::string rules_file;   ///< this or the next two
-    std::string config_file;  ///< of Prometheus or vmagent
-    std::string job;          ///< one of that file's
+    std::string rules_file;   ///< alternative to the next two
+    std::string config_file;  ///< configuration file of Prometheus or vmagent
+    std::string job;          ///< a job of this file
     k8s_sd::RelabelOptions rules;
     bool explain = false;
 };
 
-/// The options of the program, which set these.
+/// The options of the program; they set `Options`.
 support::CommandLine command_line(Options&);
 
-/// \throws support::UsageError for options that do not go together
+/// \throws support::UsageError for inconsistent options
 void check(const Options&);
 
 }  // namespace relabel

@@ -14,7 +14,7 @@ using support::LineWriter;
 /// The labels, or null, as JSON.
 void write_result(LineWriter&, const std::optional<k8s_sd::LabelMap>&);
 
-/// The steps, for people. `number`: which label set, from 1.
+/// The steps, for users. `number`: of the label set, from 1.
 void write_steps(LineWriter&, std::size_t number, const std::vector<k8s_sd::RelabelRule>&,
                  const std::vector<k8s_sd::RelabelStep>&);
 

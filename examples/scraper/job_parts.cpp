@@ -76,7 +76,7 @@ void JobParts::update() {
     parts_ = whole_;
     for (k8s_sd::Job& job : parts_) {
         job.configs = discovery_.parts_of(job.configs);
-        // While the server is away, targets of the part before are better than none.
+        // While the server is unreachable, the previous part's targets are better than none.
         if (divided_) job.supersede_timeout.reset();
     }
 }
@@ -94,7 +94,8 @@ void JobParts::finish_handovers_later() {
     });
 }
 
-/// Of the first server that needs it. What other servers have is not divided by namespaces.
+/// On the first server with such a configuration. Configurations of other servers are not divided
+/// by namespaces.
 void JobParts::watch_namespaces() {
     const k8s_sd::DiscoveryConfig* first = nullptr;
     for (k8s_sd::Job& job : whole_) {

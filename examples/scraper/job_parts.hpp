@@ -16,24 +16,24 @@
 
 namespace scraper {
 
-/// The parts of all jobs that this member of a fleet discovers: all of them where nothing is
-/// divided. For one strand.
+/// The parts of all jobs discovered by this member of a fleet: whole jobs if nothing is divided.
+/// For one strand.
 class JobParts {
  public:
-    /// \param on_change  jobs() are others now, and not because of set_jobs()
+    /// \param on_change  called after a change of jobs() by anything except set_jobs()
     JobParts(const boost::asio::any_io_executor&, bool divided, std::function<void()> on_change);
 
-    /// \param handover  how long parts stay that others own now
+    /// \param handover  how long to keep parts now owned by others
     void set_jobs(std::vector<k8s_sd::Job> whole, k8s_sd::Duration handover);
-    /// What this member owns from now on.
+    /// Sets the share of this member.
     void share(const k8s_sd::FleetShare&);
-    /// What is to be discovered.
+    /// The jobs to discover.
     const std::vector<k8s_sd::Job>& jobs() const noexcept { return parts_; }
-    /// Whether jobs() are what they are going to be, as far as anybody can know.
+    /// Whether jobs() is final, as far as known.
     bool known(const k8s_sd::FleetStatus&) const;
-    /// Why the namespaces of the cluster cannot be watched; empty: they can, or need not.
+    /// The reason the namespaces of the cluster cannot be watched; empty if there is none.
     std::string problem() const;
-    /// Configurations of which this member has no part are not among those that can fail.
+    /// The index of a failed configuration in the file: jobs() omits those without a part here.
     std::size_t place_in_file(const k8s_sd::ConfigFailure&) const;
     void stop();
 
@@ -48,9 +48,9 @@ class JobParts {
     const std::function<void()> on_change_;
     k8s_sd::DividedDiscovery discovery_;
     boost::asio::steady_timer handover_timer_;
-    /// Of the cluster, where configurations that are divided by namespaces name none.
+    /// Namespaces of the cluster, if configurations divided by namespaces name none.
     std::optional<k8s_sd::Watcher<k8s_sd::api::Namespace>> namespace_watcher_;
-    k8s_sd::DiscoveryConfig watched_;  ///< whose server that is
+    k8s_sd::DiscoveryConfig watched_;  ///< the configuration with this server
     std::set<std::string> namespaces_;
     bool has_namespaces_ = false;
     std::vector<k8s_sd::Job> whole_;

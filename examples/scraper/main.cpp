@@ -60,7 +60,7 @@ scrape_configs:
 
 constexpr std::chrono::seconds explain_patience{10};
 
-/// All but the jobs is on one strand.
+/// Everything except the jobs runs on one strand.
 class Program {
  public:
     Program(asio::io_context& io, Options options)
@@ -92,7 +92,7 @@ class Program {
     support::ExitStatus exit_status() const noexcept { return exit_status_; }
 
  private:
-    /// Of a fleet nobody owns anything before its members are known.
+    /// In a fleet this member owns nothing until the members are known.
     static k8s_sd::FleetShare first_share(const support::FleetOptions& fleet) {
         return fleet.is_fleet() ? k8s_sd::FleetShare(nullptr, {}) : k8s_sd::FleetShare();
     }
@@ -118,7 +118,7 @@ class Program {
         }
     }
 
-    /// Any thread.
+    /// May be called in any thread.
     void print(std::string line) {
         asio::post(strand_, [this, line = std::move(line)] {
             out_ << line;
@@ -132,7 +132,7 @@ class Program {
                 .variables = support::process_variables()};
     }
 
-    // What is wrong from the start is not to be waited for.
+    // Reports errors in the initial configuration at once.
     void read_config() const {
         if (!options_.config_file.empty()) {
             k8s_sd::load_scrape_configs(options_.config_file, config_options());
@@ -147,7 +147,7 @@ class Program {
                           [this](const k8s_sd::ScrapeConfigUpdate& update) {
                               if (!update.config) return stay(*update.error);
                               try {
-                                  // A mistake in a job is no reason to forget its targets.
+                                  // A mistake in a job must not remove its targets.
                                   const auto& failures = update.config->failures;
                                   if (configured_ && !failures.empty()) {
                                       throw k8s_sd::ScrapeConfigError(failures);
@@ -246,7 +246,7 @@ class Program {
         }
     }
 
-    // Everything that is outstanding ends, so that io_context::run() returns by itself.
+    // Ends all pending operations, so io_context::run() returns by itself.
     void stop() {
         if (std::exchange(stopped_, true)) return;
         signals_.cancel();
@@ -255,7 +255,7 @@ class Program {
         member_->stop();
         end_timer_.cancel();
         if (reloader_) reloader_->cancel();
-        // Not in the callback of a scrape.
+        // Must not run within the callback of a scrape.
         asio::post(strand_, [this] {
             jobs_.stop();
             pods_.reset();

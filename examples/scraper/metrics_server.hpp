@@ -10,7 +10,7 @@
 
 namespace scraper {
 
-/// What a request has to show: one of two tokens, so that clients have time to learn of a new one.
+/// The accepted tokens of requests: two of them, so clients have time to get a new one.
 struct AcceptedTokens {
     std::string current, previous;
     bool accepts(std::string_view authorization) const {
@@ -18,11 +18,11 @@ struct AcceptedTokens {
     }
 };
 
-/// A program that is scraped: on a free port of 127.0.0.1 it answers every GET with a few metrics,
-/// or with 401. For one thread.
+/// A scrape target: responds on a free port of 127.0.0.1 to every GET with a few metrics, or with
+/// 401. For one thread.
 class MetricsServer {
  public:
-    /// \param tokens  null: anybody may
+    /// \param tokens  null: no token required
     MetricsServer(const boost::asio::any_io_executor&, std::string name,
                   std::shared_ptr<const AcceptedTokens> tokens);
     ~MetricsServer() { server_->stop(); }

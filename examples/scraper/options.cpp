@@ -58,7 +58,7 @@ support::Section sharding_options(Options& o) {
               [&](Text v) { o.sharding.replication_factor = support::count(v); }}}};
 }
 
-/// What all programs have, and what only a scraper has.
+/// The options common to all programs, and the scraper's own.
 support::Section snapshot_options(Options& o) {
     using enum Unconfirmed;
     const support::Choices<Unconfirmed> choices{

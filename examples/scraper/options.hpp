@@ -12,13 +12,13 @@
 
 namespace scraper {
 
-/// What is done with targets that come from a snapshot, until the API server confirms them.
+/// The treatment of targets from a snapshot until the API server confirms them.
 enum class Unconfirmed { without_credentials, off, on };
 
-/// What the command line asks for.
+/// The values of the options.
 struct Options {
     bool sim = false;
-    k8s_sd::DiscoveryConfig server;  ///< names the one of configurations that name none
+    k8s_sd::DiscoveryConfig server;  ///< the server of configurations without one
     std::string config_file;
     bool strict = false;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
@@ -29,15 +29,15 @@ struct Options {
     std::chrono::milliseconds check_interval = std::chrono::seconds(5);
     std::chrono::milliseconds report_interval = std::chrono::seconds(5);
     unsigned threads = 1;
-    unsigned scrapes = 0;                               ///< end after so many; 0: go on
+    unsigned scrapes = 0;                               ///< end after this number; 0: no limit
     std::optional<std::chrono::milliseconds> duration;  ///< end after this time
     bool explain = false;
 };
 
-/// The options of the program, which set these.
+/// The options of the program; they set `Options`.
 support::CommandLine command_line(Options&);
 
-/// Refuses what is not enough. \throws support::UsageError
+/// Refuses insufficient options. \throws support::UsageError
 void check(const Options&);
 
 }  // namespace scraper

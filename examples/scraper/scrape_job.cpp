@@ -19,7 +19,7 @@ using k8s_sd::TargetId;
 
 namespace {
 
-// Many jobs drop nearly everything; who debugs one needs to see some of that.
+// Many jobs drop nearly everything; a user debugging one needs to see some of these targets.
 constexpr std::size_t shown_dropped_targets = 100;
 
 std::string text_of(const ScrapeTarget& target) {
@@ -31,7 +31,7 @@ std::string text_of(const ScrapeTarget& target) {
     return text + "}";
 }
 
-/// So that a target can see which member scrapes it.
+/// Lets a target see the member scraping it.
 std::string user_agent_of(const k8s_sd::FleetShare& share) {
     return share.is_shared() ? "k8s_sd-scraper (" + share.self() + ")" : "k8s_sd-scraper";
 }
@@ -62,7 +62,7 @@ ScrapeJob::ScrapeJob(const asio::any_io_executor& executor, k8s_sd::ScrapeJob jo
 void ScrapeJob::reload(k8s_sd::ScrapeJob job, std::vector<k8s_sd::ProviderId> providers) {
     asio::post(strand_,
                [self = shared_from_this(), job = std::move(job), providers = std::move(providers)] {
-                   // Targets that stay go on with the server that they began with.
+                   // Unchanged targets continue with their original server.
                    self->discovery_ = job.discovery;
                    self->pool_.reload(with_limits(job.scrape), self->sharding_, providers);
                    self->refuse_as_needed();
@@ -111,11 +111,11 @@ void ScrapeJob::stop() {
 
 void ScrapeJob::stop(TargetId id, const ScrapeTargetPtr& target,
                      k8s_sd::StopReason reason) noexcept {
-    // Of one that has moved a scraper that stores samples writes no staleness markers.
+    // A scraper with storage must not write staleness markers for a moved target.
     const bool moved = reason == k8s_sd::StopReason::moved;
     say((moved ? "hand over " : "stop ") + text_of(*target));
     const auto it = loops_.find(id);
-    if (it == loops_.end()) return;  // everything has ended
+    if (it == loops_.end()) return;  // the job has been stopped
     it->second->stop();
     loops_.erase(it);
 }
@@ -140,7 +140,7 @@ void ScrapeJob::over_limit(bool over) noexcept {
     refusal_ = over ? "there are more targets than target_limit" : "";
 }
 
-/// Targets that the API server has not confirmed may be left alone.
+/// Unconfirmed targets are refused if the options say so.
 void ScrapeJob::refuse_as_needed() {
     for (const auto& [id, loop] : loops_) {
         const bool off = unconfirmed_ == Unconfirmed::off && pool_.unconfirmed(*loop->target());
@@ -168,13 +168,13 @@ void ScrapeJob::report() const {
     if (const auto error = pool_.limit_error()) say(*error);
 }
 
-/// Empty where the rules name no Secret.
+/// Empty if the rules name no Secret.
 GetToken ScrapeJob::token_source(const ScrapeTarget& target) {
     const std::string_view secret = target.get(TokenStore::label);
     if (secret.empty() || discovery_.configs.empty()) return {};
     if (!tokens_) tokens_.emplace(strand_, discovery_.configs.front());
     if (unconfirmed_ == Unconfirmed::on) return tokens_->source(secret);
-    // An address may belong to somebody else by now.
+    // Another workload may own the address by now.
     return [this, source = tokens_->source(secret),
             target = ScrapeTargetPtr(&target)](bool refused, const TokenHandler& handler) {
         pool_.unconfirmed(*target) ? handler({}, {}) : source(refused, handler);

@@ -17,35 +17,35 @@
 
 namespace scraper {
 
-/// What jobs tell the program. Called in any thread.
+/// Events of jobs for the program. Called in any thread.
 struct JobEvents {
     std::function<void(std::string line)> print;
     std::function<void()> on_scrape;
 };
 
-/// One job: its pool of targets, and a loop for each of them. All of it happens on a strand of its
-/// own, so that several threads work on several jobs. The public functions may be called in any
-/// thread; they only post.
+/// One job: its target pool, and a loop for each target. Runs on a strand of its own, so several
+/// threads can process several jobs. The public functions may be called in any thread; they only
+/// post.
 class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
                         private k8s_sd::TargetHandler {
  public:
     ScrapeJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeJob, k8s_sd::Sharding,
               const k8s_sd::FleetShare&, Unconfirmed, const JobEvents&);
 
-    /// \param providers  of the new configuration
+    /// \param providers  providers of the new configuration
     void reload(k8s_sd::ScrapeJob, std::vector<k8s_sd::ProviderId> providers);
-    /// The manager makes the next diff of the job when this one is done with.
+    /// Applies a diff; releases it afterwards, so the manager makes the next one.
     void apply(k8s_sd::JobDiff);
-    /// What this program owns from now on.
+    /// Sets the share of this program.
     void share(k8s_sd::FleetShare);
-    /// Prints what there is, a line for the job and one for each target that is down.
-    /// \param done  let go of afterwards
+    /// Prints the state, with a line for the job and one for each target that is down.
+    /// \param done  released afterwards
     void report(std::shared_ptr<void> done) const;
-    /// Ends everything.
+    /// Stops the job.
     void stop();
 
  private:
-    // On the strand, by the pool.
+    // Called on the strand, by the pool.
     void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
               k8s_sd::StopReason) noexcept override;
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
@@ -68,7 +68,7 @@ class ScrapeJob final : public std::enable_shared_from_this<ScrapeJob>,
     boost::unordered_flat_map<k8s_sd::TargetId, std::shared_ptr<ScrapeLoop>> loops_;
     boost::asio::steady_timer handover_timer_;
     std::string user_agent_;
-    std::string refusal_;  // why no target is scraped
+    std::string refusal_;  // the reason for scraping no target
     k8s_sd::TargetPool pool_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Print = std::function<void(std::string line)>;
 
-/// The longest time that a target goes on after it has moved, and some more to be sure.
+/// The longest time a moved target continues, with a margin.
 k8s_sd::Duration handover_of(const k8s_sd::ScrapeConfigFile& file) {
     k8s_sd::Duration longest = std::chrono::seconds(30);
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
@@ -62,8 +62,8 @@ ScrapeJobs::ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
 void ScrapeJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
     parts_.set_jobs(file.discovery_jobs(), handover_of(file));
     discover();
-    // A job that is gone stays until its last diff, which stops its targets. One that had no diff
-    // yet gets none.
+    // A removed job stays until its last diff, which stops its targets. A job without a first diff
+    // gets no last one.
     for (auto& [name, entry] : jobs_) entry.wanted = false;
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
         const std::string& name = job.scrape.job_name;
@@ -105,7 +105,7 @@ void ScrapeJobs::on_diff(k8s_sd::JobDiff diff) {
 }
 
 void ScrapeJobs::report(std::function<void()> then) const {
-    // The last job that lets go of it makes the call.
+    // The last job to release it calls `then`.
     const std::shared_ptr<void> done(nullptr,
                                      [this, strand = strand_, then = std::move(then)](void*) {
                                          boost::asio::post(strand, [this, then] {

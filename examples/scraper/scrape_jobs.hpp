@@ -15,36 +15,36 @@
 
 namespace scraper {
 
-/// All jobs of a configuration: discovers, and gives each job its share. Its functions are for one
-/// strand; the jobs work on strands of their own.
+/// All jobs of a configuration: runs the discovery, and passes each job its diffs. Its functions
+/// are for one strand; the jobs run on strands of their own.
 class ScrapeJobs {
  public:
-    /// \param strand   of the caller
-    /// \param workers  whose threads work on the jobs
+    /// \param strand   strand of the caller
+    /// \param workers  executor of the jobs' strands
     ScrapeJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
                const Options&, k8s_sd::FleetShare, JobEvents);
 
-    /// Makes these the jobs; what is not touched goes on. Says what cannot be used.
+    /// Replaces the jobs; unchanged ones continue. Reports unusable configurations.
     void apply(const k8s_sd::ScrapeConfigFile&);
-    /// What this program owns from now on.
+    /// Sets the share of this program.
     void share(const k8s_sd::FleetShare&);
-    /// Prints what there is now, a line for each job, and one for each target that is down.
+    /// Prints the state, with a line for each job and one for each target that is down.
     /// \param then  called afterwards, on the strand
     void report(std::function<void()> then) const;
-    /// What the rules of each job do to the first target there is.
+    /// Prints the effect of each job's rules on its first target.
     void explain() const;
     /// Whether every configuration of every job has been listed, as far as this member discovers
     /// it.
     bool complete(const k8s_sd::FleetStatus&) const;
-    /// Ends everything, so that the executors have nothing left to do.
+    /// Stops all jobs, so the executors have no work left.
     void stop();
 
  private:
     struct Entry {
         std::shared_ptr<ScrapeJob> job;
         k8s_sd::ScrapeConfig config;
-        bool wanted = true;  ///< is in the configuration
-        bool begun = false;  ///< has had its first diff, and not yet its last one
+        bool wanted = true;  ///< whether the configuration has it
+        bool begun = false;  ///< between its first and its last diff
     };
 
     void discover();

@@ -21,7 +21,7 @@ struct Place {
     std::string host, port, path;
 };
 
-/// In vmagent's dialect a URL has spaces and letters of any script, which a request must not have.
+/// In vmagent's dialect a URL may have spaces and non-ASCII letters, not allowed in a request.
 std::string encoded(std::string_view path) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string text;
@@ -36,7 +36,7 @@ std::string encoded(std::string_view path) {
     return text;
 }
 
-/// The parts of a URL that ScrapeTarget has made: "http://host[:port]/path?query".
+/// The parts of a URL made by ScrapeTarget: "http://host[:port]/path?query".
 Place place_of(std::string_view url) {
     url = url.substr(0, url.find('#'));
     url.remove_prefix(url.find("//") + 2);
@@ -96,14 +96,14 @@ void ScrapeLoop::stop() {
 void ScrapeLoop::wait() {
     timer_.expires_at(next_);
     timer_.async_wait([self = shared_from_this()](error_code) {
-        // An error code would not do: a timer that has expired can no longer be cancelled.
+        // An error code would not suffice: an expired timer can no longer be cancelled.
         if (!self->stopped_) self->scrape();
     });
 }
 
 void ScrapeLoop::scrape() {
     started_ = std::chrono::steady_clock::now();
-    // One deadline for all that follows.
+    // One deadline for all following steps.
     deadline_ = started_ + target_->scrape_timeout();
     if (!refusal_.empty()) return finish(refusal_);
     if (!url_.starts_with("http://")) return finish("this example scrapes http only");
@@ -130,7 +130,7 @@ void ScrapeLoop::prepare_request() {
     request_.set(http::field::accept, "text/plain");
 }
 
-/// A stream has a deadline of its own; what comes before has none.
+/// A stream has a deadline of its own; the steps before it have none.
 void ScrapeLoop::limit_preparations() {
     deadline_timer_.expires_at(deadline_);
     deadline_timer_.async_wait([self = shared_from_this(), stage = stage_](error_code) {
@@ -139,7 +139,7 @@ void ScrapeLoop::limit_preparations() {
 }
 
 void ScrapeLoop::resolve() {
-    // The lookup of a name cannot be interrupted, so it may be that of an earlier scrape.
+    // A lookup cannot be cancelled, so one of an earlier scrape may still be pending.
     if (std::exchange(resolving_, true)) return finish("resolve: still looking for the address");
     const Place place = place_of(url_);
     resolver_.async_resolve(
@@ -196,7 +196,7 @@ void ScrapeLoop::finish(const std::string& error) {
              duration_cast<microseconds>(now - started_)};
     stream_.reset();
     response_.reset();
-    // It keeps its place in time, however late a scrape was; what was missed is left out.
+    // Keeps its offset in the interval after a late scrape; missed scrapes are skipped.
     const steady_clock::duration interval = target_->scrape_interval();
     next_ += interval * (std::max(now - next_, steady_clock::duration(0)) / interval + 1);
     wait();

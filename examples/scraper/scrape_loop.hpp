@@ -22,37 +22,37 @@
 
 namespace scraper {
 
-/// An error in words, or a token.
+/// Receives an error in words, or a token.
 using TokenHandler = std::function<void(const std::string& error, std::string_view token)>;
-/// `refused`: the target has refused the token of the last scrape.
+/// `refused`: the target refused the token of the last scrape.
 using GetToken = std::function<void(bool refused, const TokenHandler&)>;
 
-/// How a scrape went.
+/// The result of a scrape.
 struct ScrapeResult {
     std::string error;        ///< empty: the target is up
-    std::size_t samples = 0;  ///< lines of the answer that are no comments
+    std::size_t samples = 0;  ///< lines of the response without comments
     std::chrono::microseconds took{};
 };
 
-/// Scrapes one target, once an interval, until it is stopped. For one thread.
+/// Scrapes one target at its interval until stopped. For one thread.
 class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
  public:
     using OnResult = std::function<void(const ScrapeResult&)>;
 
-    /// \param user_agent  who scrapes
-    /// \param get_token   called for each scrape; empty: the target asks for none
+    /// \param user_agent  value of the User-Agent header
+    /// \param get_token   called for each scrape; empty: the target needs no token
     ScrapeLoop(boost::asio::any_io_executor, k8s_sd::ScrapeTargetPtr, std::string user_agent,
                GetToken get_token, OnResult);
 
     void start();
-    /// Ends what is running; `on_result` is not called any more.
+    /// Ends a running scrape; `on_result` is not called any more.
     void stop();
-    /// Lets every scrape fail, for this reason; empty: no longer.
+    /// Fails every scrape with this reason; empty: scrapes normally.
     void refuse(const std::string& reason) { refusal_ = reason; }
 
     const std::string& url() const noexcept { return url_; }
     const k8s_sd::ScrapeTargetPtr& target() const noexcept { return target_; }
-    /// The same one, with the discovered labels of now.
+    /// Replaces the target by an equal one with new discovered labels.
     void set_target(k8s_sd::ScrapeTargetPtr target) { target_ = std::move(target); }
     const std::optional<ScrapeResult>& last() const noexcept { return last_; }
 
@@ -76,10 +76,10 @@ class ScrapeLoop : public std::enable_shared_from_this<ScrapeLoop> {
     boost::beast::flat_buffer buffer_;
     boost::beast::http::request<boost::beast::http::empty_body> request_;
     std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> response_;
-    std::chrono::steady_clock::time_point next_;  // place of the present scrape, or the next one
+    std::chrono::steady_clock::time_point next_;  // time of the present scrape, or the next one
     std::chrono::steady_clock::time_point started_;
     std::chrono::steady_clock::time_point deadline_;
-    std::uint64_t stage_ = 0;  // what earlier stages of scrapes still bring is too late
+    std::uint64_t stage_ = 0;  // handlers of earlier stages are ignored
     k8s_sd::ScrapeTargetPtr target_;
     const std::string url_;
     std::string refusal_;

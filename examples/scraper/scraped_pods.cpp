@@ -48,7 +48,7 @@ void ScrapedPods::start_changes(std::chrono::milliseconds interval) {
 
 void ScrapedPods::tick() {
     timer_.expires_after(interval_);
-    // A tick that is queued when the fleet is destroyed finds nothing to change.
+    // A tick queued before the destruction of the fleet must change nothing.
     timer_.async_wait([weak = weak_from_this()](boost::system::error_code) {
         if (const auto pods = weak.lock()) {
             pods->rotate_token();
@@ -62,7 +62,7 @@ void ScrapedPods::change_something() {
     switch (steps_++ % 4) {
         case 0: return add_pod(created_ % 2 == 0 ? "web" : "cart");
         case 1:
-            // Reaches a meta label, no rule and so no series: the target goes on.
+            // Changes a meta label without effect on rules or series: the target continues.
             pods_.back()->version = "v" + std::to_string(steps_);
             return apply(*pods_.back());
         case 2: return remove_oldest_pod();

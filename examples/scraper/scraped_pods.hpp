@@ -13,9 +13,8 @@
 
 namespace scraper {
 
-/// A simulated cluster whose pods really answer: each is a small HTTP server on 127.0.0.1. It
-/// lives: pods come, go and change, and the token that some of them ask for is rotated. For one
-/// thread.
+/// A simulated cluster with real pods: each is a small HTTP server on 127.0.0.1. Pods are added,
+/// removed and changed, and the token required by some of them is rotated. For one thread.
 class ScrapedPods : public std::enable_shared_from_this<ScrapedPods> {
  public:
     explicit ScrapedPods(boost::asio::any_io_executor);
@@ -41,7 +40,7 @@ class ScrapedPods : public std::enable_shared_from_this<ScrapedPods> {
     k8s_sd::sim::ApiServer api_server_;
     boost::asio::steady_timer timer_;
     std::chrono::milliseconds interval_{};
-    std::shared_ptr<AcceptedTokens> tokens_;  ///< of the pods that ask for one
+    std::shared_ptr<AcceptedTokens> tokens_;  ///< tokens of the pods that need one
     std::vector<std::unique_ptr<Pod>> pods_;
     std::size_t created_ = 0;
     std::size_t steps_ = 0;

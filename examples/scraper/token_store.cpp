@@ -21,7 +21,7 @@ k8s_sd::ObjectCacheConfig cache_config(const k8s_sd::DiscoveryConfig& discovery)
     return config;
 }
 
-/// Cuts off what stands in front of the first slash, or everything.
+/// Removes the text before the first slash, or the whole text, and returns it.
 std::string_view take_part(std::string_view& text) {
     const std::size_t slash = std::min(text.find('/'), text.size());
     const std::string_view part = text.substr(0, slash);

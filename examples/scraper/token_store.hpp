@@ -9,18 +9,18 @@
 
 namespace scraper {
 
-/// Bearer tokens from Secrets, which are watched as long as a target needs them. For one thread.
+/// Bearer tokens from Secrets, watched as long as targets need them. For one thread.
 class TokenStore {
  public:
-    /// Names a token, "namespace/secret/key". Set by relabelling; hidden, as it begins with "__".
+    /// Names a token, "namespace/secret/key". Set by relabelling; hidden by its prefix "__".
     static constexpr std::string_view label = "__token_secret__";
 
-    /// The Secrets are on the server that the configuration discovers.
+    /// The Secrets are on the configuration's server.
     /// \throws k8s_sd::ConfigError
     TokenStore(boost::asio::any_io_executor, const k8s_sd::DiscoveryConfig&);
 
-    /// Reads the token anew for each scrape, so that a rotated one is used at once. Must not be
-    /// used after the store is gone.
+    /// Reads the token for each scrape, so a rotated one is used at once. Must not be used after
+    /// the destruction of the store.
     GetToken source(std::string_view secret);
 
  private:

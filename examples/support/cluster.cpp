@@ -29,7 +29,7 @@ class Cluster::Simulation : public std::enable_shared_from_this<Simulation> {
     }
 
  private:
-    /// Does the next change and says what.
+    /// Makes the next change and returns its description.
     using Step = std::function<std::string()>;
 
     static Step make(Scene scene, k8s_sd::sim::ApiServer& server) {
@@ -44,7 +44,7 @@ class Cluster::Simulation : public std::enable_shared_from_this<Simulation> {
 
     void tick() {
         timer_.expires_after(interval_);
-        // A tick that is queued when the cluster is stopped finds nothing to change.
+        // A tick queued before the cluster is stopped must change nothing.
         timer_.async_wait([weak = weak_from_this()](boost::system::error_code) {
             const auto self = weak.lock();
             if (!self) return;

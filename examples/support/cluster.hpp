@@ -12,20 +12,20 @@
 
 namespace support {
 
-/// What a simulated cluster holds and how it changes.
+/// The content of a simulated cluster, and its changes.
 enum class Scene {
-    shop,         ///< a small online shop: its pods come, go and change
-    credentials,  ///< a few Secrets and a ConfigMap, which are rotated
-    widgets,      ///< a custom resource, whose objects grow, come and go
+    shop,         ///< a small online shop with changes of its pods
+    credentials,  ///< a few Secrets and a ConfigMap, with rotation
+    widgets,      ///< a custom resource, with objects added, changed and removed
 };
 
-/// The API server that an example works with: the one that its options name, or a simulated one on
-/// a free port of 127.0.0.1, so that the examples run without a cluster.
+/// The API server of an example: from its options, or a simulated one on a free port of 127.0.0.1,
+/// so the examples run without a cluster.
 class Cluster {
  public:
     using OnChange = std::function<void(const std::string& what)>;
 
-    /// \param config  if it names no server: simulate the scene
+    /// \param config  without a server: simulates the scene
     /// \throws k8s_sd::ConfigError, Unusable
     explicit Cluster(const boost::asio::any_io_executor&, k8s_sd::DiscoveryConfig config = {},
                      Scene scene = Scene::shop);
@@ -33,16 +33,16 @@ class Cluster {
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
-    /// To discover something of it.
+    /// The configuration of a discoverer.
     k8s_sd::DiscoveryConfig config(k8s_sd::Role = k8s_sd::Role::pod) const;
-    /// To watch objects of it.
+    /// The configuration of a watcher.
     k8s_sd::WatcherConfig watcher_config() const;
-    /// The server, for what is no discoverer.
+    /// The server, for other clients than discoverers.
     const k8s_sd::ApiServerConfig& server() const noexcept { return server_; }
-    /// Changes one thing in the simulated cluster after each `interval`, and says what to
-    /// `on_change`. A real cluster changes by itself: nothing happens here.
+    /// Changes one thing in the simulated cluster after each `interval`, and passes a description
+    /// to `on_change`. Does nothing for a real cluster, since it changes by itself.
     void start_changes(std::chrono::milliseconds interval, OnChange on_change = {});
-    /// Ends the simulation, so that the context has nothing left to do. Idempotent.
+    /// Ends the simulation, so the context has no work left. Idempotent.
     void stop() noexcept;
 
  private:
@@ -53,7 +53,7 @@ class Cluster {
     k8s_sd::ApiServerConfig server_;
 };
 
-/// The command line's argument that names a cluster.
+/// The command line's argument for a cluster.
 Positional url_of_cluster(k8s_sd::DiscoveryConfig&);
 
 }  // namespace support

@@ -20,7 +20,7 @@ namespace support {
 
 namespace {
 
-/// The two options that every program has.
+/// The two options of every program.
 const Option& help_option() {
     static const Option option{"--help", "", "", {}};
     return option;
@@ -31,7 +31,7 @@ const Option& version_option() {
 }
 
 std::vector<const Option*> options_of(const CommandLine& command) {
-    // First, so that "-h" is nearer to --help than to another option.
+    // First, so "-h" is nearer to --help than to another option.
     std::vector<const Option*> options{&help_option(), &version_option()};
     for (const Section& section : command.sections) {
         for (const Option& option : section.options) options.push_back(&option);
@@ -49,7 +49,7 @@ const Option& find_option(const std::vector<const Option*>& options, std::string
                      "; --help lists the options");
 }
 
-/// What the arguments say, before anything of it is set.
+/// The parsed arguments, before any option is set.
 struct Given {
     std::vector<GivenOption> options;
     std::vector<std::string> positional;
@@ -60,7 +60,7 @@ struct Given {
     }
 };
 
-/// "--name value" and "--name=value" are the same.
+/// Accepts "--name value" and "--name=value".
 class Reader {
  public:
     Reader(const CommandLine& command, const std::vector<std::string>& arguments)
@@ -166,7 +166,7 @@ void GivenOption::set() const {
 
 int run_program(const CommandLine& command, int argc, char** argv,
                 const std::function<ExitStatus()>& body) {
-    // Messages quote names of files and in them, which may be anything.
+    // Messages quote file names and file contents, which may be anything.
     const auto tell = [&](const std::exception& error) {
         std::cerr << command.program << ": "
                   << printable(k8s_sd::in_words(error), std::string::npos) << '\n';

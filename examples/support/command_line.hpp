@@ -10,13 +10,13 @@ namespace support {
 /// The exit statuses of all example programs.
 enum ExitStatus { exit_fine = 0, exit_failed = 1, exit_unusable = 2, exit_not_synced = 3 };
 
-/// Something that the program was given cannot be used: exit status 2.
+/// An unusable input of the program: exit status 2.
 class Unusable : public std::invalid_argument {
  public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// A command line that cannot be used; the text names the option and says what is allowed.
+/// An invalid command line; the text names the option and the allowed values.
 class UsageError : public Unusable {
  public:
     using Unusable::Unusable;
@@ -26,15 +26,15 @@ using Setter = std::function<void(const std::string& value)>;
 
 struct Option {
     std::string name;      ///< "--role"
-    std::string argument;  ///< what --help calls its value, "ROLE"; empty: it takes none
+    std::string argument;  ///< name of its value in --help, "ROLE"; empty: no value
     std::string help;      ///< is wrapped; '\n' begins a new line
-    /// Throws UsageError or k8s_sd::ConfigError for a bad value; the option's name is put in front.
+    /// Throws UsageError or k8s_sd::ConfigError for an invalid value; the caller prepends the name.
     Setter set;
     bool required = false;
     bool may_be_empty = false;
 };
 
-/// Options that belong together in --help.
+/// Related options in --help.
 struct Section {
     std::string heading;  ///< may be empty
     std::vector<Option> options;
@@ -42,10 +42,10 @@ struct Section {
 
 /// The argument without a name.
 struct Positional {
-    std::string name;  ///< "URL"; empty: there is none
+    std::string name;  ///< "URL"; empty: none
     std::string help;
     Setter set;
-    bool many = false;  ///< there may be more than one
+    bool many = false;  ///< more than one is allowed
 };
 
 /// An option of the command line, with its value.
@@ -57,34 +57,33 @@ struct GivenOption {
     void set() const;
 };
 
-/// What a program understands. --help and --version are understood by all.
+/// The options and arguments of a program, in addition to --help and --version.
 struct CommandLine {
     std::string program;
     std::string about;  ///< what the program does, for --help
     std::vector<Section> sections;
     Positional positional{};
     std::string notes{};  ///< the end of --help
-    /// Called before the options are set, wherever they stand, with all that were given: an option
-    /// may decide how the others are read.
+    /// Called before the options are set, regardless of their position, with all given options: one
+    /// option may affect the parsing of the others.
     std::function<void(const std::vector<GivenOption>&)> prepare{};
 
-    /// What SIGINT, SIGTERM and SIGHUP do, see Signals.
+    /// The effect of SIGINT, SIGTERM and SIGHUP, see Signals.
     enum class OnSignal {
         end,            ///< SIGINT and SIGTERM end the program, with status 0
-        end_or_reload,  ///< the same; SIGHUP is handled, too
-        as_usual        ///< a filter: whoever reads its output must see that it is not complete
+        end_or_reload,  ///< the same; SIGHUP is handled too
+        as_usual        ///< a filter: readers must see incomplete output as such
     };
     OnSignal on_signal = OnSignal::end;
-    /// An option with which the program looks whether something is right: the status is 1 if a
-    /// signal ends it.
+    /// An option for programs that check something: if a signal ends the program, its status is 1.
     std::string checking_option{};
 
     std::string help() const;
 };
 
 /// The whole of main(): reads the arguments, sets the options in their order and calls `body`, or
-/// prints what --help or --version ask for. Says what is wrong on standard error, in words for
-/// users. From its beginning on signals do what the command line says.
+/// prints the output of --help or --version. Reports errors on standard error, in words for users.
+/// From its start on, signals are handled as the command line says.
 /// \returns the exit status
 int run_program(const CommandLine&, int argc, char** argv, const std::function<ExitStatus()>& body);
 

@@ -25,8 +25,8 @@ k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect dialect) {
     }
 }
 
-/// Adds a condition, "pod:label:app=web", to the selector of the role: conditions of one role all
-/// have to hold.
+/// Adds a condition, "pod:label:app=web", to the selector of the role: all conditions of a role
+/// must hold.
 void add_selector(k8s_sd::DiscoveryConfig& config, const std::string& text) {
     constexpr const char* form = "allowed is ROLE:label:SELECTOR or ROLE:field:SELECTOR";
     const std::size_t first = text.find(':');
@@ -50,7 +50,7 @@ void add_selector(k8s_sd::DiscoveryConfig& config, const std::string& text) {
     conditions += (conditions.empty() ? "" : ",") + condition;
 }
 
-/// The metadata that can be attached, by name.
+/// The kinds of attachable metadata, by name.
 const Choices<bool k8s_sd::AttachMetadata::*>& attachable() {
     static const Choices<bool k8s_sd::AttachMetadata::*> choices{
         {"node", &k8s_sd::AttachMetadata::node},
@@ -80,7 +80,7 @@ std::vector<Option> discovery_options(k8s_sd::DiscoveryConfig& config) {
              .argument = "NAME",
              .help = "only this namespace; repeatable",
              .set = [&](Text v) { config.namespaces.push_back(v); },
-             // It means all of them, as in a configuration.
+             // As in a configuration, it stands for all of them.
              .may_be_empty = true},
             {"--own-namespace", "", "only the namespace this program's pod runs in",
              flag(config.own_namespace)},

@@ -7,7 +7,7 @@
 
 namespace support {
 
-/// The options that say what to discover: the same ones in all programs.
+/// The options for the targets to discover, common to all programs.
 std::vector<Option> discovery_options(k8s_sd::DiscoveryConfig&);
 
 }  // namespace support

@@ -17,7 +17,7 @@ namespace {
 
 using Text = const std::string&;
 
-/// The name of the pod, which is the name of the host where nothing else was asked for.
+/// The name of the pod: the host name, unless the pod specifies another one.
 std::string own_name() {
     if (const char* pod = std::getenv("POD_NAME"); pod && *pod) return pod;
     char name[256] = {};

@@ -10,12 +10,11 @@
 
 namespace support {
 
-/// What the command line says about the fleet that this program is a member of, and about who asks
-/// how it is.
+/// The options for the program's fleet and its status endpoint.
 struct FleetOptions {
     std::string service;
     std::string service_namespace;
-    std::string leases;  ///< the name of a fleet
+    std::string leases;  ///< name of a fleet
     unsigned members = 0;
     std::string self;
     unsigned replicas = 1;
@@ -23,7 +22,7 @@ struct FleetOptions {
     k8s_sd::Duration drain{};
     std::string node;  ///< --per-node
     bool allow_cluster_wide = false;
-    bool divide = false;  ///< discovers its part only
+    bool divide = false;  ///< discovers only the part of this member
     unsigned slots = k8s_sd::Division().slots;
     k8s_sd::ObjectShare share{};
     std::string listen;
@@ -33,19 +32,19 @@ struct FleetOptions {
 
 Section fleet_options(FleetOptions&);
 Section fleet_rule_options(FleetOptions&);
-/// For programs whose configuration may change while they run.
+/// For programs with configuration changes at run time.
 Section fleet_division_options(FleetOptions&);
 Section agent_options(FleetOptions&);
 
-/// Refuses what does not go together. \throws UsageError
+/// Refuses inconsistent options. \throws UsageError
 void check(const FleetOptions&);
 
-/// The configuration as a member of this fleet, or an agent on this node, uses it: begins when its
-/// turn is, and is divided, or restricted to a share or the node. \throws k8s_sd::ConfigError
+/// Adapts the configuration to this member of the fleet, or to an agent on this node: spreads its
+/// start, and divides it, or restricts it to a share or the node. \throws k8s_sd::ConfigError
 void adapt(k8s_sd::DiscoveryConfig&, const FleetOptions&);
 
-/// \param server  whose EndpointSlices are watched
-/// \param warm    the view is kept where the targets are
+/// \param server  its EndpointSlices are watched
+/// \param warm    the directory for the view as for the targets
 /// \throws k8s_sd::ConfigError, UsageError
 k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor&, const FleetOptions&,
                                            const k8s_sd::DiscoveryConfig& server,

@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// Cuts off what stands before the separator.
+/// Removes the text before the separator, and returns it.
 std::string_view take_until(std::string_view& text, char separator) {
     const std::size_t end = std::min(text.find(separator), text.size());
     const std::string_view part = text.substr(0, end);
@@ -25,7 +25,7 @@ std::string_view take_until(std::string_view& text, char separator) {
     return part;
 }
 
-/// "q=0", "q=0.000": not at all.
+/// "q=0", "q=0.000": not acceptable.
 bool is_refused(std::string_view parameter) {
     parameter = trimmed(parameter);
     if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return false;

@@ -30,7 +30,7 @@ HttpRefusal refusal_of(boost::system::error_code ec) {
     return {400, "this is no HTTP request (" + ec.message() + ")\n"};
 }
 
-/// The values of all fields of this name, in their order.
+/// The values of all fields with this name, in their order.
 std::vector<std::string_view> values_of(const Message& message, field name) {
     std::vector<std::string_view> values;
     const auto [begin, end] = message.equal_range(name);
@@ -40,7 +40,7 @@ std::vector<std::string_view> values_of(const Message& message, field name) {
     return values;
 }
 
-/// A body ends where its coding says, if the last coding is `chunked`; else nobody knows.
+/// A body with the last coding `chunked` ends where this coding says; otherwise its end is unknown.
 Fault transfer_coding_fault(const Message& message) {
     std::vector<std::string_view> codings;
     const auto fields = values_of(message, field::transfer_encoding);
@@ -56,7 +56,7 @@ Fault transfer_coding_fault(const Message& message) {
         std::count_if(codings.begin(), codings.end(), is_chunked) != 1) {
         return HttpRefusal{400, "Transfer-Encoding must end in chunked, and have it once\n"};
     }
-    // The parser has to have taken the list as it is taken here.
+    // The parser must have interpreted the list in the same way.
     if (codings.size() == 1 && fields.size() == 1 && is_chunked(fields.front())) {
         return std::nullopt;
     }
@@ -89,7 +89,7 @@ struct AbsoluteTarget {
     std::string_view rest;  // path and query
 };
 
-/// nullopt: the target has another form.
+/// nullopt for another form of the target.
 std::optional<AbsoluteTarget> absolute_target(std::string_view target) {
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (!iequals(target.substr(0, scheme.size()), scheme)) continue;
@@ -115,7 +115,7 @@ Fault target_fault(const Message& message) {
     return HttpRefusal{400, "the target of a request must begin with /, http:// or https://\n"};
 }
 
-/// HTTP/1.0 has no expectations: they are not looked at.
+/// HTTP/1.0 has no expectations: they are ignored.
 std::vector<std::string_view> expectations_of(const Message& message) {
     std::vector<std::string_view> expectations;
     if (message.version() < 11) return expectations;
@@ -141,7 +141,7 @@ Fault fault_of(const Message& message) {
     return std::nullopt;
 }
 
-/// RFC 9112, 3.2.2: the authority of the target counts, not Host.
+/// RFC 9112, 3.2.2: the authority of the target overrides Host.
 void use_origin_form(Message& message) {
     const std::string target(target_of(message));
     const auto absolute = absolute_target(target);
@@ -188,7 +188,7 @@ HttpRequestReader::Progress HttpRequestReader::take_body(boost::beast::flat_buff
     return Progress::complete;
 }
 
-/// The parser folds lines silently, and bounds what it is given at a time, not the whole head.
+/// The parser folds lines silently, and limits each input but not the whole head.
 bool HttpRequestReader::scan_head(const boost::beast::flat_buffer& buffer) {
     const std::string_view bytes(static_cast<const char*>(buffer.data().data()), buffer.size());
     for (; !head_is_scanned_ && scanned_ < bytes.size(); ++scanned_) {
@@ -211,7 +211,7 @@ bool HttpRequestReader::scan_head(const boost::beast::flat_buffer& buffer) {
     return true;
 }
 
-/// \returns false if it is refused
+/// \returns false for a refused request
 bool HttpRequestReader::put(boost::beast::flat_buffer& buffer) {
     boost::system::error_code ec;
     const std::size_t used = parser_.put(buffer.data(), ec);
@@ -227,7 +227,7 @@ HttpRequestReader::Progress HttpRequestReader::refuse(HttpRefusal refusal) {
     return Progress::refused;
 }
 
-/// A proxy that lets no client set a header does not look at fields behind the body.
+/// Removes the trailers of a chunked body: a proxy that filters headers may not filter these.
 void HttpRequestReader::drop_trailers() {
     if (head_) static_cast<http::fields&>(parser_.get()) = std::move(*head_);
 }

@@ -11,32 +11,33 @@
 
 namespace support {
 
-/// Why a request is refused before a handler sees it. Its connection ends with the answer.
+/// The reason for refusing a request before a handler sees it. The connection ends after the
+/// response.
 struct HttpRefusal {
     unsigned status;
     std::string text;
 };
 
-/// Reads one request from the bytes of a connection. Refuses whatever a proxy could take for
-/// another request than this server does: RFC 9112, sections 3.2, 5.2, 6.1 and 6.3.
+/// Reads one request from the bytes of a connection. Refuses every request a proxy could interpret
+/// differently: RFC 9112, sections 3.2, 5.2, 6.1 and 6.3.
 class HttpRequestReader {
  public:
     using Message = boost::beast::http::request<boost::beast::http::string_body>;
 
     enum class Progress {
         more,            ///< further bytes are needed
-        wants_continue,  ///< the client sends the body after 100 (Continue); told once
+        wants_continue,  ///< the client sends the body after 100 (Continue); reported once
         complete,        ///< message() is the request
         refused,         ///< refusal() is the reason
     };
 
     HttpRequestReader(std::size_t head_bytes, std::size_t body_bytes);
 
-    /// Takes from the buffer what belongs to the request. Not after `complete` or `refused`.
+    /// Takes the bytes of the request from the buffer. Not after `complete` or `refused`.
     Progress take(boost::beast::flat_buffer&);
 
-    /// Its target has the origin form; the authority of an absolute one has become Host. Fields
-    /// behind a chunked body are left out.
+    /// The target has the origin form; the authority of an absolute one is in Host. Fields after a
+    /// chunked body are omitted.
     const Message& message() const { return parser_.get(); }
     const HttpRefusal& refusal() const { return refusal_; }
 
@@ -51,12 +52,12 @@ class HttpRequestReader {
     const std::size_t head_bytes_;
     boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
     HttpRefusal refusal_{};
-    std::size_t head_size_ = 0;     // of what has been scanned
-    std::size_t scanned_ = 0;       // bytes of the head that are still in the buffer
-    std::size_t line_size_ = 0;     // of the line that is being scanned, without its end
+    std::size_t head_size_ = 0;     // scanned bytes
+    std::size_t scanned_ = 0;       // scanned bytes of the head still in the buffer
+    std::size_t line_size_ = 0;     // of the line being scanned, without its end
     bool head_is_scanned_ = false;  // to its end
     bool head_is_taken_ = false;
-    std::optional<boost::beast::http::fields> head_;  // where fields may follow the body
+    std::optional<boost::beast::http::fields> head_;  // if fields may follow the body
 };
 
 }  // namespace support

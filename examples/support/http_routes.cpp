@@ -31,7 +31,7 @@ bool matches(const Segments& pattern, const Segments& path) {
                       });
 }
 
-/// nullopt: one cannot be decoded.
+/// nullopt if a name cannot be decoded.
 std::optional<std::vector<std::string>> names_in(const Segments& pattern, const Segments& path) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -76,7 +76,7 @@ void HttpRoutes::operator()(const HttpServer::Request& request,
     route->handler({request, std::move(*names), std::move(*query)}, respond);
 }
 
-/// \param allowed  if there is none: methods of the path
+/// \param allowed  without a route for the method: the allowed methods of the path
 const HttpRoutes::Route* HttpRoutes::find(const HttpServer::Request& request,
                                           std::string& allowed) const {
     const Segments path = segments_of(request.path);

@@ -10,22 +10,22 @@
 
 namespace support {
 
-/// What a server answers on which path. Other paths get 404, other methods 405, in words.
+/// The handlers of a server by path. Other paths get 404, other methods 405, with a text.
 class HttpRoutes {
  public:
     struct Asked {
         const HttpServer::Request& request;
-        std::vector<std::string> names;  ///< what stands for each `{…}` of the path, decoded
+        std::vector<std::string> names;  ///< the values of each `{…}` of the path, decoded
         Query query;
     };
     /// See HttpServer::Handler.
     using Handler = std::function<void(const Asked&, const HttpServer::Respond&)>;
     using Answer = std::function<HttpServer::Reply(const Asked&)>;
 
-    /// \param path  such as "/sd/{job}/targets": a part in braces stands for anything but nothing
-    ///              and '/', which clients write as %2F; in "{+job}" a '+' stands for a blank
+    /// \param path  such as "/sd/{job}/targets": a component in braces matches any non-empty text
+    ///              without '/', encoded as %2F by clients; in "{+job}" a '+' stands for a blank
     void on(std::string method, std::string path, Handler);
-    /// The same for what is answered at once.
+    /// The same for synchronous answers.
     void get(std::string path, Answer);
 
     void operator()(const HttpServer::Request&, const HttpServer::Respond&) const;

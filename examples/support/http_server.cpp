@@ -34,7 +34,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
-/// Request after request, one at a time. Its deadline is for what is under way.
+/// Processes requests one at a time. The deadline applies to the present operation.
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
     using Place = std::list<std::weak_ptr<Connection>>::iterator;
@@ -53,22 +53,22 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// \param place  in the list of connections, which is left at the end
+    /// \param place  position in the list of connections, removed at the end
     void start(Place place) {
         place_ = place;
         stream_.is_tls() ? shake_hands() : await_request();
     }
-    /// After the answer, if one is under way.
+    /// After the response, if one is in progress.
     void stop() {
         last_ = true;
         if (!answering_ || source_ || ending_) return close();
-        if (serializer_) allow(server_->limits_.ending, &Connection::give_up);  // is being sent
+        if (serializer_) allow(server_->limits_.ending, &Connection::give_up);  // being sent
     }
     std::uint64_t number() const { return client_.connection; }
     void turn_away() { close(); }
 
  private:
-    /// The way back from the handler, which may be in another thread.
+    /// Returns the response from the handler, possibly from another thread.
     class Answer {
      public:
         explicit Answer(std::shared_ptr<Connection> connection)
@@ -83,7 +83,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         Answer(const Answer&) = delete;
         Answer& operator=(const Answer&) = delete;
 
-        /// Does nothing if the answer has been given.
+        /// Does nothing after a response.
         void fail(unsigned status, const std::exception& error) {
             post([status, why = k8s_sd::in_words(error)](Connection& connection) {
                 connection.fail(status, why);
@@ -103,13 +103,13 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                                    action = std::move(action)]() mutable {
                 try {
                     action(*connection);
-                } catch (const std::exception&) {  // there may be no memory for other words
+                } catch (const std::exception&) {  // possibly no memory for another text
                     connection->close();
                 }
             });
         }
 
-        const asio::any_io_executor executor_;  // has work to do until the answer is given
+        const asio::any_io_executor executor_;  // has outstanding work until the response
         std::shared_ptr<Connection> connection_;
     };
 
@@ -126,7 +126,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         });
     }
 
-    /// The first one.
+    /// Awaits the first request.
     void await_request() {
         join(server_->silent_);
         next();
@@ -141,8 +141,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         if (!listening_) listen();
     }
 
-    /// For the first bytes of a request, or for the client's end. An idle connection has a small
-    /// buffer.
+    /// Waits for the first bytes of a request, or for the end of the client. An idle connection has
+    /// a small buffer.
     void listen() {
         constexpr std::size_t first_bytes = 512;
         buffer_ = empty_buffer();
@@ -154,7 +154,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                                 });
     }
 
-    /// Whatever a request consists of, no more of it is kept than this, besides its body.
+    /// Limits the kept bytes of a request, without its body.
     boost::beast::flat_buffer empty_buffer() const {
         return boost::beast::flat_buffer(server_->limits_.head_bytes +
                                          server_->limits_.spare_bytes);
@@ -163,7 +163,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     void on_heard(error_code ec, std::size_t bytes) {
         if (ending_) return;
         if (ec) return close();
-        // Who reads a stream has nothing more to say.
+        // The client of a stream sends nothing more.
         if (source_) return listen();
         buffer_.commit(bytes);
         if (!answering_) read();
@@ -204,7 +204,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                           });
     }
 
-    /// Nothing that follows is taken for a request.
+    /// Ignores all further bytes as requests.
     void refuse(const HttpRefusal& refusal) {
         last_ = true;
         answering_ = true;
@@ -215,7 +215,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         if (!server_->handler_) return close();
         answering_ = true;
         leave_newcomers();
-        // Most answers come before that.
+        // Most responses are sent before this time.
         allow(server_->limits_.unanswered, &Connection::look_for_client);
         const HttpRequestReader::Message& request = reader_->message();
         const std::string_view target(request.target().data(), request.target().size());
@@ -230,7 +230,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                             request,
                             method == "HEAD"};
         const auto answer = std::make_shared<Answer>(shared_from_this());
-        // What one request leads to must not end the program.
+        // An exception of one request must not end the program.
         try {
             server_->handler_(asked, [answer](Reply reply) { answer->give(std::move(reply)); });
         } catch (const std::bad_alloc& e) {
@@ -240,13 +240,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         }
     }
 
-    /// In place of an answer that has come to nothing.
+    /// Responds with an error in place of a failed response.
     void fail(unsigned status, const std::string& why) {
         if (closed_ || !server_->handler_) return close();
         write(text_reply(status, "the request cannot be answered: " + why + "\n"));
     }
 
-    /// A client that is gone makes room. One that has sent its next request already is there.
+    /// Frees the resources of a disconnected client. A client with its next request already sent is
+    /// still connected.
     void look_for_client() {
         if (buffer_.size() == 0) listen();
     }
@@ -262,13 +263,13 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         response_->result(reply.status);
         response_->version(11);
         response_->set(http::field::date, http_date_now());
-        // Texts of strangers may be in it: no browser shall take it for a page.
+        // The body may quote untrusted text: browsers must not treat it as a page.
         response_->set("X-Content-Type-Options", "nosniff");
         for (const auto& [name, value] : reply.headers) response_->set(name, value);
         for (const auto& [name, value] : reply.other_headers) response_->set(name, value);
         const std::size_t size = body_ ? body_->size() : 0;
         const bool has_body = reply.status != 304;
-        // Old clients know no chunks: the end of the connection is the end of the body.
+        // HTTP/1.0 has no chunks: the end of the connection is the end of the body.
         chunked_ = streams && request.version() >= 11;
         if (streams) {
             response_->chunked(chunked_);
@@ -318,7 +319,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         allow(left, &Connection::end_stream);
         try {
             ask_for_piece();
-        } catch (const std::exception&) {  // its client asks again
+        } catch (const std::exception&) {  // the client retries
             close();
         }
     }
@@ -359,14 +360,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                           });
     }
 
-    /// Who takes bytes one by one must not keep them for longer than a connection lives.
+    /// A client that takes single bytes must not hold them longer than a connection's lifetime.
     std::chrono::nanoseconds time_to_take(std::size_t bytes) const {
         const HttpLimits& limits = server_->limits_;
         const auto time = limits.answer + std::chrono::seconds(bytes / limits.bytes_per_second);
         return std::min<std::chrono::nanoseconds>(time, std::max(limits.age, limits.answer));
     }
 
-    /// Lets what is under way take so long; a server that ends is in a hurry.
+    /// Sets the deadline of the present operation; shorter while the server stops.
     void allow(std::chrono::nanoseconds time, void (Connection::*then)() = &Connection::close) {
         if (!server_->handler_) time = std::min(time, server_->limits_.ending);
         deadline_.expires_after(
@@ -374,13 +375,13 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         deadline_.async_wait([weak = weak_from_this(), then](error_code ec) {
             const auto self = weak.lock();
             if (ec || !self || self->closed_) return;
-            // Something else may have begun while this was on its way.
+            // Another operation may have begun while this handler was queued.
             if (self->deadline_.expiry() > std::chrono::steady_clock::now()) return;
             (*self.*then)();
         });
     }
 
-    /// After the last answer: the client shall get all of it.
+    /// Ends the connection after the last response, so the client gets all of it.
     void end() {
         ending_ = true;
         stream_.finish();
@@ -390,7 +391,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
             [self = shared_from_this()](error_code, std::size_t) { self->close(); });
     }
 
-    /// What the client has not taken is not kept for it, by the kernel either.
+    /// Discards bytes not taken by the client, including those in the kernel's buffer.
     void give_up() {
         stream_.discard_unsent();
         close();
@@ -425,14 +426,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<HttpServer> server_;
     const std::chrono::steady_clock::time_point end_of_life_;
     std::optional<Place> place_;
-    Newcomers* newcomers_ = nullptr;  // null: it has asked
+    Newcomers* newcomers_ = nullptr;  // null: the client has sent a request
     Newcomers::iterator newcomer_;
     const std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
     boost::beast::flat_buffer buffer_;
     std::optional<HttpRequestReader> reader_;
     Client client_;
     Text body_;
-    std::shared_ptr<Stream> source_;  // of the answer that is being written
+    std::shared_ptr<Stream> source_;  // stream of the response in progress
     std::optional<Response> response_;
     std::optional<http::serializer<false, http::span_body<const char>>> serializer_;
     bool listening_ = false;
@@ -440,14 +441,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     bool head_only_ = false;
     bool chunked_ = false;
     bool keep_ = true;
-    bool last_ = false;    // no request follows
-    bool ending_ = false;  // nor an answer
+    bool last_ = false;    // no further request
+    bool ending_ = false;  // no further response
     bool closed_ = false;
 };
 
 namespace {
 
-/// What a user can do about an address that is refused; empty: nothing at the command line.
+/// The user's remedy for a refused address; empty if the command line offers none.
 std::string remedy_of(const error_code& ec) {
     if (ec == asio::error::access_denied) {
         return "; ports below 1024 are for root: choose another --listen";
@@ -486,7 +487,7 @@ void HttpServer::stop() {
     error_code ignored;
     acceptor_.close(ignored);
     pause_.cancel();
-    // It may own what owns this server, and must not be asked about what is gone.
+    // The handler may own the owner of this server, and must not be called after its destruction.
     handler_ = nullptr;
     std::vector<std::shared_ptr<Connection>> connections;
     for (const auto& connection : connections_) connections.push_back(connection.lock());
@@ -502,7 +503,7 @@ void HttpServer::accept() {
             if (ec) return self->accept_later();
             try {
                 self->admit(std::move(socket));
-            } catch (const std::exception&) {  // no memory for one more: it is closed
+            } catch (const std::exception&) {  // out of memory: the connection is closed
                 ++self->turned_away_;
             }
             self->accept();
@@ -512,9 +513,9 @@ void HttpServer::accept() {
 void HttpServer::admit(asio::ip::tcp::socket socket) {
     if (!make_room()) {
         ++turned_away_;
-        // In TLS nothing can be said before a handshake, which is what costs.
+        // TLS allows no response before a handshake, the expensive part.
         if (tls_) return;
-        // Nothing is waited for: what does not fit into the socket at once is lost.
+        // Does not wait: bytes beyond the socket's buffer are lost.
         const std::string answer =
             "HTTP/1.1 503 Service Unavailable\r\nDate: " + http_date_now() +
             "\r\nConnection: close\r\nRetry-After: 5\r\n"
@@ -529,8 +530,8 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
     connection->start(std::prev(connections_.end()));
 }
 
-/// Whoever has asked stays. Others, who only take up room, leave before a new client has to wait
-/// or to go: the new one could be a probe.
+/// Makes room for a new client, which could be a probe: ends connections without any request.
+/// Clients with a request stay.
 bool HttpServer::make_room() {
     if (tls_ && shaking_hands_.size() >= limits_.handshakes) turn_away(*shaking_hands_.front());
     if (connections_.size() < limits_.connections) return true;
@@ -547,7 +548,7 @@ void HttpServer::turn_away(Connection& connection) {
     connection.turn_away();
 }
 
-/// There are too many open files now.
+/// Waits after an error for too many open files.
 void HttpServer::accept_later() {
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([self = shared_from_this()](error_code ec) {
@@ -555,7 +556,7 @@ void HttpServer::accept_later() {
     });
 }
 
-/// So that connections that were made at one time do not end at one time.
+/// With jitter, so connections accepted at the same time do not end at the same time.
 std::chrono::steady_clock::time_point HttpServer::end_of_life() {
     std::uniform_real_distribution<double> jitter(0.9, 1.1);
     const auto age = std::chrono::duration<double>(limits_.age) * jitter(random_);
@@ -589,7 +590,7 @@ std::string url_of(const HttpServer& server) {
 
 namespace {
 
-/// Of a name the first one; agents that know only IPv4 are many.
+/// The first address of a name, preferring IPv4: many agents support only IPv4.
 asio::ip::address address_of(const std::string& host) {
     error_code ec;
     const auto address = asio::ip::make_address(host, ec);

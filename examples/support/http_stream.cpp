@@ -46,7 +46,7 @@ int read_from_socket(BIO* bio, char* data, int size) {
 
 long control_socket(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
-/// OpenSSL's own kind for sockets lets SIGPIPE end the program when a client is gone.
+/// OpenSSL's own socket BIO lets SIGPIPE end the program after a disconnect.
 const BIO_METHOD* socket_method() {
     static const auto* method = [] {
         BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
@@ -144,7 +144,7 @@ HttpStream::Result HttpStream::State::read(const Job& job) {
 
 HttpStream::Result HttpStream::State::write(const Job& job) {
     if (ssl) {
-        // One record, so that head and body of a small answer are one packet.
+        // One record, so head and body of a small response fit into one packet.
         std::array<char, SSL3_RT_MAX_PLAIN_LENGTH> record;
         const std::size_t size = asio::buffer_copy(asio::buffer(record), job.from);
         if (size == 0) return {};
@@ -157,7 +157,7 @@ HttpStream::Result HttpStream::State::write(const Job& job) {
     return result;
 }
 
-/// The bytes are not looked at, so TLS has no part in it.
+/// Discards the bytes below TLS.
 HttpStream::Result HttpStream::State::drain(const Job&) {
     std::array<char, 4096> scratch;
     Result result;

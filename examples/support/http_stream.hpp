@@ -15,13 +15,13 @@
 
 namespace support {
 
-/// The bytes of one connection to a server, with or without TLS: what asio and Beast call an
-/// AsyncStream. TLS has no buffers but those of OpenSSL, which gives them back while nothing is
-/// under way, so that idle connections are cheap. One read and one write at a time.
+/// The byte stream of one connection to a server, with or without TLS: an AsyncStream of Asio and
+/// Beast. TLS has only OpenSSL's buffers, released while no operation is pending, so idle
+/// connections take little memory. One read and one write at a time.
 class HttpStream {
  public:
     using executor_type = boost::asio::any_io_executor;
-    /// What operations complete with.
+    /// The completion signature of operations.
     using Signature = void(boost::system::error_code, std::size_t);
 
     /// \param tls  null: plain
@@ -34,12 +34,12 @@ class HttpStream {
     const boost::asio::ip::tcp::socket& socket() const { return state_->socket; }
 
     bool is_tls() const { return state_->ssl != nullptr; }
-    /// The first thing to do with TLS. Who speaks plain HTTP is told so.
+    /// The first operation with TLS. A client of plain HTTP gets an error in plain text.
     template <class Token>
     auto async_handshake(Token&& token) {
         return perform(&State::handshake, {}, {}, std::forward<Token>(token));
     }
-    /// After the handshake: whether the client has shown a certificate and it was verified.
+    /// After the handshake: whether the client has presented a valid certificate.
     bool client_is_verified() const;
 
     template <class Buffers, class Token>
@@ -52,21 +52,22 @@ class HttpStream {
         return perform(&State::write, {}, Pieces(buffers), std::forward<Token>(token));
     }
 
-    /// Tells the client that nothing more comes.
+    /// Signals the end of output to the client.
     void finish();
-    /// After finish(): lets nothing that is still on its way turn the end into a reset, which could
-    /// take the last answer from the client. Completes when the client has closed its side.
+    /// After finish(): reads and discards bytes in flight, since they could turn the end into a
+    /// reset, and the client could lose the last response. Completes when the client has closed its
+    /// side.
     template <class Token>
     auto async_drain(Token&& token) {
         return perform(&State::drain, {}, {}, std::forward<Token>(token));
     }
-    /// So that close() ends the connection with a reset.
+    /// Lets close() end the connection with a reset.
     void discard_unsent();
-    /// What is under way ends with an error.
+    /// Pending operations end with an error.
     void close();
 
  private:
-    /// Some buffers of a sequence. What does not fit is written the next time.
+    /// The first buffers of a sequence. Further ones are written next time.
     class Pieces {
      public:
         Pieces() = default;
@@ -87,12 +88,12 @@ class HttpStream {
         std::size_t count_ = 0;
     };
 
-    /// What an attempt is about.
+    /// The operation of an attempt.
     struct Job {
         boost::asio::mutable_buffer to;
         Pieces from;
     };
-    /// would_block: the attempt is to be repeated when the socket is ready for `wait`.
+    /// would_block: repeat the attempt when the socket is ready for `wait`.
     struct Result {
         boost::system::error_code ec{};
         std::size_t bytes = 0;
@@ -112,12 +113,12 @@ class HttpStream {
         };
         boost::asio::ip::tcp::socket socket;
         std::unique_ptr<SSL, FreeSsl> ssl;  // null: plain
-        bool broken = false;                // TLS cannot be used any more
+        bool broken = false;                // TLS is unusable
     };
     using Attempt = Result (State::*)(const Job&);
 
-    /// Tries, waits until the socket is ready, tries again. It does not complete before the call
-    /// that has begun it returns.
+    /// Tries, waits until the socket is ready, and tries again. Never completes within the
+    /// initiating call.
     struct Operation {
         std::shared_ptr<State> state;
         Attempt attempt;

@@ -7,7 +7,7 @@ namespace support {
 
 namespace {
 
-/// A character of UTF-8; `size` 0: the text does not begin with one.
+/// A character of UTF-8; `size` 0: the text does not begin with a valid one.
 struct Character {
     std::uint32_t code = 0;
     std::size_t size = 0;
@@ -29,8 +29,7 @@ Character longer_character(std::string_view text) {
     return {code, size};
 }
 
-/// Control characters of ISO 8859, other ends of lines, the mark of byte order and what is no
-/// character.
+/// Control characters of ISO 8859, further line breaks, the byte order mark and noncharacters.
 bool troubles_yaml(std::uint32_t code) {
     return (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF ||
            code == 0xFFFE || code == 0xFFFF;

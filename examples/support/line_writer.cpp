@@ -15,7 +15,7 @@ namespace support {
 
 namespace {
 
-/// A line of JSON may hold a whole cluster; it is not collected.
+/// A line of JSON may hold a whole cluster; it is not buffered as a whole.
 constexpr std::size_t buffer_size = std::size_t{64} << 10;
 
 [[noreturn]] void throw_error() {
@@ -23,17 +23,17 @@ constexpr std::size_t buffer_size = std::size_t{64} << 10;
     throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
-/// How long it may take to notice a signal that another thread has handled.
+/// Maximum delay of noticing a signal handled by another thread.
 constexpr int signal_look_interval = 100;  // ms
 
-/// Waits for the reader by poll(), which a signal interrupts; write() could go on after it.
+/// Waits for the reader with poll(), interruptible by a signal; write() could continue after one.
 void wait_writable() {
     pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
     for (;;) {
         const int ready = ::poll(&descriptor, 1, signal_look_interval);
         if (ready > 0) return;
         if (ready < 0 && errno != EINTR) throw_error();
-        // Without Signals it is not known which signal it was.
+        // Without Signals the kind of signal is unknown.
         const bool ends = Signals::are_handled() ? Signals::end_is_wanted() : ready < 0;
         if (ends) throw OutputEnded("interrupted while waiting for the reader");
     }
@@ -42,7 +42,7 @@ void wait_writable() {
 }  // namespace
 
 LineWriter::LineWriter() {
-    // A reader that goes away is an error of write(), not a signal.
+    // A disconnected reader is an error of write(), not a signal.
     std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -61,7 +61,7 @@ void LineWriter::write_out() {
     std::string_view rest = buffer_;
     while (!rest.empty()) {
         wait_writable();
-        // What fits into PIPE_BUF is written without waiting once poll() has said so.
+        // After poll(), PIPE_BUF bytes are written without blocking.
         const ssize_t n =
             ::write(STDOUT_FILENO, rest.data(), std::min<std::size_t>(rest.size(), PIPE_BUF));
         if (n >= 0) {

@@ -6,18 +6,18 @@
 
 namespace support {
 
-/// Nobody reads our output any more, or a signal came while we waited for the reader.
+/// The reader of the output has gone, or a signal came while waiting for it.
 class OutputEnded : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
 };
 
-/// Standard output, a line at a time.
+/// Standard output, written by lines.
 class LineWriter {
  public:
     LineWriter();
     LineWriter& operator<<(std::string_view text);
-    /// Ends the line and writes it out.
+    /// Ends the line and writes it.
     /// \throws OutputEnded, std::system_error
     void end_line();
 

@@ -15,13 +15,13 @@
 
 namespace support {
 
-/// This program as a member of a fleet, or alone: what it owns, and what it answers to those who
-/// ask how it is. For one strand.
+/// This program as a member of a fleet, or alone: its share, and its status endpoint. For one
+/// strand.
 class Member {
  public:
     using OnShare = std::function<void(const k8s_sd::FleetShare&)>;
 
-    /// \param on_share  called on the executor when the share changes; not without a fleet
+    /// \param on_share  called on the executor after each change of the share; not without a fleet
     /// \throws UsageError, k8s_sd::ConfigError, std::system_error if it cannot listen
     Member(const boost::asio::any_io_executor&, const FleetOptions&,
            const k8s_sd::DiscoveryConfig& server, const k8s_sd::WarmStart& warm, OnShare on_share);
@@ -31,19 +31,19 @@ class Member {
 
     void start();
     void stop();
-    /// The program is asked to end. \returns whether it has to go on for a while, and is asked to
-    /// end again then
+    /// Called for the end of the program. \returns whether the member must hand over first; `end`
+    /// is called afterwards
     bool drains(std::function<void()> end);
-    /// Everything has been listed.
+    /// Reports that everything has been listed.
     void set_synced();
     bool is_synced() const noexcept { return synced_; }
-    /// What is owned now: everything without a fleet.
+    /// The present share: everything without a fleet.
     k8s_sd::FleetShare share() const;
-    /// Nothing of interest without a fleet.
+    /// Without meaning outside of a fleet.
     k8s_sd::FleetStatus status() const;
-    /// "member agent-0 of 3: agent-0, agent-1, agent-2", with what holds the view; for people.
+    /// "member agent-0 of 3: agent-0, agent-1, agent-2", with the hold of the view; for users.
     std::string in_words() const;
-    /// Where it listens; empty: nowhere.
+    /// The URL it listens on; empty if it does not listen.
     std::string url() const;
 
  private:

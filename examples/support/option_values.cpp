@@ -8,7 +8,7 @@ namespace support {
 
 namespace {
 
-/// How many letters to insert, delete or replace.
+/// Minimum number of letters to insert, delete or replace.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -55,7 +55,7 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
     std::size_t least = std::min<std::size_t>(3, word.size() / 2 + 1);
     for (const std::string_view candidate : names) {
         const std::string_view other = without_dashes(candidate);
-        // The beginning of a name is as good as the name.
+        // A prefix of a name counts as the name.
         const std::size_t distance = other.starts_with(word) ? 0 : edit_distance(word, other);
         const bool shorter = !best.empty() && candidate.size() < best.size();
         if (distance > least || (distance == least && !shorter)) continue;

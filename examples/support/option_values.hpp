@@ -19,17 +19,17 @@ std::string listed(std::span<const std::string_view> names);
 /// "a, b (default) or c"
 std::string either(std::span<const std::string_view> names, std::string_view by_default);
 
-/// " (did you mean --role?)", or nothing if no name is near.
+/// " (did you mean --role?)", or nothing without a similar name.
 std::string suggestion(std::string_view name, std::span<const std::string_view> names);
 
-/// The names that are nearest to this one, the nearest first.
+/// The most similar names, the best first.
 std::vector<std::string> nearest(std::string_view name, std::vector<std::string> names,
                                  std::size_t most);
 
-/// Which of the names the value is. \throws UsageError
+/// The index of the value among the names. \throws UsageError
 std::size_t index_of(std::string_view value, std::span<const std::string_view> names);
 
-/// The names that a value may have, and what they stand for.
+/// The allowed names of a value, and their meanings.
 template <class T>
 using Choices = std::vector<std::pair<std::string_view, T>>;
 
@@ -40,7 +40,7 @@ std::vector<std::string_view> names_of(const Choices<T>& choices) {
     return names;
 }
 
-/// What the value stands for. \throws UsageError
+/// The meaning of the value. \throws UsageError
 template <class T>
 T one_of(std::string_view value, const Choices<T>& choices) {
     return choices[index_of(value, names_of(choices))].second;
@@ -52,7 +52,7 @@ Number number(const std::string& value, Number least, Number greatest, const cha
     Number result{};
     const char* end = value.data() + value.size();
     const auto [last, error] = std::from_chars(value.data(), end, result);
-    // In this form NaN is not allowed either.
+    // This form also excludes NaN.
     if (error != std::errc{} || last != end || !(result >= least && result <= greatest)) {
         throw UsageError("\"" + value + "\" is not allowed; allowed is " + allowed);
     }

@@ -4,7 +4,7 @@
 
 namespace support {
 
-/// The environment of this process, for `%{NAME}` in files of vmagent.
+/// The environment of this process, for `%{NAME}` in vmagent's files.
 k8s_sd::VariableLookup process_variables();
 
 }  // namespace support

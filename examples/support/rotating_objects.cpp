@@ -32,7 +32,7 @@ std::string RotatingObjects::step() {
 }
 
 std::string RotatingObjects::rotate(const std::string& secret) {
-    // The base64 of something; its length shows that it is another one.
+    // Valid base64; its length shows the change.
     const std::string password(4 + 4 * (steps_ % 8), 'c');
     server_.apply(make_object("Secret", secret, {{"user", "c2hvcA=="}, {"password", password}}));
     return "secret shop/" + secret + " rotated";

@@ -6,13 +6,13 @@
 
 namespace support {
 
-/// Two Secrets and a ConfigMap of a namespace "shop", which change as if they were rotated; one of
-/// them is removed now and then. Not thread-safe; the server must outlive it.
+/// Two Secrets and a ConfigMap in a namespace "shop", changed as by rotation; one of them is
+/// removed occasionally. Not thread-safe; the server must outlive it.
 class RotatingObjects {
  public:
     explicit RotatingObjects(k8s_sd::sim::ApiServer&);
 
-    /// Does the next change. \returns what happened, for people
+    /// Makes the next change. \returns a description for users
     std::string step();
 
  private:

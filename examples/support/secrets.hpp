@@ -6,17 +6,17 @@
 
 namespace support {
 
-/// The content of a file of a token, key or certificate. Pipes and files of more than a megabyte
-/// are refused. \throws std::runtime_error in words, with the path
+/// The content of a token, key or certificate file. Refuses pipes and files of more than a
+/// megabyte. \throws std::runtime_error in words, with the path
 std::string read_small_file(const std::string& path);
 
-/// Stands for a text that shall not be kept.
+/// A hash in place of a secret text.
 using Digest = std::array<unsigned char, 32>;
 Digest digest_of(std::string_view text);
-/// In the same time wherever they differ.
+/// Constant-time comparison.
 bool same_secret(const Digest&, const Digest&);
 
-/// Overwrites it.
+/// Overwrites the text.
 void forget(std::string& secret);
 
 }  // namespace support

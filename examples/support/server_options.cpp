@@ -32,7 +32,7 @@ Setter file(std::string& member) {
     return [&member](Text value) { member = readable_file(value); };
 }
 
-/// "Name: value". What may be a name is for validate() to say.
+/// "Name: value". validate() checks the name.
 k8s_sd::HttpHeader read_header(const std::string& line) {
     const std::size_t colon = line.find(':');
     const std::size_t value = line.find_first_not_of(" \t", colon + 1);
@@ -41,16 +41,16 @@ k8s_sd::HttpHeader read_header(const std::string& line) {
     return {line.substr(0, colon), value == std::string::npos ? "" : line.substr(value), {}};
 }
 
-/// Why the file cannot be read, or "".
+/// The reason the file cannot be read, or "".
 std::string trouble_with(const std::string& path) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
-    // It is read again and again, which a pipe does not bear.
+    // The file is read repeatedly; a pipe can be read only once.
     if (exists(status) && !is_directory(status) && !is_regular_file(status))
         return "it is not a regular file";
     errno = 0;
     std::ifstream stream(path);
-    // A directory can be opened.
+    // A directory can be opened, too.
     if (stream && (stream.peek() != std::ifstream::traits_type::eof() || stream.eof())) return {};
     return std::strerror(errno != 0 ? errno : EIO);
 }
@@ -132,7 +132,7 @@ void check_files(const ApiServerConfig& server) {
         {"user name", auth.username_file},
         {"password", auth.password_file}};
     for (const auto& [what, path] : files) {
-        // While the file of a token cannot be read, the token beside it serves.
+        // While the token file is unreadable, the token beside it is used.
         if (path.empty() || (&path == &auth.bearer_token_file && !auth.bearer_token.empty()))
             continue;
         const std::string trouble = trouble_with(path);

@@ -8,24 +8,24 @@
 
 namespace support {
 
-/// A configuration of many jobs, and how it differs from the one before.
+/// A configuration with many jobs, and its difference from the previous one.
 struct Step {
     std::string what;
     std::vector<k8s_sd::Job> jobs;
 };
 
-/// What the jobs discover; by default of the simulated shop.
+/// The targets of the jobs; by default those of the simulated shop.
 struct Shop {
     std::string ns = "shop";
     std::string other_ns = "payments";
     std::string selector = "app.kubernetes.io/name=cart";  ///< of labels of pods in `ns`
 };
 
-/// The options that set it.
+/// The options for a Shop.
 Section shop_options(Shop&);
 
-/// What happens to the configuration in the course of time.
-/// \param server  names the server
+/// The changes of the configuration in the course of time.
+/// \param server  a configuration with the server
 std::vector<Step> shop_steps(const k8s_sd::DiscoveryConfig& server, const Shop&);
 
 }  // namespace support

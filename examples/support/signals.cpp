@@ -16,7 +16,7 @@ namespace support {
 
 namespace {
 
-// What the handler uses; the pipe is never closed.
+// State of the handler; the pipe is never closed.
 std::array<int, 2> wake_pipe{-1, -1};
 std::atomic<bool> is_awaited = false;
 std::atomic<bool> end_wanted = false;
@@ -28,7 +28,7 @@ void on_signal(int signal) {
     if (signal != SIGHUP) end_wanted = true;
     if (is_awaited) {
         const auto byte = static_cast<unsigned char>(signal);
-        // A pipe that is full wakes whoever waits, too.
+        // A full pipe also wakes the reader.
         [[maybe_unused]] const ssize_t ignored = ::write(wake_pipe[1], &byte, 1);
     } else if (signal != SIGHUP) {
         ::_exit(status_at_once);

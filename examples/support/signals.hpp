@@ -6,16 +6,16 @@
 
 namespace support {
 
-/// The signals that a program handles: SIGINT and SIGTERM end it, SIGHUP may have it reload. From
-/// handle() on SIGINT and SIGTERM never have their default action: where nobody waits for them,
-/// because the program has not come so far or is about to end, they end the process at once.
+/// The signals of a program: SIGINT and SIGTERM end it, SIGHUP may make it reload. After handle(),
+/// SIGINT and SIGTERM never have their default action: without a pending wait, early in the program
+/// or at its end, they end the process at once.
 class Signals {
  public:
-    /// To be called once, at the beginning of main().
-    /// \param status   of a process that a signal ends at once
-    /// \param reloads  SIGHUP is handled, too; where nobody waits for it, it does nothing
+    /// Must be called once, at the beginning of main().
+    /// \param status   exit status of a process ended at once by a signal
+    /// \param reloads  SIGHUP is handled too; without a pending wait it does nothing
     static void handle(int status, bool reloads);
-    /// Whether SIGINT or SIGTERM have come.
+    /// Whether SIGINT or SIGTERM has been received.
     static bool end_is_wanted() noexcept;
     /// Whether handle() was called.
     static bool are_handled() noexcept;
@@ -26,9 +26,9 @@ class Signals {
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
 
-    /// Calls `handler` with the next signal. One that comes between two calls is not lost.
+    /// Calls `handler` with the next signal. A signal between two calls is not lost.
     void async_wait(std::function<void(int signal)> handler);
-    /// The handler is not called any more; from now on SIGINT and SIGTERM end the process at once.
+    /// Drops the handler; from now on SIGINT and SIGTERM end the process at once.
     void cancel();
 
  private:

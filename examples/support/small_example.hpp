@@ -8,15 +8,15 @@
 
 namespace support {
 
-/// What a small example is told: [OPTION]... [URL].
+/// The arguments of a small example: [OPTION]... [URL].
 struct Arguments {
-    k8s_sd::DiscoveryConfig server;  ///< names a server; else: a simulated cluster
-    unsigned diffs = 0;              ///< end after so many; 0: run until a signal comes
+    k8s_sd::DiscoveryConfig server;  ///< without a server: a simulated cluster
+    unsigned diffs = 0;              ///< end after this number; 0: run until a signal
 };
 
 /// The whole of main() of a small example. See run_program().
-/// \param about    what it does, a sentence for --help
-/// \param options  its own, besides those of all small examples
+/// \param about    a sentence for --help
+/// \param options  additional options of the example
 int run_example(const char* program, const char* about, int argc, char** argv,
                 const std::function<void(const Arguments&)>& run, std::vector<Option> options = {});
 

@@ -33,7 +33,7 @@ Terminal::Terminal(int descriptor, Colours colours)
 
 std::size_t Terminal::width() const noexcept {
     winsize size{};
-    // A window of no size is one that nobody has told the size of.
+    // A window of size 0 is one of unknown size.
     if (!terminal_ || ::ioctl(descriptor_, TIOCGWINSZ, &size) != 0) return 0;
     return size.ws_col;
 }

@@ -8,8 +8,8 @@ namespace support {
 
 namespace {
 
-/// One character: its bytes, and what they mean. Bytes that are no UTF-8 are characters of their
-/// own, with the code 0xFFFD.
+/// One character: its bytes and its code. Bytes of invalid UTF-8 are single characters with the
+/// code 0xFFFD.
 struct Character {
     std::string_view bytes;
     std::uint32_t code;
@@ -45,14 +45,14 @@ bool in_any(const Range (&ranges)[n], std::uint32_t code) noexcept {
     });
 }
 
-/// Controls of one byte and of two, separators of lines, and what turns the direction of writing.
+/// One-byte and two-byte controls, line separators, and controls of the writing direction.
 bool moves_text(std::uint32_t code) noexcept {
     static constexpr Range ranges[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C},
                                        {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}};
     return in_any(ranges, code);
 }
 
-/// Combining marks and joiners take no column, East Asian characters and pictures two.
+/// Combining marks and joiners take no column, East Asian characters and emoji two.
 std::size_t columns_of(std::uint32_t code) noexcept {
     static constexpr Range none[] = {
         {0x0300, 0x036F}, {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
@@ -63,7 +63,7 @@ std::size_t columns_of(std::uint32_t code) noexcept {
     return in_any(two, code) ? 2 : 1;
 }
 
-/// The start of the text that takes at most so many columns.
+/// The longest beginning of the text with at most this number of columns.
 std::string_view start_of(std::string_view text, std::size_t most) noexcept {
     std::size_t end = 0;
     std::size_t taken = 0;
@@ -76,7 +76,7 @@ std::string_view start_of(std::string_view text, std::size_t most) noexcept {
     return text.substr(0, end);
 }
 
-/// SGR parameters that terminals of all ages know.
+/// SGR parameters supported by all terminals.
 std::string_view colour_of(Tone tone) noexcept {
     switch (tone) {
         case Tone::plain: return {};

@@ -4,8 +4,8 @@
 
 namespace support {
 
-/// Runs the context in so many threads, this one among them, until it has nothing left to do. What
-/// one of them throws ends all and is thrown here.
+/// Runs the context in this number of threads, including the calling one, until it is out of work.
+/// An exception in any of them ends all and is rethrown here.
 void run_threads(boost::asio::io_context&, unsigned count);
 
 }  // namespace support

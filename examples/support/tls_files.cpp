@@ -35,7 +35,7 @@ struct TlsTexts {
     TlsTexts& operator=(const TlsTexts&) = delete;
 };
 
-/// Does it, and says what could not be done.
+/// Runs a step, and reports its failure.
 template <class Step>
 void step(const std::string& failure, Step do_it) {
     boost::system::error_code ec;
@@ -57,7 +57,7 @@ std::vector<std::string> common_names_of(const X509* certificate) {
     return names;
 }
 
-/// Those that are texts.
+/// The alternative names of a text type.
 std::vector<std::string> alternative_names_of(const X509* certificate) {
     std::vector<std::string> names;
     auto* all = static_cast<GENERAL_NAMES*>(
@@ -74,8 +74,8 @@ std::vector<std::string> alternative_names_of(const X509* certificate) {
     return names;
 }
 
-/// The server's own certificate is no client's: who has its key, or that of another server with the
-/// same one, is not who asks for lists.
+/// Refuses a certificate with the server's own key as a client's: its owner is this server, or
+/// another one with the same key, but not a client of the lists.
 bool may_be_client(X509_STORE_CTX* verification, const std::vector<std::string>& wanted) {
     const X509* certificate = X509_STORE_CTX_get_current_cert(verification);
     const auto* ssl = static_cast<const SSL*>(
@@ -102,13 +102,13 @@ void verify_clients(ssl::context& context, const std::vector<std::string>& names
     });
 }
 
-/// In seconds since 1970.
+/// Seconds since 1970.
 std::int64_t seconds_of(const ASN1_TIME* time) {
     std::tm parts{};
     return ASN1_TIME_to_tm(time, &parts) == 1 ? timegm(&parts) : 0;
 }
 
-/// When certificates are valid that are needed together.
+/// The common validity of certificates used together.
 struct Validity {
     std::int64_t begin = std::numeric_limits<std::int64_t>::min();
     std::int64_t end = std::numeric_limits<std::int64_t>::max();
@@ -119,7 +119,7 @@ struct Validity {
     }
 };
 
-/// Those between a certificate and its CA.
+/// The intermediate certificates.
 STACK_OF(X509) * chain_of(SSL_CTX* context) {
     STACK_OF(X509)* chain = nullptr;
     SSL_CTX_get_extra_chain_certs(context, &chain);
@@ -134,7 +134,7 @@ Validity validity_of(SSL_CTX* context) {
     return validity;
 }
 
-/// Of the CA that lasts longest: one will do.
+/// The validity of the CA with the latest expiry: one valid CA suffices.
 Validity validity_of_authorities(SSL_CTX* context) {
     Validity longest{0, 0};
     const STACK_OF(X509_OBJECT)* all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
@@ -148,8 +148,8 @@ Validity validity_of_authorities(SSL_CTX* context) {
     return longest;
 }
 
-/// \param name         of the file
-/// \param consequence  for clients
+/// \param name         name of the file
+/// \param consequence  the consequence for clients
 std::string note_on(const Validity& validity, std::int64_t now, const std::string& name,
                     const std::string& consequence) {
     constexpr std::int64_t week = 7 * 24 * 60 * 60;
@@ -167,7 +167,7 @@ std::string note_on(const Validity& validity, std::int64_t now, const std::strin
     return {};
 }
 
-/// Whether the certificate of the server would do for a client.
+/// Whether the server's certificate could be used by a client.
 bool does_for_clients(SSL_CTX* context) {
     const std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> verification(
         X509_STORE_CTX_new(), X509_STORE_CTX_free);
@@ -184,14 +184,14 @@ std::shared_ptr<ssl::context> context_of(const TlsFiles& files, const TlsTexts& 
     ssl::context& context = *made;
     SSL_CTX* native = context.native_handle();
     SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-    // Each connection is verified by itself, so that no ticket outlives a certificate.
+    // Each connection is verified by itself, so no session ticket outlives a certificate.
     context.set_options(SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                         SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_num_tickets(native, 0);
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
-    // Nobody is there to be asked for it.
+    // There is no user to ask for a password.
     const auto has_password = std::make_shared<bool>(false);
     context.set_password_callback([has_password](std::size_t, ssl::context::password_purpose) {
         *has_password = true;

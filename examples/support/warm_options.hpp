@@ -5,11 +5,11 @@
 
 namespace support {
 
-/// The options that say where targets are kept over restarts.
+/// The options for snapshots of targets across restarts.
 Section warm_options(k8s_sd::WarmStart&);
 
-/// Makes the directory if it is missing; the one above it must be there. Does nothing without one.
-/// \throws UsageError if it cannot be made, or is none
+/// Creates the directory if missing, but not its parent. Does nothing without one.
+/// \throws UsageError if it cannot be created, or is no directory
 void make_snapshot_directory(const k8s_sd::WarmStart&);
 
 }  // namespace support

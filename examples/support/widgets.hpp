@@ -12,7 +12,7 @@ class Widgets {
     /// The server must outlive it.
     explicit Widgets(k8s_sd::sim::ApiServer& server);
 
-    /// Changes one of them, and says what.
+    /// Changes one of them, and returns a description.
     std::string step();
 
  private:

@@ -21,19 +21,19 @@ namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
-/// One thing that async_check_access() has tried.
+/// One step tried by async_check_access().
 struct AccessCheckLine {
-    /// What came of it.
+    /// The outcome of the step.
     enum class Result : std::uint8_t {
-        ok,       ///< it works
+        ok,       ///< success
         failed,   ///< discovery cannot work
-        skipped,  ///< not tried, or not needed; the text says why
+        skipped,  ///< not tried, or not needed; the text gives the reason
     };
     std::string step{};          ///< "name lookup", "list pods in all namespaces"
-    Result result = Result::ok;  ///< what came of it
-    std::string text{};          ///< what was found, or what is wrong and how to mend it; one line
-    error_code ec{};             ///< of a step that failed
-    Duration took{};             ///< the time that it took
+    Result result = Result::ok;  ///< see above
+    std::string text{};          ///< the finding, or the problem and its remedy; one line
+    error_code ec{};             ///< error of a failed step
+    Duration took{};             ///< duration of the step
 };
 
 /// "ok", "FAILED" or "skipped".
@@ -42,15 +42,15 @@ constexpr std::string_view to_string(AccessCheckLine::Result result) noexcept {
     return result == ok ? "ok" : result == failed ? "FAILED" : "skipped";
 }
 
-/// Is told of each step as it is done, on the executor of the check, one call at a time.
+/// Receives each step as it completes, on the executor of the check, one call at a time.
 using AccessCheckHandler = std::function<void(const AccessCheckLine&)>;
 
 namespace detail {
 
 class AccessCheck;
 
-/// Begins a check. A class with a constructor, because g++ 12 miscompiles closures and aggregates
-/// that are temporaries of an expression with co_await.
+/// Initiates a check. A class with a constructor, because g++ 12 miscompiles temporary closures and
+/// aggregates in an expression with co_await.
 class K8S_SD_EXPORT CheckInitiation {
  public:
     using executor_type = asio::any_io_executor;
@@ -73,22 +73,21 @@ class K8S_SD_EXPORT CheckInitiation {
 
 }  // namespace detail
 
-/// Tries everything that a Discoverer with this configuration needs, in its order: the
-/// configuration, the lookup of the server's name, TCP, the credentials, TLS, authentication, then
-/// of each rule of required_access() a LIST of one object and a WATCH, which it ends as soon as it
-/// has begun. The requests are those of a Discoverer: same environment, credentials and
-/// certificates. Blocks on files of the configuration, as resolve() does. Changes nothing on the
-/// server.
+/// Tries every step of a Discoverer with this configuration, in the same order: the configuration,
+/// the lookup of the server's name, TCP, the credentials, TLS, authentication, then for each rule
+/// of required_access() a LIST of one object and a WATCH, ended as soon as it has begun. The
+/// requests are those of a Discoverer: same environment, credentials and certificates. Blocks on
+/// files of the configuration, as resolve() does. Changes nothing on the server.
 ///
-/// After a step without which the next ones cannot work there are no more.
-/// \param step_timeout  of each step
-/// \param on_line  told of each step; not empty
+/// The check ends early after a failed step required by all later ones.
+/// \param step_timeout  limit of each step
+/// \param on_line  receives each step; not empty
 /// \par Handler signature  `void(error_code, bool all_fine)`
 /// \par Completion         no error, or asio::error::operation_aborted once cancelled
 /// \par Executor           the handler's associated one, else `executor`; as if by post
 /// \par Per-operation cancellation  terminal and partial; `on_line` may be called once more
-/// \throws ConfigError for an empty executor or function. What is wrong with the configuration is
-/// told as the first step.
+/// \throws ConfigError for an empty executor or function. A mistake in the configuration is
+///         reported as the first step.
 template <class CompletionToken = asio::deferred_t>
 auto async_check_access(asio::any_io_executor executor, const DiscoveryConfig& config,
                         AccessCheckHandler on_line,

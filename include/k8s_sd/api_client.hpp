@@ -12,16 +12,16 @@ namespace detail {
 class ApiClientImpl;
 }
 
-/// One API server with its credentials, as seen from one strand. Shared by the URLWatchers that
-/// talk to it.
-/// \par Thread safety  everything must happen on the executor given at construction, which has to
-/// be a strand or the executor of a context that a single thread runs.
+/// One API server with its credentials, as seen from one strand. Shared by its URLWatchers.
+/// \par Thread safety  everything must happen on the executor given at construction: a strand, or
+/// the executor of a context run by a single thread.
 class K8S_SD_EXPORT ApiClient {
  public:
-    /// No I/O happens here. \throws ConfigError for a URL that is not one, and an empty executor
-    /// Its budget of requests (ServerLimits) is its own, not that of the execution context.
+    /// Does no I/O. Has a request budget (ServerLimits) of its own, apart from the execution
+    /// context's.
+    /// \throws ConfigError for an invalid URL, and for an empty executor
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
-    /// Of the library itself.
+    /// For the library itself.
     explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);
     ApiClient(const ApiClient&) = delete;
     ApiClient& operator=(const ApiClient&) = delete;
@@ -30,7 +30,7 @@ class K8S_SD_EXPORT ApiClient {
     /// The executor given at construction.
     asio::any_io_executor get_executor() const;
 
-    /// Of the library itself.
+    /// For the library itself.
     detail::ApiClientImpl& impl() noexcept { return *impl_; }
 
  private:

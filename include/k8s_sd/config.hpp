@@ -18,15 +18,15 @@
 
 namespace k8s_sd::inline v0 {
 
-// Every member of these aggregates has an initialiser so that designated initialisers that leave
-// some out do not warn.
+// Every member of these aggregates has an initializer, so designated initializers may omit members
+// without a warning.
 
-/// Server-side filter for one kind. `role` names the kind (a role whose main kind it is).
-/// A selector of another kind than that of the configuration's role does not choose targets, it
-/// restricts the objects that labels are taken from: with role pod, a node selector restricts the
-/// nodes that attach_metadata.node can attach.
+/// Server-side filter for one kind, given as the role with this main kind. A selector of another
+/// kind than that of the configuration's role does not select targets but restricts the source
+/// objects of labels: with role pod, a node selector restricts the nodes available to
+/// attach_metadata.node.
 struct Selector {
-    /// The kind to filter: that of the role.
+    /// The role of the kind to filter.
     Role role = Role::pod;
     std::string label{};  ///< labelSelector, e.g. "app=web,tier in (a,b)"
     std::string field{};  ///< fieldSelector, e.g. "spec.nodeName=node-1"
@@ -38,143 +38,143 @@ struct AttachMetadata {
     bool node = false;        ///< labels of the node (cluster-wide permission)
     bool namespace_ = false;  ///< labels of the namespace (cluster-wide permission)
     bool deployment = false;  ///< name of the Deployment, through ReplicaSets
-    bool job = false;         ///< name of the Job that controls a pod
+    bool job = false;         ///< name of the Job controlling a pod
     bool cronjob = false;     ///< name of the CronJob, through Jobs
     auto operator<=>(const AttachMetadata&) const = default;
 };
 
-/// Whether to ask the server for compressed answers (gzip).
+/// Whether to request compressed responses (gzip).
 enum class Compression : std::uint8_t {
-    automatic,  ///< where the network has proven slower than a server compresses
+    automatic,  ///< if the network has proven slower than the server's compression
     always,
     never,
 };
 
-/// Whether configurations of one server that differ in selectors or namespaces share watches of
-/// more than each of them wants. Selectors are evaluated here then.
+/// Whether configurations of one server with different selectors or namespaces share watches of a
+/// superset of their objects. The client then evaluates the selectors.
 enum class SelectorSharing : std::uint8_t {
-    automatic,  ///< where at least two selections of a resource are wanted, unless they are narrow
-    always,     ///< wherever they can be evaluated here: one selection is enough, or a narrow one
-    never,      ///< each has watches with its own selectors and namespaces
+    automatic,  ///< for at least two selections of a resource, unless they are narrow
+    always,     ///< for any selection the client can evaluate, even a single or narrow one
+    never,      ///< each configuration has watches with its own selectors and namespaces
 };
 
-/// How to list and watch. Zero disables a timeout.
+/// Options of LIST and WATCH. Zero disables a timeout.
 struct WatchOptions {
-    unsigned page_size = 500;  ///< objects a page of the first LIST; 0: one page
+    unsigned page_size = 500;  ///< objects per page of the first LIST; 0: one page
     Duration connect_timeout = std::chrono::seconds(30);     ///< name lookup, TCP and TLS
-    Duration response_timeout = std::chrono::seconds(75);    ///< silence allowed in a LIST
+    Duration response_timeout = std::chrono::seconds(75);    ///< maximum silence during a LIST
     Duration watch_timeout_min = std::chrono::seconds(300);  ///< timeoutSeconds is drawn from
     Duration watch_timeout_max = std::chrono::seconds(600);  ///< [min, max] for each watch
-    Duration backoff_min = std::chrono::milliseconds(800);   ///< least wait after a failure
-    /// The waits double up to this one. Jitter makes each longer, at most twice as long.
+    Duration backoff_min = std::chrono::milliseconds(800);   ///< minimum wait after a failure
+    /// Maximum of the exponential backoff. Jitter makes each wait longer, at most twice as long.
     Duration backoff_max = std::chrono::seconds(30);
-    /// Between two lists where the server lets this client list, but not watch.
+    /// Interval of lists if the server allows this client to list, but not to watch.
     Duration poll_interval = std::chrono::seconds(60);
-    /// A watcher begins after a random part of this. Zero suits a single process; where many
-    /// start at once, as a DaemonSet does, 10 s spread them. A watch that the server ends before
-    /// its time, or whose connection breaks, is opened again after a random part of it, too, of at
-    /// most 5 s.
+    /// A watcher starts after a random part of this. Zero suits a single process; if many start at
+    /// once, such as the pods of a DaemonSet, 10 s spread them. A watch broken off, or ended early
+    /// by the server, is reopened after a random part of it too, of at most 5 s.
     Duration start_jitter{0};
-    /// Lets the first list come from the server's cache (resourceVersion=0): cheaper for servers
-    /// before 1.31, but it may be older than what another replica of the server has shown.
+    /// Reads the first list from the server's cache (resourceVersion=0): cheaper for servers before
+    /// 1.31, but possibly older than the state already seen from another replica of the server.
     bool first_list_from_cache = false;
-    /// Lists come as the first events of a watch (KEP-3157, on by default from Kubernetes 1.34 on),
-    /// which spares the server's memory and a request. A server that cannot do that is sent a LIST
-    /// instead, and is not asked again for a day.
+    /// Requests the list as the first events of a watch (KEP-3157, on by default since Kubernetes
+    /// 1.34): saves memory of the server and a request. Without support by the server a LIST is
+    /// sent instead, and the streamed list is tried again after a day.
     bool watch_list = true;
-    /// Of lists. One that is asked for compressed comes as a LIST, whatever `watch_list` says.
+    /// Compression of lists. A compressed list is requested as a LIST, whatever `watch_list` says.
     Compression gzip = Compression::automatic;
-    /// A list that lost more than half of the objects that were known is confirmed by a second
-    /// one before anything is removed.
+    /// Lists once more for confirmation, before anything is removed, if a list lost more than half
+    /// of the known objects.
     bool confirm_shrunken_lists = true;
-    /// Asks for Kubernetes' protobuf, which takes a fraction of the time to decode, and takes JSON
-    /// where the server has no other. False: asks for JSON.
+    /// Requests Kubernetes' protobuf, decoded in a fraction of the time, and accepts JSON from
+    /// servers without it. False: requests JSON.
     bool protobuf = true;
-    /// From this number of namespaces on, one watch of all namespaces replaces those of each, as
-    /// long as the server allows it. Objects of other namespaces are dropped as they arrive.
+    /// From this number of namespaces on, one watch of all namespaces replaces one watch for each,
+    /// as long as the server allows it. Objects of other namespaces are dropped on arrival.
     /// Zero: never.
     std::size_t cluster_wide_from = 20;
-    /// An Endpoints object has a target for each pair of address and port, so a small object can
-    /// ask for very many. An object that exceeds this keeps the targets it had.
+    /// Limit of the targets of one object. An Endpoints object has a target for each pair of
+    /// address and port, so a small object can declare very many. An object beyond the limit keeps
+    /// its previous targets.
     std::size_t max_targets_per_object = 100'000;
-    /// Configurations of one server and with equal options share watches in this way.
+    /// Sharing of watches between configurations with the same server and equal options.
     SelectorSharing share_selectors = SelectorSharing::automatic;
-    /// A share (DiscoveryConfig::share) is asked of the server, with the parameter shardSelector
-    /// (KEP-5866, off by default in Kubernetes 1.36 and 1.37). A server that does not know it sends
-    /// everything; one that refuses it is asked for everything for an hour. False: it is not sent.
+    /// Requests a share (DiscoveryConfig::share) from the server, with the parameter shardSelector
+    /// (KEP-5866, off by default in Kubernetes 1.36 and 1.37). A server without support sends
+    /// everything; after a refusal everything is requested for an hour. False: never sent.
     bool server_side_shares = true;
-    std::size_t max_object_bytes = std::size_t{16} << 20;  ///< of the retained part of an object
-    std::size_t max_objects = 1'000'000;                   ///< that one URL may have
+    std::size_t max_object_bytes = std::size_t{16} << 20;  ///< retained part of an object
+    std::size_t max_objects = 1'000'000;                   ///< objects of one URL
     auto operator<=>(const WatchOptions&) const = default;
 };
 
 /// One discovery configuration; one entry of `kubernetes_sd_configs`.
-/// Exactly one way to the server is used: `api_server.url`, else `kubeconfig_file`, else the
-/// service account of the pod the program runs in ("in-cluster").
+/// The server is found in exactly one way: `api_server.url`, else `kubeconfig_file`, else the
+/// service account of the program's pod ("in-cluster").
 struct DiscoveryConfig {
-    /// What to discover.
+    /// The kind of targets to discover.
     Role role = Role::pod;
     /// The server, with credentials. An empty URL: see above.
     ApiServerConfig api_server{};
-    /// A kubeconfig, or several separated by colons that are merged as $KUBECONFIG is.
+    /// A kubeconfig, or several separated by colons, merged as for $KUBECONFIG.
     std::string kubeconfig_file{};
     std::string kubeconfig_context{};       ///< empty: current-context
-    std::vector<std::string> namespaces{};  ///< empty, or one of them empty: all
-    /// Adds the namespace that the program's pod runs in. LabelDialect::victoriametrics: uses it
-    /// only where `namespaces` is empty.
+    std::vector<std::string> namespaces{};  ///< empty, or with an empty element: all
+    /// Adds the namespace of the program's pod. LabelDialect::victoriametrics: used only if
+    /// `namespaces` is empty.
     bool own_namespace = false;
-    /// Filters of the server; see Selector.
+    /// Server-side filters; see Selector.
     std::vector<Selector> selectors{};
-    /// Of the objects of the role; with roles pod, node and service only. Those that metadata is
-    /// attached from are watched in full. What is outside is dropped, also if the server sends it.
+    /// The share of the role's objects; for roles pod, node and service only. Objects used for
+    /// attached metadata are watched in full. Objects outside of the share are dropped if the
+    /// server sends them.
     ObjectShare share{};
-    /// How members of a fleet divide what this discovers; of its own it changes nothing but
+    /// How members of a fleet divide the discovered objects; by itself it affects only
     /// TargetGroup::share_key(). See DividedDiscovery.
     Division division{};
     /// Labels of related objects.
     AttachMetadata attach_metadata{};
-    /// Whose labels to make, and whose rules the configuration follows.
+    /// The dialect of the labels and of the configuration's rules.
     LabelDialect dialect = LabelDialect::prometheus;
-    /// Least time between two calls of the callback; zero: deliver at once. Not part of what
-    /// decides about sharing.
+    /// Minimum time between two calls of the callback; zero: deliver at once. Does not affect the
+    /// sharing of watches and groups.
     Duration min_update_interval{0};
-    /// How to list and watch.
+    /// Options of LIST and WATCH.
     WatchOptions watch{};
     auto operator<=>(const DiscoveryConfig&) const = default;
 };
 
-/// Checks everything that can be checked without reading a file. Thread-safe.
-/// \throws ConfigError naming the field and what is allowed. Rules: Prometheus' documentation of
+/// Performs all checks possible without reading a file. Thread-safe.
+/// \throws ConfigError with the field and the allowed values. Rules: Prometheus' documentation of
 /// kubernetes_sd_config and, for LabelDialect::victoriametrics, vmagent's laxer ones: several
-/// selectors of one role, selectors of roles that are not watched, and own_namespace with an
-/// explicit server.
+/// selectors of one role, selectors of unwatched roles, and own_namespace with an explicit server.
 K8S_SD_EXPORT void validate(const DiscoveryConfig&);
 
-/// Where in-cluster settings come from. Tests replace it.
+/// The location of in-cluster settings, replaceable for tests.
 struct InClusterFiles {
-    /// Holds the files `token`, `ca.crt` and `namespace`.
+    /// The directory with the files `token`, `ca.crt` and `namespace`.
     std::string directory = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
-/// What is watched: the server, and what it is asked for. `api_server.url` is not empty and in
-/// canonical form (lower-case scheme and host, no default port, no trailing slash); files of
-/// credentials and certificates stay names. Compared by value; never printed.
+/// The server and the requested objects. `api_server.url` is not empty and in canonical form
+/// (lower-case scheme and host, no default port, no trailing slash); files of credentials and
+/// certificates are kept by name. Compared by value; never printed.
 struct WatchScope {
     /// The server, resolved.
     ApiServerConfig api_server{};
     std::vector<std::string> namespaces{};  ///< sorted, unique; empty: all
-    /// Sorted by role, one per role (several are joined with commas in the order of the
-    /// configuration), only of roles that the configuration watches.
+    /// Sorted by role, one for each role of the configuration's watches; several selectors of a
+    /// role are joined with commas in the order of the configuration.
     std::vector<Selector> selectors{};
     /// See DiscoveryConfig::share.
     ObjectShare share{};
-    Role share_role = Role::pod;  ///< whose objects it is of; without a share Role::pod
+    Role share_role = Role::pod;  ///< role of the share's objects; Role::pod without a share
     /// See DiscoveryConfig::watch.
     WatchOptions watch{};
     auto operator<=>(const WatchScope&) const = default;
 };
 
-/// How it is seen: what decides about labels besides the objects.
+/// The presentation of watched objects: the settings with an effect on labels.
 struct GroupView {
     LabelDialect dialect = LabelDialect::prometheus;  ///< see DiscoveryConfig::dialect
     AttachMetadata attach_metadata{};                 ///< see DiscoveryConfig::attach_metadata
@@ -182,19 +182,19 @@ struct GroupView {
     auto operator<=>(const GroupView&) const = default;
 };
 
-/// A configuration without the role and the update interval, with the server found: what two
-/// discoverers must have in common to share target groups. To share watches, the same server and
-/// WatchOptions will do.
+/// A configuration with its server resolved, without the role and the update interval. Discoverers
+/// with equal values share target groups; to share watches, the same server and WatchOptions
+/// suffice.
 struct ResolvedConfig {
-    WatchScope scope{};  ///< what is watched
-    GroupView view{};    ///< how it is seen
+    WatchScope scope{};  ///< the watched objects
+    GroupView view{};    ///< the presentation of these objects
     auto operator<=>(const ResolvedConfig&) const = default;
 };
 
 /// Validates and resolves: reads the kubeconfig or the in-cluster environment
 /// (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT) and the own namespace. Blocks on files.
 /// Thread-safe as long as nothing changes the process environment.
-/// \throws ConfigError also for files that cannot be read
+/// \throws ConfigError also for unreadable files
 K8S_SD_EXPORT ResolvedConfig resolve(const DiscoveryConfig&, const InClusterFiles& = {});
 
 }  // namespace k8s_sd::inline v0

@@ -12,33 +12,34 @@
 
 namespace k8s_sd::inline v0 {
 
-/// The value of a variable that a configuration file names, or nullopt if it has none. For text in
-/// vmagent's dialect, which has the values of environment variables in place of `%{NAME}`, also
-/// within values. What has no value stays as it is. Without such a function, text that has a
-/// `%{NAME}` is refused: the library reads no environment behind the host's back. Called during the
-/// parsing, by whoever parses; see ScrapeConfigReloader for how long.
+/// The value of a variable in a configuration file; nullopt if it has none. For vmagent's dialect,
+/// with `%{NAME}` for environment variables, also within values. A variable without a value is left
+/// as written. Without such a function, text with a `%{NAME}` is refused: the library never reads
+/// the environment implicitly. Called while parsing, on the parser's thread; see
+/// ScrapeConfigReloader for its lifetime.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
 /// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules
-/// of Prometheus and vmagent, and validates it. Unknown keys are errors; keys that these programs
-/// have and k8s_sd has not are errors that say so. Relative paths are relative to the directory of
+/// of Prometheus and vmagent, and validates it. Unknown keys are errors; for keys of these programs
+/// without support in k8s_sd the error says so. Relative paths are relative to the directory of
 /// `file_name`, which need not exist. docs/configuration.md lists all keys. Thread-safe.
-/// \param max_bytes  of the text with the values of its variables
-/// \throws ConfigError where "file:line: key" of the first mistake; its text names all of them
+/// \param max_bytes  limit of the text after the expansion of variables
+/// \throws ConfigError with "file:line: key" of the first mistake as where(); the problem lists all
+///         mistakes
 K8S_SD_EXPORT DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,
                                               const std::string& file_name = "<yaml>",
                                               const VariableLookup& = {},
                                               std::size_t max_bytes = std::size_t{4} << 20);
 
-/// Reads the file; blocks. See parse_sd_config().
-/// \param max_bytes  of the file, also with the values of its variables
-/// \throws ConfigError also where the file cannot be read
+/// Reads and parses a file; blocks. See parse_sd_config().
+/// \param max_bytes  limit of the file's size, before and after the expansion of variables
+/// \throws ConfigError also for an unreadable file
 K8S_SD_EXPORT DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect,
                                              const VariableLookup& = {},
                                              std::size_t max_bytes = std::size_t{4} << 20);
 
-/// Role by name; "endpointslices" is vmagent's alias and valid in its dialect only.
-/// \throws ConfigError where "role", naming the roles
+/// The role with this name; "endpointslices" is an alias in vmagent's dialect only.
+/// \throws ConfigError with "role" as where(); the problem lists the roles
 K8S_SD_EXPORT Role parse_role(std::string_view name, LabelDialect dialect);
 
 }  // namespace k8s_sd::inline v0

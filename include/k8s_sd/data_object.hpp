@@ -16,17 +16,17 @@ namespace k8s_sd::inline v0 {
 
 namespace detail {
 
-/// Texts one behind the other in one allocation, each with its length in front. Overwritten with
-/// zeros when it goes.
+/// Consecutive strings in one allocation, each preceded by its length. Overwritten with zeros at
+/// destruction.
 class PackedTexts {
  public:
     using Length = std::uint32_t;
 
-    /// Bytes that a text takes.
+    /// Size of a packed string in bytes.
     static constexpr std::size_t packed_size(std::size_t text) noexcept {
         return sizeof(Length) + text;
     }
-    /// \param capacity  enough for everything: growing would move what has been read
+    /// \param capacity  size of everything to append: growing would move strings already read
     explicit PackedTexts(std::size_t capacity) { bytes_.reserve(capacity); }
 
     void append(std::string_view text) {
@@ -38,7 +38,7 @@ class PackedTexts {
     }
 
     std::size_t end() const noexcept { return bytes_.size(); }
-    /// The text at a position, which moves on to the next one.
+    /// Reads the string at a position and advances the position to the next one.
     std::string_view read(std::size_t& position) const noexcept {
         Length length = 0;
         std::memcpy(&length, bytes_.data() + position, sizeof length);
@@ -54,11 +54,11 @@ class PackedTexts {
 
 }  // namespace detail
 
-/// A Secret or a ConfigMap as it is kept: its data, decoded. All of it is in one allocation, which
-/// is overwritten when the object goes. Contributes nothing to labels. Nothing here prints data.
+/// A cached Secret or ConfigMap with its decoded data, in one allocation that is overwritten at
+/// destruction. Contributes nothing to labels. Nothing here prints data.
 class K8S_SD_EXPORT DataObject final : public Object {
  public:
-    /// \param texts  namespace, name, type, and then a key and its value in turn
+    /// \param texts  namespace, name, type, then keys and values alternately
     DataObject(Kind kind, std::string_view uid, bool immutable, detail::PackedTexts texts)
         : Object(kind, uid), immutable_(immutable), texts_(std::move(texts)) {
         std::size_t position = 0;
@@ -68,16 +68,16 @@ class K8S_SD_EXPORT DataObject final : public Object {
         type_ = position;
     }
 
-    /// Of a Secret, e.g. "kubernetes.io/tls"; empty for a ConfigMap.
+    /// Type of a Secret, e.g. "kubernetes.io/tls"; empty for a ConfigMap.
     std::string_view type() const noexcept {
         std::size_t position = type_;
         return texts_.read(position);
     }
-    /// The server accepts no change of the data any more; the object can be deleted.
+    /// Whether the server rejects any change of the data; the object can be deleted.
     bool immutable() const noexcept { return immutable_; }
 
-    /// The bytes behind a key: of `data` (for a Secret base64-decoded) or of `binaryData`, decoded.
-    /// They live as long as the object; nullopt without such a key.
+    /// The decoded bytes of a key in `data` (base64-decoded for a Secret) or `binaryData`; nullopt
+    /// without such a key. Valid as long as the object.
     std::optional<std::string_view> get(std::string_view key) const noexcept {
         for (const auto& [name, value] : *this) {
             if (name == key) return value;
@@ -85,7 +85,7 @@ class K8S_SD_EXPORT DataObject final : public Object {
         return std::nullopt;
     }
 
-    /// Goes over the pairs of key and value, in the order of the server.
+    /// Iterates over the pairs of key and value, in the server's order.
     class iterator {
      public:
         using value_type = std::pair<std::string_view, std::string_view>;
@@ -123,7 +123,7 @@ class K8S_SD_EXPORT DataObject final : public Object {
         texts_.read(position);
         return {texts_, position};
     }
-    /// Behind the last pair.
+    /// The end of the pairs.
     iterator end() const noexcept { return {texts_, texts_.end()}; }
     /// Number of keys.
     std::size_t size() const noexcept {
@@ -144,7 +144,7 @@ class K8S_SD_EXPORT DataObject final : public Object {
 /// Shared ownership of a Secret or a ConfigMap.
 using DataObjectPtr = boost::intrusive_ptr<const DataObject>;
 
-/// The same object where it is a Secret or a ConfigMap; null otherwise.
+/// The object as a DataObject if it is a Secret or a ConfigMap; null otherwise.
 inline DataObjectPtr as_data_object(const ObjectPtr& object) noexcept {
     const bool has_data = object && !object->has_api_object() &&
                           (object->kind() == Kind::secret || object->kind() == Kind::configmap);

@@ -20,20 +20,20 @@ namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
-/// Discovers the targets of one configuration and keeps the host informed of what changes.
+/// Discovers the targets of one configuration and notifies the host of changes.
 ///
-/// Discoverers on one execution context whose configurations agree in everything but the role and
-/// the update interval share their watches; see GroupWatcher.
+/// Discoverers on one execution context share their watches if their configurations differ at most
+/// in the role and the update interval; see GroupWatcher.
 ///
 /// \par Callback
 /// `void(const TargetGroupDiff&)`, called on the executor given at construction, as if by post:
-/// never from inside a member function, never concurrently with itself. The first call comes
-/// when everything the role needs has been listed; it has `full == true` and brings the complete
-/// state, even an empty one. Later calls bring true changes only. While the callback runs,
-/// changes are collected: one entry for each group, the newest state wins, and what has changed
-/// back is no change. After cancel() has returned at most a call that had begun is still running.
-/// Nothing is ever delivered as removed because of an error: see status().
-/// An exception leaves through the function that runs the context, e.g. io_context::run(); the
+/// never from inside a member function, never concurrently with itself. The first call comes after
+/// all resources of the role have been listed; it has `full == true` and the complete state,
+/// possibly empty. Later calls have true changes only. While the callback runs, changes are
+/// coalesced: one entry for each group with its latest state, and a reverted change is dropped.
+/// After cancel() has returned, at most one call already begun is still running.
+/// Errors never remove targets: see status().
+/// An exception leaves through the function running the context, e.g. io_context::run(); the
 /// diff counts as delivered, and run() may be called again.
 ///
 /// \par Object lifetimes
@@ -46,18 +46,18 @@ namespace asio = boost::asio;
 class K8S_SD_EXPORT Discoverer {
  public:
     using executor_type = asio::any_io_executor;
-    /// See Callback above. It must not be empty.
+    /// See Callback above. Must not be empty.
     using Callback = std::function<void(const TargetGroupDiff&)>;
     /// See set_status_callback().
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
     /// no network I/O.
-    /// \param warm_start  where targets are kept over restarts
-    /// \throws ConfigError naming the field or file and what is allowed, and for an executor or
-    /// callback that is empty
+    /// \param warm_start  keeps targets across restarts
+    /// \throws ConfigError with the field or file and the allowed values; for an empty executor or
+    ///         callback
     Discoverer(executor_type, const DiscoveryConfig&, Callback, const WarmStart& warm_start = {});
-    /// Without a callback: the host reads, see async_next(). \throws as above
+    /// Without a callback: the host reads with async_next(). \throws as above
     Discoverer(executor_type, const DiscoveryConfig&, const WarmStart& warm_start = {});
     Discoverer(Discoverer&&) noexcept = default;
     Discoverer& operator=(Discoverer&&) noexcept;
@@ -66,11 +66,11 @@ class K8S_SD_EXPORT Discoverer {
     /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
-    /// Runs until it is cancelled. Failures (network, permissions, malformed data) do not end it:
-    /// they are retried with backoff, and are in status(), the log and the metrics.
+    /// Runs until cancelled. Failures (network, permissions, malformed data) do not end it: they
+    /// are retried with backoff, and reported in status(), the log and the metrics.
     /// \par Handler signature  `void(error_code)`
     /// \par Completion         asio::error::operation_aborted once cancelled;
-    ///                         asio::error::already_started if it runs already
+    ///                         asio::error::already_started if already running
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
     /// \par Per-operation cancellation  terminal and partial: the same as cancel()
     template <class CompletionToken = asio::deferred_t>
@@ -79,27 +79,26 @@ class K8S_SD_EXPORT Discoverer {
             Initiate(impl_, get_executor(), &Discoverer::run), token);
     }
 
-    /// Reads the next diff of a discoverer without a callback: the complete state first, which has
-    /// `full` set, and then what has changed since the last one, all in one. Begins to discover;
-    /// async_run() is not needed. While nobody reads, changes are collected as they are while a
-    /// callback runs.
+    /// Reads the next diff of a discoverer without a callback: the complete state first, with
+    /// `full` set, then all changes since the previous diff. Starts to discover; async_run() is not
+    /// needed. Between reads, changes are coalesced as during a callback.
     /// A coroutine that owns its discoverer must end before the context does: cancel it first.
     /// \par Handler signature  `void(error_code, TargetGroupDiff)`
-    /// \par Completion         with a diff that is not empty, unless it is the first one; else with
+    /// \par Completion         with a diff, not empty unless it is the first one; else with
     ///                         asio::error::operation_aborted once cancelled,
-    ///                         asio::error::already_started while another one waits,
-    ///                         asio::error::invalid_argument where there is a callback
+    ///                         asio::error::already_started while another read is pending,
+    ///                         asio::error::invalid_argument if there is a callback
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
-    /// \par Per-operation cancellation  terminal and partial: nothing is lost, the next one has it
+    /// \par Per-operation cancellation  terminal and partial: the next read gets the diff
     template <class CompletionToken = asio::deferred_t>
     auto async_next(CompletionToken&& token = CompletionToken{}) {
         return asio::async_initiate<CompletionToken, void(error_code, TargetGroupDiff)>(
             InitiateNext(impl_, get_executor(), &Discoverer::read, &Discoverer::to_diff), token);
     }
 
-    /// Waits until the complete state is known; the host may be told of it a little later.
+    /// Waits until the complete state is known; its delivery to the host may follow a little later.
     /// \par Handler signature  `void(error_code)`
-    /// \par Completion         success, at once if it is known already;
+    /// \par Completion         success, at once if already known;
     ///                         asio::error::operation_aborted once cancelled
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
     /// \par Per-operation cancellation  terminal and partial: this wait only
@@ -109,15 +108,15 @@ class K8S_SD_EXPORT Discoverer {
             Initiate(impl_, get_executor(), &Discoverer::wait_synced), token);
     }
 
-    /// A function that is called with status() when `synced`, `error` or `message` of it has
-    /// changed: on the executor given at construction, as if by post, never concurrently with
-    /// itself or the callback, the newest status only. An empty one ends that.
+    /// Sets a function called with status() after each change of its `synced`, `error` or
+    /// `message`: on the executor given at construction, as if by post, never concurrently with
+    /// itself or the callback, with the latest status only. An empty function removes it.
     void set_status_callback(StatusCallback);
 
-    /// Stops; idempotent, prompt. A cancelled discoverer cannot be run again.
+    /// Stops the discoverer; idempotent, prompt. A cancelled discoverer cannot be run again.
     void cancel() noexcept;
 
-    /// A copy of the present status. Before async_run() and after cancel() it has no watches.
+    /// A copy of the current status. Before async_run() and after cancel() it has no watches.
     DiscovererStatus status() const;
 
  private:

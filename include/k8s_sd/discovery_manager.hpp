@@ -32,21 +32,21 @@ namespace asio = boost::asio;
 /// A named consumer of targets, e.g. one entry of `scrape_configs`.
 struct Job {
     std::string name{};                      ///< not empty, unique
-    std::vector<DiscoveryConfig> configs{};  ///< any number; its targets are those of all
-    /// Least time between two diffs of this job; zero: deliver at once. A longer one of its
-    /// `configs` counts as well.
+    std::vector<DiscoveryConfig> configs{};  ///< any number; the job has the targets of all
+    /// Minimum time between two diffs of this job; zero: deliver at once. The longest interval of
+    /// the job and its `configs` applies.
     Duration min_update_interval{0};
-    /// How long targets of a configuration stay that another one has replaced, when that one has
-    /// not been listed; see apply_config(). nullopt: for ever.
+    /// How long to keep the targets of a replaced configuration while its replacement has not been
+    /// listed; see apply_config(). nullopt: no limit.
     std::optional<Duration> supersede_timeout = std::chrono::minutes(10);
-    std::vector<TargetSource> sources{};          ///< that the host feeds itself
-    std::vector<StaticConfig> static_configs{};   ///< all of them are one provider
-    std::vector<FileSdConfig> file_sd_configs{};  ///< each of them is a provider
-    std::vector<HttpSdConfig> http_sd_configs{};  ///< the same
+    std::vector<TargetSource> sources{};          ///< fed by the host
+    std::vector<StaticConfig> static_configs{};   ///< one provider for all of them
+    std::vector<FileSdConfig> file_sd_configs{};  ///< one provider each
+    std::vector<HttpSdConfig> http_sd_configs{};  ///< one provider each
     auto operator<=>(const Job&) const = default;
 };
 
-/// Where the targets of a provider come from: which member of Job.
+/// The member of Job a provider's targets come from.
 enum class TargetOrigin : std::uint8_t {
     kubernetes,    ///< Job::configs
     source,        ///< Job::sources
@@ -55,113 +55,113 @@ enum class TargetOrigin : std::uint8_t {
     url,           ///< Job::http_sd_configs
 };
 
-/// The name of the member of Job.
+/// The name of the corresponding member of Job.
 constexpr std::string_view to_string(TargetOrigin origin) noexcept {
     constexpr std::string_view names[] = {"configs", "sources", "static_configs", "file_sd_configs",
                                           "http_sd_configs"};
     return names[static_cast<std::size_t>(origin)];
 }
 
-/// One discovery configuration that a manager runs; jobs with equal configurations have it in
-/// common. Never used again within the life of a manager.
+/// Identifies a discovery configuration of a manager; jobs with equal configurations share it.
+/// Never reused within the lifetime of a manager.
 using ProviderId = std::uint64_t;
 
-/// What changed in the target groups that a job has from one provider. Two providers of a job can
-/// have groups of the same source (think of two clusters): a group is known by both.
+/// The changes in a job's target groups from one provider. Two providers of a job can have groups
+/// of the same source (such as two clusters): provider and source together identify a group.
 struct ProviderDiff {
-    /// Which provider; a job can have several.
+    /// The provider; a job can have several.
     ProviderId provider = 0;
-    /// `full`: the job had nothing from this provider before; may be empty.
+    /// `full`: the job's first diff from this provider; may be empty.
     TargetGroupDiff diff{};
-    /// The job no longer has this provider: everything is in `removed`, which may be empty.
+    /// The job no longer has this provider: its groups, if any, are all in `removed`.
     bool last = false;
 };
 
-/// What changed for one job since its previous diff. May be moved and copied to other threads: what
-/// it refers to is immutable.
+/// The changes of one job since its previous diff. Immutable contents: may be moved and copied to
+/// other threads.
 struct JobDiff {
     /// Name of the job.
     std::string job{};
-    /// The job's first diff: the complete state, which may be empty; forget everything else.
+    /// The job's first diff: the complete state, possibly empty; forget everything else.
     bool full = false;
-    /// The job's last diff: apply_config() was called without it. Everything is in `removed`.
+    /// The job's last diff: apply_config() removed the job. All its groups are in `removed`.
     bool last = false;
-    std::vector<ProviderDiff> providers{};  ///< no provider twice
-    /// As long as this or a copy of it is there, the job's next diff does not come: who hands diffs
-    /// over to other threads is told no more than they can take. After a job's last diff nothing
-    /// waits: a job that comes back begins anew. Who keeps a diff for longer than it works on it
-    /// resets this. Any thread may do so, also after the manager and its context are gone.
+    std::vector<ProviderDiff> providers{};  ///< at most one for each provider
+    /// Holds back the job's next diff until every copy is destroyed (backpressure), so a host with
+    /// other threads never gets more diffs than they can process. The job's last diff holds back
+    /// nothing: a job added again starts anew. A host that keeps a diff after processing it resets
+    /// this. May be released on any thread, also after the manager and its context are destroyed.
     std::shared_ptr<const void> turn{};
 };
 
-/// A configuration that apply_config() could not use.
+/// A configuration apply_config() could not use.
 struct ConfigFailure {
     /// Name of the job.
     std::string job;
-    std::size_t config = 0;  ///< index in the member of Job that `origin` names
-    std::string message;     ///< what is wrong and how to mend it
+    std::size_t config = 0;  ///< index in the member of Job named by `origin`
+    std::string message;     ///< the problem and its remedy
     TargetOrigin origin = TargetOrigin::kubernetes;  ///< see `config`
 };
 
-/// How one configuration of a job is doing.
+/// The status of one configuration of a job.
 struct JobConfigStatus {
-    std::optional<ProviderId> provider{};  ///< none: it cannot be used, see `status.message`
-    /// Of the provider.
+    std::optional<ProviderId> provider{};  ///< nullopt: unusable, see `status.message`
+    /// The status of the provider.
     DiscovererStatus status{};
-    TargetOrigin origin = TargetOrigin::kubernetes;  ///< which member of Job it is of
+    TargetOrigin origin = TargetOrigin::kubernetes;  ///< the member of Job with this configuration
 };
 
-/// How a job is doing.
+/// The status of a job.
 struct JobStatus {
-    /// Of the job.
+    /// Name of the job.
     std::string name;
-    /// Those of Job::configs, then the other members in their order: each of `sources`, one for all
-    /// `static_configs` if there are any, each of `file_sd_configs` and `http_sd_configs`.
+    /// The status of Job::configs, then of the other members in their order: each of `sources`, one
+    /// for all `static_configs` if any, each of `file_sd_configs` and `http_sd_configs`.
     std::vector<JobConfigStatus> configs;
-    std::size_t groups = 0;  ///< in its state
-    /// In these groups.
+    std::size_t groups = 0;  ///< target groups in the job's state
+    /// Targets in these groups.
     std::size_t targets = 0;
-    /// Configurations that the job no longer has, whose targets it keeps until those that took
-    /// their place have been listed.
+    /// Configurations removed from the job, with targets still kept until their replacements have
+    /// been listed.
     std::size_t superseded = 0;
-    bool synced = false;  ///< every configuration has been listed
+    bool synced = false;  ///< whether every configuration has been listed
 };
 
 /// The targets of a job, by provider.
 struct JobSnapshot {
-    /// One provider and what it has.
+    /// One provider and its target groups.
     struct Provider {
-        /// As in ProviderDiff.
+        /// See ProviderDiff::provider.
         ProviderId provider = 0;
-        /// All that have targets, in no particular order.
+        /// All groups with targets, in no particular order.
         std::vector<TargetGroupPtr> groups;
     };
-    /// Those that have been listed.
+    /// The providers with a complete list.
     std::vector<Provider> providers;
 };
 
-/// Runs the discovery configurations of any number of jobs and keeps the host informed of what
-/// changes in each job. Jobs may come, go and change at any time; see apply_config(). Targets that
-/// do not come from Kubernetes (Job::sources and what follows it) are told in the same way.
+/// Runs the discovery configurations of any number of jobs and notifies the host of the changes in
+/// each job. Jobs may be added, removed and changed at any time; see apply_config(). Targets from
+/// elsewhere than Kubernetes (Job::sources and the members below it) are delivered the same way.
 ///
 /// Equal configurations of different jobs are discovered once (a *provider*), and configurations
-/// that differ only in the role share their watches, as those of Discoverer do. Each target group
-/// is generated once and shared by all jobs.
+/// with a different role but otherwise equal share their watches, as those of Discoverer do. Each
+/// target group is generated once and shared by all jobs.
 ///
 /// \par Callback
 /// `void(JobDiff)`, or with a parameter `const JobDiff&`, called on the executor given at
 /// construction, as if by post: never from inside a member function, never concurrently with
-/// itself. A callback may hand the diff over to another executor; the next one of this job comes
-/// when that has let go of it, see JobDiff::turn. A job's first diff comes when the
-/// first of its configurations has been listed, or at once if it has none that can be used; the
-/// other configurations follow with a `full` ProviderDiff each. Later diffs bring true changes
-/// only. While the callback runs, and until the job's minimum interval has passed, changes are
-/// collected: one entry for each group, the newest state wins, and what has changed back is no
-/// change. A job's last diff does not wait for the interval, only for the turn of the one before it
-/// (JobDiff::turn); a job that goes before its first diff has none. After cancel() has returned at
-/// most a call that had begun is still running.
-/// Nothing is ever delivered as removed because of an error: see status().
-/// An exception leaves through the function that runs the context, e.g. io_context::run(); the
+/// itself. A callback may hand the diff over to another executor; the next diff of this job waits
+/// until JobDiff::turn is released. The first diff of a job comes after the first of its
+/// configurations has been listed, or at once if the job has no usable one; each other
+/// configuration follows with a `full` ProviderDiff. Later diffs have true changes only. While the
+/// callback runs, and until the job's minimum interval has passed, changes are coalesced: one entry
+/// for each group with its latest state, and a reverted change is dropped. The last diff of a job
+/// ignores the interval and waits only for the release of the previous one (JobDiff::turn); a job
+/// removed before its first diff has no last diff. After cancel() has returned, at most one call
+/// already begun is still running.
+/// Errors never remove targets: see status().
+/// An exception leaves through the function running the context, e.g. io_context::run(); the
 /// diff counts as delivered, and run() may be called again.
 ///
 /// \par Object lifetimes
@@ -174,11 +174,11 @@ struct JobSnapshot {
 class K8S_SD_EXPORT DiscoveryManager {
  public:
     using executor_type = asio::any_io_executor;
-    /// See Callback above. It must not be empty.
+    /// See Callback above. Must not be empty.
     using Callback = std::function<void(JobDiff)>;
 
-    /// Has no jobs until apply_config().
-    /// \throws ConfigError for an executor or callback that is empty
+    /// A manager without jobs until apply_config().
+    /// \throws ConfigError for an empty executor or callback
     DiscoveryManager(executor_type, Callback);
     DiscoveryManager(DiscoveryManager&&) noexcept = default;
     DiscoveryManager& operator=(DiscoveryManager&&) noexcept;
@@ -187,50 +187,50 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
-    /// Keeps the targets of Kubernetes over restarts; of configurations that come from now on.
+    /// Keeps targets of Kubernetes across restarts, for configurations added from now on.
     /// \throws ConfigError as validate(const WarmStart&)
     void set_warm_start(const WarmStart&);
 
-    /// Makes these the jobs. What is equal by value goes on untouched: a configuration that some
-    /// job still has keeps its watches and targets, whatever the job is called, and a new job with
-    /// it gets its targets at once. Values are compared as resolve() leaves them, without the
-    /// update interval; of a kubeconfig its files and its context count, and not what it says.
+    /// Replaces the jobs. Configurations equal by value are kept untouched: a configuration of any
+    /// previous job keeps its watches and targets, whatever the name of the job, and a new job with
+    /// it gets its targets at once. Values are compared after resolve(), without the update
+    /// interval; a kubeconfig is compared by its files and context, not by its content.
     ///
-    /// Where a call adds configurations to a job and takes others away, the targets of those stay
-    /// until all that were added have been listed, and go in the diff that brings the last of
-    /// them; as long as one that was added cannot be used, they stay as well, but in no case longer
-    /// than Job::supersede_timeout. Targets that no diff has brought yet do not stay, but what they
-    /// were to replace does. Where a call only takes away, the targets go with the next diff. The
-    /// first diff of a new job that has something comes before the last one of a job that goes.
+    /// If a call both adds configurations to a job and removes some, the targets of the removed
+    /// ones stay until all added ones have been listed. The diff with the last of these lists
+    /// removes them. While an added configuration is unusable they stay too, but never longer than
+    /// Job::supersede_timeout. Targets not delivered in any diff yet do not stay, but the targets
+    /// they were to replace do. If a call only removes configurations, their targets go with the
+    /// next diff. The first non-empty diff of a new job precedes the last diff of a removed job.
     ///
-    /// Reads the files that configurations name; does no network I/O. May be called before
+    /// Reads the files named by the configurations; does no network I/O. May be called before
     /// async_run(), and in the callback. After cancel() it changes nothing.
-    /// \returns the configurations that cannot be used; everything else is applied
-    /// \throws ConfigError for a job without a name, two of one name, or a negative time; nothing
-    /// is applied then
+    /// \returns the unusable configurations; everything else is applied
+    /// \throws ConfigError for a job without a name, two jobs of one name, or a negative time;
+    ///         nothing is applied in these cases
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
-    /// Discovers until it is cancelled. See Discoverer::async_run().
+    /// Discovers until cancelled. See Discoverer::async_run().
     template <class CompletionToken = asio::deferred_t>
     auto async_run(CompletionToken&& token = CompletionToken{}) {
         return asio::async_initiate<CompletionToken, void(error_code)>(
             Initiate(impl_, get_executor(), &DiscoveryManager::run), token);
     }
 
-    /// Stops; idempotent, prompt. A cancelled manager cannot be run again.
+    /// Stops the manager; idempotent, prompt. A cancelled manager cannot be run again.
     void cancel() noexcept;
 
-    /// In the order of the configuration. Before async_run() there are no watches, after cancel()
-    /// no jobs.
+    /// The status of each job, in the order of the configuration. Before async_run() there are no
+    /// watches, after cancel() no jobs.
     std::vector<JobStatus> status() const;
 
-    /// Of the configurations that a job has now and that can be used; not of those whose targets it
-    /// only keeps until others have taken their place. Empty if there is no such job. It is what
-    /// TargetPool::reload() wants to know.
+    /// The usable configurations a job has now, without superseded ones kept until their
+    /// replacements are listed. Empty if there is no such job. The argument for
+    /// TargetPool::reload().
     std::vector<ProviderId> providers(std::string_view job) const;
 
-    /// The newest state of a job, which can be ahead of the diffs that were delivered;
-    /// configurations that have not been listed are not in it. nullopt if there is no such job.
+    /// The latest state of a job, possibly ahead of the delivered diffs; without configurations
+    /// not listed yet. nullopt if there is no such job.
     std::optional<JobSnapshot> snapshot(std::string_view job) const;
 
  private:

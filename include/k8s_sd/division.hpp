@@ -20,12 +20,13 @@ constexpr std::string_view to_string(DivideBy by) noexcept {
     return names[static_cast<std::size_t>(by)];
 }
 
-/// What members of a fleet own where each of them discovers a part only. The same in all members.
+/// How to divide the discovered objects among the members of a fleet. Must be the same in all
+/// members.
 struct Division {
-    DivideBy by = DivideBy::nothing;  ///< see there
-    /// With DivideBy::objects: parts of the same size that are dealt out to the members, a power of
-    /// two, at most 4096. More of them make the shares of many members more equal, and requests
-    /// longer. 256 are for up to some 30 members.
+    DivideBy by = DivideBy::nothing;  ///< see above
+    /// With DivideBy::objects: number of equal parts assigned to members, a power of two, at most
+    /// 4096. More parts make the shares of many members more equal, and requests longer. 256 are
+    /// enough for about 30 members.
     unsigned slots = 256;
     auto operator<=>(const Division&) const = default;
 };

@@ -25,15 +25,15 @@ namespace asio = boost::asio;
 
 struct Metrics;
 
-/// A connection of bytes: TCP, TLS or in memory. At most one connect or read and one write are
+/// A byte stream: TCP, TLS or in memory. At most one connect or read and one write are
 /// outstanding. Handlers are called on the stream's executor, as if by post. After `close()`
 /// outstanding handlers are called with asio::error::operation_aborted; the stream may be
 /// destroyed at any time, which closes it.
 class K8S_SD_EXPORT ByteStream {
  public:
-    /// The text explains an error (for TLS: what about the certificate is wrong).
+    /// The text explains an error (for TLS: the defect of the certificate).
     using ConnectHandler = std::function<void(error_code, std::string)>;
-    /// The number of bytes that were read or written.
+    /// The number of bytes read or written.
     using IoHandler = std::function<void(error_code, std::size_t)>;
 
     virtual ~ByteStream() = default;
@@ -45,93 +45,95 @@ class K8S_SD_EXPORT ByteStream {
     virtual void async_write(asio::const_buffer, IoHandler) = 0;
     /// Ends the connection at once.
     virtual void close() noexcept = 0;
-    /// What an async_connect() that has not ended waits for, such as "the answer of the proxy
-    /// http://proxy:3128": for messages about time limits. Empty: nothing is known.
+    /// The step a pending async_connect() waits for, such as "the answer of the proxy
+    /// http://proxy:3128": for messages about timeouts. Empty: unknown.
     virtual std::string waits_for() const { return {}; }
 };
 
-/// A proxy. It is asked to connect to the target's host and port; what follows is as without it.
+/// A proxy that connects to the target's host and port; afterwards the connection is used as
+/// without a proxy.
 struct ProxyTarget {
-    /// How it is asked.
+    /// Protocol of the request to connect.
     enum class Protocol : std::uint8_t {
         http,   ///< HTTP CONNECT
         https,  ///< the same within TLS
-        socks5  ///< RFC 1928; it looks names up
+        socks5  ///< RFC 1928; the proxy resolves names
     };
-    Protocol protocol = Protocol::http;         ///< see there
+    Protocol protocol = Protocol::http;         ///< see above
     std::string host{};                         ///< name or IP literal without brackets
     std::string port{};                         ///< decimal
-    std::string username{};                     ///< empty like the password: no credentials
+    std::string username{};                     ///< empty together with the password: none
     std::string password{};                     ///< Basic (RFC 7617), or RFC 1929 for SOCKS5
-    std::vector<HttpHeader> connect_headers{};  ///< of CONNECT; values, not files
-    /// Of https: what is trusted besides the system's trust store. There is no client certificate,
-    /// and the certificate must be for `host`.
+    std::vector<HttpHeader> connect_headers{};  ///< for CONNECT; values, not files
+    /// For https: certificates trusted in addition to the system's trust store. There is no client
+    /// certificate, and the proxy's certificate must be valid for `host`.
     TlsConfig tls{};
 };
 
-/// Where to connect. `tls` is empty for plain HTTP.
+/// The target of a connection. `tls` is empty for plain HTTP.
 struct ConnectTarget {
     std::string host{};                  ///< name or IP literal without brackets
     std::string port{};                  ///< decimal
-    std::optional<TlsConfig> tls{};      ///< none: plain HTTP
-    std::optional<ProxyTarget> proxy{};  ///< none: the direct way
+    std::optional<TlsConfig> tls{};      ///< nullopt: plain HTTP
+    std::optional<ProxyTarget> proxy{};  ///< nullopt: direct connection
 };
 
 /// Makes unconnected streams. Thread-safe.
 class K8S_SD_EXPORT Connector {
  public:
     virtual ~Connector() = default;
-    /// An unconnected stream to that target, with that executor. No I/O happens here.
+    /// An unconnected stream for this target, with this executor. Does no I/O.
     virtual std::unique_ptr<ByteStream> make_stream(asio::any_io_executor,
                                                     const ConnectTarget&) = 0;
 };
 
-/// Looks the names of servers up. Thread-safe.
+/// Resolves the names of servers. Thread-safe.
 class K8S_SD_EXPORT Resolver {
  public:
     /// The addresses, best first, or an error. Called once, on any thread, also from within
-    /// async_resolve(); at any time, also when the context of those who asked is gone.
+    /// async_resolve(); at any time, possibly after the destruction of the caller's context.
     using Handler = std::function<void(error_code, std::vector<asio::ip::address>)>;
 
     virtual ~Resolver() = default;
-    /// Begins a lookup of `host`, which is a name and not an address. Must not block. There is no
-    /// cancellation: nobody may listen any more when the handler is called. The library asks once
-    /// for all who wait for a name in one context, and asks again for each new connection.
+    /// Starts a lookup of `host`, a name and never an address. Must not block. There is no
+    /// cancellation: the handler may be called after its caller lost interest. The library makes
+    /// one call for all concurrent lookups of a name in one context, and a new one for each new
+    /// connection.
     virtual void async_resolve(const std::string& host, Handler) = 0;
 };
 
-/// Where files of tokens, passwords and certificates are read: on a network file system that may
-/// never answer. Thread-safe.
+/// Runs the reads of token, password and certificate files, which may block indefinitely on a
+/// network file system. Thread-safe.
 class K8S_SD_EXPORT FileCalls {
  public:
     virtual ~FileCalls() = default;
-    /// Has `call` called once, on any thread, also from within run(); at any time, also when the
-    /// context of those who wait is gone. `call` blocks and does not throw.
+    /// Arranges for `call` to be called once, on any thread, also from within run(); at any time,
+    /// possibly after the destruction of the caller's context. `call` blocks and does not throw.
     /// \return false if it will not be called
     virtual bool run(std::function<void()> call) = 0;
 };
 
 /// Runs programs that print credentials, such as the exec plugins of kubeconfigs. Thread-safe.
-/// async_run() is called on strands of the library, whenever credentials are needed: that of
-/// system_program_runner() reads the environment of the process then. A kubeconfig that is read
-/// again looks at the variables of proxies. So a host must not change its environment, as by
-/// setenv(), while anything of the library works.
+/// async_run() is called on strands of the library, whenever credentials are needed: the one of
+/// system_program_runner() then reads the environment of the process. Reading a kubeconfig again
+/// reads the proxy variables. So a host must not change its environment, as by setenv(), while any
+/// part of the library is running.
 class K8S_SD_EXPORT ProgramRunner {
  public:
     /// A variable of a program's environment: name and value.
     using Variable = std::pair<std::string, std::string>;
-    /// What is to run, and how far it may go.
+    /// The program to run and its limits.
     struct Program {
-        std::string command{};              ///< looked for in PATH if it has no slash
+        std::string command{};              ///< searched in PATH if it has no slash
         std::vector<std::string> args{};    ///< without the program's name
         std::vector<Variable> variables{};  ///< added to the environment of this process
-        Duration timeout{};                 ///< it is killed after that
-        std::size_t most_output = 0;        ///< bytes; it is killed when it prints more
+        Duration timeout{};                 ///< then it is killed
+        std::size_t most_output = 0;        ///< bytes; a program with more output is killed
     };
-    /// How it ended.
+    /// The outcome of a run.
     struct Result {
-        /// `not_found`: there is no such program; `not_allowed`: it must not be executed;
-        /// `not_started`: anything else that kept it from running.
+        /// `not_found`: there is no such program; `not_allowed`: permission to execute it is
+        /// missing; `not_started`: any other failure to start it.
         enum class End : std::uint8_t {
             exited,
             killed,
@@ -141,47 +143,48 @@ class K8S_SD_EXPORT ProgramRunner {
             not_allowed,
             not_started
         };
-        End end = End::exited;  ///< see there
-        int code = 0;           ///< exit status, or number of the signal that killed it
-        std::string output{};  ///< what it printed; the library overwrites it when it has been read
-        std::string errors{};  ///< the first few KiB of what it printed to standard error
-        std::string detail{};  ///< where it was looked for, or why it was not started
+        End end = End::exited;  ///< see above
+        int code = 0;           ///< exit status, or number of the fatal signal
+        std::string output{};   ///< standard output; overwritten by the library after use
+        std::string errors{};   ///< the first few KiB of standard error
+        std::string detail{};   ///< the search path, or why it was not started
     };
-    /// Called once, on any thread, also from within async_run(); at any time, also when the
-    /// context of those who wait is gone.
+    /// Called once, on any thread, also from within async_run(); at any time, possibly after the
+    /// destruction of the caller's context.
     using Handler = std::function<void(Result)>;
 
     virtual ~ProgramRunner() = default;
     /// Runs a program without terminal and input. Must not block.
-    /// \return when the last copy of it goes, the program is killed, and the handler need not be
-    ///         called any more
+    /// \return a handle: destroying its last copy kills the program and waives the call of the
+    ///         handler
     [[nodiscard]] virtual std::shared_ptr<void> async_run(Program, Handler) = 0;
 };
 
 K8S_SD_EXPORT std::shared_ptr<Clock> system_clock();  ///< steady clock, Asio timers
-/// getaddrinfo() in at most 8 threads of the process, which exist while something is looked up.
-/// Nobody waits for them: neither run(), nor the end of a context, nor that of the process.
+/// getaddrinfo() in at most 8 threads of the process, started for lookups and ended after them.
+/// Nothing waits for these threads: neither run(), nor the end of a context, nor that of the
+/// process.
 K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
-/// At most 32 threads of the process, which exist while a file is read. Nobody waits for them, as
-/// with system_resolver().
+/// At most 32 threads of the process, started for reads of files and ended after them. Nothing
+/// waits for them, as with system_resolver().
 K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
-/// Child processes, each in a session of its own, without input, and with no descriptor of this
-/// process but two pipes. What a program has started in its session is killed when it ends. At most
-/// 8 run at a time in the process; each has a thread, which nobody waits for, as with
-/// system_resolver(). One that has waited 30 s for its turn is not started. It needs no signal
-/// handler, and takes no child of the host.
+/// Child processes, each in a session of its own, without input, and with no inherited descriptor
+/// except two pipes. When a program ends, all other processes of its session are killed. At most 8
+/// run at a time in the process; each has a thread; nothing waits for it, as with
+/// system_resolver(). After 30 s of waiting for a free slot, a program is not started. Installs no
+/// signal handler, and reaps no child of the host.
 K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
-/// What is asked of one server at a time by everything that works in one execution context. A LIST
-/// beyond it waits for its turn; a URL that finds no place for its WATCH is listed every
-/// WatchOptions::poll_interval instead, and says so in its status.
+/// Limits of the concurrent requests to one server from one execution context. A LIST beyond the
+/// limit waits for a permit; a URL without a permit for its WATCH is listed every
+/// WatchOptions::poll_interval instead, and its status says so.
 struct ServerLimits {
-    std::size_t concurrent_lists = 8;  ///< LISTs under way; zero: no limit
-    std::size_t watches = 512;         ///< WATCHes open, each a connection; zero: no limit
+    std::size_t concurrent_lists = 8;  ///< LISTs in progress; zero: no limit
+    std::size_t watches = 512;         ///< open WATCHes, each a connection; zero: no limit
 };
 
-/// Everything the library takes from outside, one per execution context.
+/// The library's external dependencies, one per execution context.
 struct Environment {
     std::shared_ptr<Clock> clock{};             ///< null: system_clock()
     std::shared_ptr<Connector> connector{};     ///< null: system_connector(*this)
@@ -189,19 +192,19 @@ struct Environment {
     std::shared_ptr<FileCalls> file_calls{};    ///< null: system_file_calls()
     std::shared_ptr<ProgramRunner> programs{};  ///< null: system_program_runner()
     std::shared_ptr<Metrics> metrics{};         ///< null: a private instance
-    Logger logger{};                            ///< where log lines go
+    Logger logger{};                            ///< receives log lines
     std::uint64_t seed = 0;                     ///< for jitter; 0: from std::random_device
-    InClusterFiles in_cluster{};                ///< where no server is named, see resolve()
-    ServerLimits limits{};                      ///< of each server
+    InClusterFiles in_cluster{};                ///< used without a named server, see resolve()
+    ServerLimits limits{};                      ///< limits of each server
 };
 
-/// The same with the clock, the resolver, the file calls and the logger of an environment. The
-/// logger is told when files of certificates or keys turn bad and the previous ones serve.
+/// The same with the clock, the resolver, the file calls and the logger of an environment. Logs
+/// certificate or key files found invalid while their previous content stays in use.
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector(const Environment&);
 
-/// Sets the environment of `context`; call it before the first Discoverer on it is made, and before
-/// metrics_of().
-/// \throws asio::service_already_exists when it comes too late; what() says what to do.
+/// Sets the environment of `context`. Must be called before the first Discoverer on it is created,
+/// and before metrics_of().
+/// \throws asio::service_already_exists if called too late; what() names the remedy.
 K8S_SD_EXPORT void install(asio::execution_context& context, Environment);
 
 /// The metrics of `context`; see Environment::metrics. Thread-safe.

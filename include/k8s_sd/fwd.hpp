@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-/// Declarations of the classes of discovery and of the object cache, for headers of hosts. Hosts
-/// must not declare them themselves: they are members of an inline namespace.
+/// Forward declarations of the classes of discovery and of the object cache, for headers of hosts.
+/// Hosts must not declare them themselves: they are members of an inline namespace.
 namespace k8s_sd::inline v0 {
 
 enum class Kind : std::uint16_t;

@@ -10,21 +10,21 @@ namespace k8s_sd::inline v0 {
 
 /// An object of any resource, for Watcher<Generic> and Store<Generic>.
 ///
-/// WatcherConfig::fields says what is kept of it: all of it; or nothing but the metadata,
-/// Fields{"metadata"}, which is all that the server sends then; or some paths of its JSON, e.g.
-/// Fields{"metadata.labels", "spec.replicas", "status.conditions.type"}. A path goes on into each
-/// element of an array. To decode an object takes memory for all of its document, several times its
-/// size, however little is kept; WatchOptions::max_object_bytes limits that.
+/// WatcherConfig::fields selects the content to keep: everything; only the metadata,
+/// Fields{"metadata"}, in which case the server sends nothing else; or some paths of its JSON, e.g.
+/// Fields{"metadata.labels", "spec.replicas", "status.conditions.type"}. A path continues into each
+/// element of an array. Decoding needs memory for the whole document, several times its size, even
+/// if few fields are kept; WatchOptions::max_object_bytes limits the size.
 struct Generic {
-    /// What every object has. `managedFields` is not kept.
+    /// The metadata common to all objects, without `managedFields`.
     api::ObjectMeta metadata;
-    /// All but the metadata: `apiVersion`, `kind`, `spec`, `status`, whatever the resource has.
+    /// Everything except the metadata: `apiVersion`, `kind`, `spec`, `status`, …
     boost::json::object content;
     bool operator==(const Generic&) const = default;
 };
 
 namespace api {
-/// WatcherConfig::resource says which one.
+/// WatcherConfig::resource names the resource.
 template <>
 inline constexpr Kind kind_of<Generic> = any_other_kind;
 }  // namespace api

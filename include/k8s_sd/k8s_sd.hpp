@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Discovery, watchers and the object cache, whole. Relabelling and scraping are in
+/// Includes all of discovery, watchers and the object cache. Relabelling and scraping are in
 /// k8s_sd/scrape/scrape.hpp, the simulated API server is in k8s_sd/sim/.
 
 /// \namespace k8s_sd

@@ -12,13 +12,13 @@
 namespace k8s_sd::inline v0 {
 
 // clang-format off
-/// The kinds, a row each: the enumerator, then the members of its Resource. This is the only list
-/// of them. How objects of a kind are read and kept is in detail/kinds/<enumerator>.hpp; a new
-/// kind is a row here and that file. The macro is not for hosts.
+/// The kinds, one row each: the enumerator, then the members of its Resource. This is the only list
+/// of kinds. detail/kinds/<enumerator>.hpp reads and caches the objects of a kind; a new kind needs
+/// a row here and such a file. The macro is not for hosts.
 #define K8S_SD_KINDS(ROW)                                                                     \
     /** A machine of the cluster. */                                                          \
     ROW(node, "Node", "", "v1", "nodes", false)                                               \
-    /** Containers that run together, with one address. */                                    \
+    /** Containers with one address, scheduled together. */                                   \
     ROW(pod, "Pod", "", "v1", "pods", true)                                                   \
     /** A name and an address in front of pods. */                                            \
     ROW(service, "Service", "", "v1", "services", true)                                       \
@@ -26,7 +26,7 @@ namespace k8s_sd::inline v0 {
     ROW(endpoints, "Endpoints", "", "v1", "endpoints", true)                                  \
     /** Some of the addresses behind a service. */                                            \
     ROW(endpointslice, "EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", true)     \
-    /** Hosts and paths that are served to the outside. */                                    \
+    /** Hosts and paths served to clients outside of the cluster. */                          \
     ROW(ingress, "Ingress", "networking.k8s.io", "v1", "ingresses", true)                     \
     /** For its labels and annotations, see AttachMetadata. */                                \
     ROW(namespace_, "Namespace", "", "v1", "namespaces", false)                               \
@@ -47,17 +47,17 @@ namespace k8s_sd::inline v0 {
 #define K8S_SD_MAIN_KIND(name, kind, ...) \
     case Role::name: return Kind::kind;
 
-/// What can be watched. Further values stand for other resources, see other_kind().
+/// The kinds to watch. Further values stand for other resources, see other_kind().
 enum class Kind : std::uint16_t { K8S_SD_KINDS(K8S_SD_ENUMERATOR) };
-/// Number of kinds of which the library knows the fields.
+/// Number of kinds with fields known to the library.
 inline constexpr std::size_t kind_count = 0 K8S_SD_KINDS(K8S_SD_ONE_MORE);
-/// The values from here on stand for other resources. This one stands for any of them.
+/// The first value for other resources. By itself it stands for any of them.
 inline constexpr Kind any_other_kind = static_cast<Kind>(kind_count);
 
-/// Whether the library knows the fields of the kind.
+/// Whether the library knows the fields of this kind.
 constexpr bool is_built_in(Kind kind) noexcept { return kind < any_other_kind; }
 
-/// How the API server calls a kind.
+/// The API server's names for a kind.
 struct Resource {
     std::string_view kind;     ///< "Pod"
     std::string_view group;    ///< "" for the core group
@@ -70,7 +70,7 @@ struct Resource {
 /// All kinds, indexed by Kind.
 inline constexpr std::array<Resource, kind_count> resources{{K8S_SD_KINDS(K8S_SD_RESOURCE)}};
 
-/// The kind whose objects have the targets of a role.
+/// The kind of the objects with the targets of a role.
 constexpr Kind main_kind(Role role) noexcept {
     switch (role) { K8S_SD_ROLES(K8S_SD_MAIN_KIND) }
     return {};
@@ -83,7 +83,7 @@ constexpr Kind main_kind(Role role) noexcept {
 
 namespace detail {
 
-/// A kind that is not built in, with what it is called in messages.
+/// A kind without built-in support, with its name in messages.
 struct OtherKind {
     Resource resource;
     std::string_view name;
@@ -92,24 +92,24 @@ K8S_SD_EXPORT const OtherKind& find_other_kind(Kind) noexcept;
 
 }  // namespace detail
 
-/// The Kind that stands for a resource of which the library knows no fields, such as a custom one:
-/// the same for equal resources, as long as the program runs. Thread-safe.
-/// \throws std::length_error when the program has asked for 16 000 different ones
+/// The Kind for a resource without built-in support, such as a custom one: the same for equal
+/// resources, for the lifetime of the process. Thread-safe.
+/// \throws std::length_error after 16 000 different resources
 K8S_SD_EXPORT Kind other_kind(const Resource&);
 
-/// How the API server calls that kind.
+/// The API server's names for this kind.
 constexpr const Resource& resource_of(Kind kind) noexcept {
     if (!is_built_in(kind)) return detail::find_other_kind(kind).resource;
     return resources[static_cast<std::size_t>(kind)];
 }
-/// The plural resource name, for messages and metrics: "pods"; of kinds that are not built in with
-/// the API group: "widgets.example.com".
+/// The plural resource name, for messages and metrics: "pods"; for kinds without built-in support
+/// with the API group: "widgets.example.com".
 constexpr std::string_view to_string(Kind kind) noexcept {
     if (!is_built_in(kind)) return detail::find_other_kind(kind).name;
     return resource_of(kind).plural;
 }
 
-/// Whether objects of the kind are Secrets.
+/// Whether the objects of this kind are Secrets.
 constexpr bool holds_secrets(Kind kind) noexcept {
     const Resource& r = resource_of(kind);
     return r.group.empty() && r.plural == resource_of(Kind::secret).plural;

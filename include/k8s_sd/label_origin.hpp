@@ -11,20 +11,21 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Where the value of a label comes from.
+/// The source of a label's value.
 struct LabelOrigin {
-    Kind kind{};  ///< of the object; see resource_of() for its name
-    /// In that object, as kubectl's jsonpath writes it: `spec.nodeName`. Several, separated by
-    /// commas, where the value is made of them. Of a key that became part of the label's name a `?`
-    /// stands for each character that is not known: `metadata.labels["app?kubernetes?io?name"]`.
+    Kind kind{};  ///< kind of the object; see resource_of() for its name
+    /// Path in the object in kubectl's jsonpath notation: `spec.nodeName`. Several paths, separated
+    /// by commas, if the value combines them. In a key recovered from the label's name, a `?`
+    /// stands for each unknown character: `metadata.labels["app?kubernetes?io?name"]`.
     std::string field{};
 };
 
-/// Where a label that discovery made comes from; nullopt for any other name. docs/labels.md has the
+/// The origin of a label made by discovery; nullopt for any other name. docs/labels.md has the
 /// list. Thread-safe.
-/// \param role  of the configuration: `__address__` and the namespace are those of its objects
-/// \param dialect  of the configuration: in role endpoints the protocol of a container's port is
-///                 the endpoint's in Prometheus' dialect
+/// \param role  role of the configuration: `__address__` and the namespace come from the objects of
+///              the role
+/// \param dialect  dialect of the configuration: with role endpoints in Prometheus' dialect, the
+///                 protocol of a container's port comes from the endpoint
 K8S_SD_EXPORT std::optional<LabelOrigin> label_origin(
     std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus);
 

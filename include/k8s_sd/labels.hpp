@@ -14,7 +14,7 @@
 
 namespace k8s_sd::inline v0 {
 
-/// A label set that owns its strings, sorted by name. Made only when a host asks for one.
+/// A label set that owns its strings, sorted by name. Made only on a host's request.
 using LabelMap = std::map<std::string, std::string, std::less<>>;
 
 /// A read-only view of a label set: unique names with their values, in no particular order.
@@ -69,7 +69,7 @@ class Labels {
             while (block_ != last_ && !*block_) ++block_;
             if (block_ != last_) position_ = (*block_)->packed().data();
         }
-        // Moves on to the next entry that is a label, from the start of entry_'s value.
+        // Advances to the next entry with a label; position_ is at the start of entry_'s value.
         void settle() noexcept {
             while (block_ != last_) {
                 const auto entries = (*block_)->shape().entries();
@@ -91,22 +91,22 @@ class Labels {
         bool on_present_ = false;
     };
 
-    /// No labels.
+    /// An empty label set.
     Labels() = default;
-    /// Of the library itself.
+    /// For the library itself.
     Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
         : first_(first), last_(last) {}
 
-    /// Of the library itself.
+    /// For the library itself.
     std::span<const detail::LabelBlockPtr> blocks() const noexcept { return {first_, last_}; }
 
-    /// Goes over the labels once.
+    /// An input iterator over the labels.
     iterator begin() const noexcept { return {first_, last_}; }
-    /// Behind the last label.
+    /// The end of the labels.
     iterator end() const noexcept { return {last_, last_}; }
     /// Whether there is no label.
     bool empty() const noexcept { return size() == 0; }
-    /// Number of labels, also of those with an empty value.
+    /// Number of labels, including those with an empty value.
     std::size_t size() const noexcept {
         std::size_t n = 0;
         for (const auto* block = first_; block != last_; ++block) {
@@ -114,20 +114,20 @@ class Labels {
         }
         return n;
     }
-    /// The value of a label; nullopt when there is none of that name.
+    /// The value of a label; nullopt if there is none of this name.
     std::optional<std::string_view> get(std::string_view name) const noexcept {
         for (const auto [label, value] : *this) {
             if (label == name) return value;
         }
         return std::nullopt;
     }
-    /// With the labels that have an empty value.
+    /// The labels as a map, including those with an empty value.
     LabelMap to_map() const {
         LabelMap map;
         for (const auto [name, value] : *this) map.emplace(name, value);
         return map;
     }
-    /// Equal for equal Labels in one process; another one has other hashes.
+    /// Equal for equal Labels of one process; each process has its own hashes.
     std::size_t hash() const noexcept {
         std::size_t sum = 0;
         for (const auto* block = first_; block != last_; ++block) {
@@ -135,8 +135,8 @@ class Labels {
         }
         return sum;
     }
-    /// Equal when made of equal parts, as the label sets of one source are. Two sets of different
-    /// origin can have the same labels and yet be unequal; compare their maps then.
+    /// Equal if made of equal parts, as are the label sets of one source. Sets of different origin
+    /// can have the same labels and yet compare unequal; compare their maps in this case.
     friend bool operator==(const Labels& a, const Labels& b) noexcept {
         if (a.last_ - a.first_ != b.last_ - b.first_) return false;
         for (const auto *x = a.first_, *y = b.first_; x != a.last_; ++x, ++y) {

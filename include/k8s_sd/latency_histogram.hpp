@@ -11,11 +11,11 @@
 
 namespace k8s_sd::inline v0 {
 
-/// How long something took, as a histogram of Prometheus: how often it took at most so long. Cheap
-/// to update; may be read and updated from any thread at any time.
+/// A histogram of durations with fixed buckets, as for Prometheus. Cheap to update; may be read and
+/// updated from any thread at any time.
 class LatencyHistogram {
  public:
-    /// Upper bounds of the buckets; one without bound comes behind them.
+    /// Upper bounds of the buckets; one more bucket has no bound.
     static constexpr std::array<std::chrono::microseconds, 15> bounds = [] {
         using std::chrono::microseconds;
         return std::array{
@@ -25,7 +25,7 @@ class LatencyHistogram {
             microseconds(1'000'000),  microseconds(2'500'000),  microseconds(5'000'000),
             microseconds(10'000'000), microseconds(30'000'000), microseconds(60'000'000)};
     }();
-    /// Numbers of observations: in each bucket alone, the one without bound last.
+    /// Number of observations in each bucket (not cumulative), the one without bound last.
     using Counts = std::array<std::uint64_t, bounds.size() + 1>;
 
     /// Counts one observation.
@@ -35,14 +35,14 @@ class LatencyHistogram {
         buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
         sum_.fetch_add(latency.count(), std::memory_order_relaxed);
     }
-    /// The present numbers.
+    /// The current counts.
     Counts counts() const noexcept {
         Counts counts{};
         for (std::size_t i = 0; i < counts.size(); ++i)
             counts[i] = buckets_[i].load(std::memory_order_relaxed);
         return counts;
     }
-    /// Of all observations.
+    /// Sum of all observations.
     Duration sum() const noexcept { return Duration(sum_.load(std::memory_order_relaxed)); }
 
  private:

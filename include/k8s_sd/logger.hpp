@@ -10,33 +10,32 @@
 
 namespace k8s_sd::inline v0 {
 
-/// How much a log line matters; each level includes those before it.
+/// The severity of a log line; each level includes those before it.
 enum class LogLevel { off, error, warning, info, debug };
 
-/// A log line in its parts, for logs that are no lines of text. The views live until the call
-/// returns.
+/// A log line in its parts, for structured logs. The views are valid until the call returns.
 struct LogRecord {
     LogLevel level = LogLevel::warning;
-    std::string_view text{};     ///< the line; no secrets are in it
-    std::optional<Kind> kind{};  ///< of the objects that it is about
+    std::string_view text{};     ///< the line; without secrets
+    std::optional<Kind> kind{};  ///< kind of the objects concerned
     std::string_view ns{};       ///< of the watch or the object; empty: all namespaces, or none
-    error_code error{};          ///< what went wrong, where something did
+    error_code error{};          ///< the error, if any
 };
 
-/// Where the library's few log lines go: to `write` and `write_record`, as far as they are set, and
-/// to standard error if none of them is.
+/// The destination of the library's few log lines: `write` and `write_record`, as far as set, or
+/// standard error if neither is set.
 /// Both may be called from any thread that runs the execution context; they must neither block nor
 /// throw.
 struct K8S_SD_EXPORT Logger {
-    /// The last level that is written.
+    /// The least severe level to write.
     LogLevel level = LogLevel::warning;
-    /// Gets one line without a line break; no secrets are in it.
+    /// Receives one line, without line break and without secrets.
     std::function<void(LogLevel, std::string_view)> write{};
 
-    /// Gets the same line as a record.
+    /// Receives the same line as a record.
     std::function<void(const LogRecord&)> write_record{};
 
-    /// Whether a line of that level is written.
+    /// Whether lines of this level are written.
     bool enabled(LogLevel l) const noexcept { return l != LogLevel::off && l <= level; }
     /// Writes one line if its level is enabled.
     void log(LogLevel l, std::string_view text) const { log(LogRecord{l, text}); }

@@ -14,8 +14,8 @@
 
 namespace k8s_sd::inline v0 {
 
-/// As Prometheus has it: a counter only grows, a gauge says how many there are now, a histogram how
-/// often something took how long.
+/// As in Prometheus: a counter only grows, a gauge has the current number, a histogram counts
+/// observations by their size.
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
 
 /// "counter", "gauge" or "histogram".
@@ -28,123 +28,122 @@ constexpr std::string_view to_string(MetricType type) noexcept {
     return {};
 }
 
-/// A metric as the lines HELP and TYPE of Prometheus' text format present it.
+/// A metric, as in the HELP and TYPE lines of Prometheus' text format.
 struct MetricDescription {
     std::string_view name;  ///< follows Prometheus' conventions
-    MetricType type;        ///< how its values are to be read
+    MetricType type;        ///< how to interpret its values
     std::string_view help;  ///< one line
 };
 
-/// Counters of one execution context. Cheap to update; may be read from any thread at any time.
-/// A Counter has counted since the start, a Gauge says how many there are now.
+/// Metrics of one execution context. Cheap to update; may be read from any thread at any time.
+/// A Counter counts since the start, a Gauge has the current number.
 struct Metrics {
     /// Only grows.
     using Counter = std::atomic<std::uint64_t>;
-    /// What there is now.
+    /// The current number.
     using Gauge = std::atomic<std::int64_t>;
 
-    /// What concerns one kind of objects.
+    /// Metrics of one kind of objects.
     struct PerKind {
-        Counter lists{0};              ///< complete LISTs
-        Counter relists{0};            ///< those of them that were not the first of their URL
-        Counter polls{0};              ///< those of them that take the place of a watch
-        Counter streamed_lists{0};     ///< those of them that began a watch (watch-lists)
-        Counter list_milliseconds{0};  ///< that complete LISTs took, all together
-        Counter probes{0};             ///< LISTs of one object, for the server's version
-        Counter watches{0};            ///< WATCH requests that were accepted
-        Counter events{0};             ///< ADDED, MODIFIED and DELETED events
-        Counter bookmarks{0};          ///< BOOKMARK events
-        Counter added{0};              ///< objects that came
-        Counter updated{0};            ///< objects of which something that reaches a label changed
-        Counter removed{0};            ///< objects that are gone
-        Counter bad_objects{0};        ///< objects of the wrong shape, skipped
-        Counter expired{0};            ///< 410 answers and events
-        Counter unauthorized{0};       ///< 401 answers
-        Counter forbidden{0};          ///< 403 answers
-        Counter not_found{0};          ///< 404 answers
-        Counter too_many_requests{0};  ///< 429 answers
-        Counter server_errors{0};      ///< 5xx answers
-        Counter malformed{0};          ///< bodies that are not what was asked for
-        Counter network_errors{0};     ///< no connection, broken connections, timeouts
-        Counter other_errors{0};       ///< any other failure of a request
-        Counter silent_watches{0};     ///< WATCHes that were silent for longer than they may be
-        Counter version_regressions{0};  ///< a server whose versions went back: it was restored
-        Counter shrunken_lists{0};       ///< LISTs that needed a second one as confirmation
-        Counter json_fallbacks{0};       ///< of watchers that asked for another encoding in vain
-        Counter bytes_received{0};       ///< bodies, as they came
-        Gauge objects{0};                ///< objects that are kept
-        Gauge watchers{0};               ///< URLs that are watched
-        Gauge synced_watchers{0};        ///< those of them that have been listed
-        Gauge failing_watchers{0};       ///< those of them whose status has an error
+        Counter lists{0};                ///< complete LISTs
+        Counter relists{0};              ///< complete LISTs after the first of their URL
+        Counter polls{0};                ///< complete LISTs in place of a WATCH
+        Counter streamed_lists{0};       ///< complete LISTs at the start of a WATCH (watch-lists)
+        Counter list_milliseconds{0};    ///< total duration of complete LISTs
+        Counter probes{0};               ///< LISTs of one object, for the server's version
+        Counter watches{0};              ///< accepted WATCH requests
+        Counter events{0};               ///< ADDED, MODIFIED and DELETED events
+        Counter bookmarks{0};            ///< BOOKMARK events
+        Counter added{0};                ///< added objects
+        Counter updated{0};              ///< objects with a change of a label
+        Counter removed{0};              ///< removed objects
+        Counter bad_objects{0};          ///< objects of the wrong shape, skipped
+        Counter expired{0};              ///< 410 answers and events
+        Counter unauthorized{0};         ///< 401 answers
+        Counter forbidden{0};            ///< 403 answers
+        Counter not_found{0};            ///< 404 answers
+        Counter too_many_requests{0};    ///< 429 answers
+        Counter server_errors{0};        ///< 5xx answers
+        Counter malformed{0};            ///< bodies not in the requested form
+        Counter network_errors{0};       ///< no connection, broken connections, timeouts
+        Counter other_errors{0};         ///< any other failure of a request
+        Counter silent_watches{0};       ///< WATCHes beyond their idle timeout
+        Counter version_regressions{0};  ///< a server's versions went back, as after a restore
+        Counter shrunken_lists{0};       ///< suspicious LISTs, repeated for confirmation
+        Counter json_fallbacks{0};       ///< fallbacks of watchers to plain JSON
+        Counter bytes_received{0};       ///< bytes of bodies, as received
+        Gauge objects{0};                ///< cached objects
+        Gauge watchers{0};               ///< watchers, one for each URL
+        Gauge synced_watchers{0};        ///< watchers with a complete list
+        Gauge failing_watchers{0};       ///< watchers with an error in their status
     };
 
-    /// Indexed by Kind; the last one counts all resources that are not built in.
+    /// Indexed by Kind; the last element counts all resources without a built-in kind.
     std::array<PerKind, kind_count + 1> kinds;
-    Counter groups_generated{0};        ///< target groups that were computed
-    Counter target_parts_generated{0};  ///< parts of them that were not there before
-    Counter diffs_delivered{0};         ///< that Discoverers have told
+    Counter groups_generated{0};        ///< generated target groups
+    Counter target_parts_generated{0};  ///< regenerated parts of these groups
+    Counter diffs_delivered{0};         ///< diffs delivered by Discoverers
     Counter job_diffs_delivered{0};     ///< calls of the callbacks of DiscoveryManagers
-    /// Of each diff of a Discoverer or Watcher: the time from the arrival of its oldest change to
-    /// the call of the callback, with min_update_interval and the time for which the callback was
-    /// busy. A change has arrived when the bytes that were read with it are decoded; the first,
-    /// complete diff at the end of the lists.
+    /// For each diff of a Discoverer or Watcher: the time from the arrival of its oldest change to
+    /// the invocation of the callback, including min_update_interval and the time of a busy
+    /// callback. A change arrives when the bytes read together with it are decoded; the first,
+    /// complete diff arrives at the end of the lists.
     LatencyHistogram delivery_latency;
-    Gauge jobs{0};            ///< of DiscoveryManagers
-    Gauge failed_configs{0};  ///< of these jobs: those that cannot be used
-    Gauge providers{0};       ///< distinct configurations that these jobs have
+    Gauge jobs{0};            ///< jobs of DiscoveryManagers
+    Gauge failed_configs{0};  ///< unusable configurations of these jobs
+    Gauge providers{0};       ///< distinct configurations of these jobs
 
     // Of jobs with file_sd_configs and http_sd_configs.
-    Counter target_file_looks{0};     ///< at the files of one configuration
-    Counter target_file_failures{0};  ///< files and patterns that could not be used then
-    Counter target_list_requests{0};  ///< for a list of targets
-    Counter target_list_failures{0};  ///< those of them that brought none
+    Counter target_file_looks{0};     ///< scans of the files of one configuration
+    Counter target_file_failures{0};  ///< unusable files and patterns in these scans
+    Counter target_list_requests{0};  ///< requests for a list of targets
+    Counter target_list_failures{0};  ///< requests without a usable list
 
-    // Of snapshots, see WarmStart and, but for the first one, MembershipConfig::snapshot_directory.
-    Counter snapshots_told{0};     ///< whose targets were told
-    Counter snapshots_ignored{0};  ///< that could not be used
-    Counter snapshots_written{0};  ///< files
-    Counter snapshot_failures{0};  ///< files that could not be written
+    // Snapshots of WarmStart; all but the first also of MembershipConfig::snapshot_directory.
+    Counter snapshots_told{0};     ///< snapshots whose targets were delivered
+    Counter snapshots_ignored{0};  ///< unusable snapshots
+    Counter snapshots_written{0};  ///< snapshot files written
+    Counter snapshot_failures{0};  ///< snapshot files not written because of an error
 
     // Of all servers, see ServerLimits.
-    Gauge lists_waiting{0};  ///< LISTs that wait for their turn
-    Gauge lists_running{0};  ///< LISTs under way
-    Gauge open_watches{0};   ///< WATCHes that have a connection
+    Gauge lists_waiting{0};  ///< LISTs waiting for a permit
+    Gauge lists_running{0};  ///< LISTs in progress
+    Gauge open_watches{0};   ///< WATCHes with a connection
 
     // Of all ObjectCaches.
-    Gauge cache_references{0};    ///< references and subscriptions of hosts
-    Gauge cached_objects{0};      ///< names that are referred to
-    Gauge cache_watches{0};       ///< connections: of single objects, and of collections
-    Counter cache_idle_stops{0};  ///< objects whose watch was stopped because nobody read them
-    Counter cache_revivals{0};    ///< and that were read again
-    Counter cache_collection_switches{0};  ///< of namespaces, to a collection watch and back
+    Gauge cache_references{0};             ///< references and subscriptions of hosts
+    Gauge cached_objects{0};               ///< referenced objects, by name
+    Gauge cache_watches{0};                ///< connections for single objects and for collections
+    Counter cache_idle_stops{0};           ///< objects whose watch was stopped for lack of reads
+    Counter cache_revivals{0};             ///< idle objects read again
+    Counter cache_collection_switches{0};  ///< switches to a collection watch and back
 
     // Of Memberships.
-    Counter fleet_views{0};  ///< views that have come to be: each may move targets
-    Gauge fleet_members{0};  ///< in the present view
-    Gauge fleet_alarms{0};   ///< 1 while the view is held because what is seen is unlikely
-    /// FleetView::epoch() of the present view, as far as a double has it exactly: its last 48 bits.
-    /// Members that differ in it for long do not see the same.
+    Counter fleet_views{0};  ///< adopted views: each may move targets
+    Gauge fleet_members{0};  ///< members of the current view
+    Gauge fleet_alarms{0};  ///< 1 while the view is held because the observed change is implausible
+    /// FleetView::epoch() of the current view, reduced to its low 48 bits, exact in a double.
+    /// Members with persistently different values do not have the same view.
     Gauge fleet_epoch{0};
 
     // Of TargetPools, see TargetPool::set_metrics().
-    Counter fleet_targets_gained{0};  ///< that have come by changes of the share
-    Counter fleet_targets_handed{0};  ///< that have moved to another member
-    Gauge fleet_targets_moving{0};    ///< that two members scrape until the hand-over has ended
-    Gauge fleet_targets_others{0};    ///< that only other members scrape
+    Counter fleet_targets_gained{0};  ///< targets gained by changes of the share
+    Counter fleet_targets_handed{0};  ///< targets handed over to another member
+    Gauge fleet_targets_moving{0};    ///< targets scraped by two members until the hand-over ends
+    Gauge fleet_targets_others{0};    ///< targets scraped only by other members
 
     /// The metrics of one kind.
     PerKind& of(Kind kind) noexcept { return kinds[index_of(kind)]; }
     /// The metrics of one kind.
     const PerKind& of(Kind kind) const noexcept { return kinds[index_of(kind)]; }
 
-    /// Calls `visitor(name, resource, value)` for every value but the histogram's; `resource` is
-    /// empty where the value is not about one kind, `value` is a double in the metric's unit.
+    /// Calls `visitor(name, resource, value)` for every value except the histogram; `resource` is
+    /// empty for values of the whole context, `value` is a double in the metric's unit.
     template <class Visitor>
     void visit(Visitor&& visitor) const;
 
-    /// Calls `visitor(description, resource, value)` for the same values, all of one metric after
-    /// one another, as Prometheus' text format demands. Leaves out kinds that nothing has been
-    /// counted for.
+    /// Calls `visitor(description, resource, value)` for the same values, grouped by metric as
+    /// Prometheus' text format demands. Leaves out kinds whose values are all zero.
     template <class Visitor>
     void visit_described(Visitor&& visitor) const;
 
@@ -157,12 +156,12 @@ struct Metrics {
     }
 };
 
-/// A value of an Owner, which is Metrics or Metrics::PerKind.
+/// A metric of an Owner, either Metrics or Metrics::PerKind.
 template <class Owner>
 class MetricField {
  public:
     /// Describes a counter.
-    /// \param per_unit  what the counter has for 1 in the unit of the metric
+    /// \param per_unit  counter increments per unit of the metric
     consteval MetricField(std::string_view name, Metrics::Counter Owner::*counter,
                           std::string_view help, unsigned per_unit = 1)
         : description{name, MetricType::counter, help}, counter_(counter), per_unit_(per_unit) {}
@@ -171,7 +170,7 @@ class MetricField {
                           std::string_view help)
         : description{name, MetricType::gauge, help}, gauge_(gauge) {}
 
-    /// The present value, in the unit of the metric.
+    /// The current value, in the unit of the metric.
     double value(const Owner& owner) const noexcept {
         const double counted =
             counter_ ? static_cast<double>((owner.*counter_).load(std::memory_order_relaxed))
@@ -187,7 +186,7 @@ class MetricField {
     unsigned per_unit_ = 1;
 };
 
-/// What is counted for each kind.
+/// The metrics of each kind.
 inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
     {"k8s_sd_lists_total", &Metrics::PerKind::lists, "Complete lists that were read."},
     {"k8s_sd_relists_total", &Metrics::PerKind::relists,
@@ -246,7 +245,7 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Watchers whose last attempt has failed."},
 };
 
-/// What is counted once for the whole context.
+/// The metrics of the whole context.
 inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_groups_generated_total", &Metrics::groups_generated,
      "Target groups that were computed."},

@@ -11,19 +11,19 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Labels that all series of an exposition have, e.g. {{"cluster", "blue"}}: they tell the series
-/// of two clusters apart. Names must be label names of Prometheus.
+/// Labels for all series of an exposition, e.g. {{"cluster", "blue"}} to distinguish the series of
+/// two clusters. Names must be valid label names of Prometheus.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
-/// Metrics in Prometheus' text format (0.0.4), with HELP and TYPE, to be a part of what a host
-/// exposes. Leaves out kinds that nothing has been counted for. Thread-safe.
+/// Metrics in Prometheus' text format (0.0.4), with HELP and TYPE, to be included in the host's own
+/// exposition. Leaves out kinds without any count. Thread-safe.
 K8S_SD_EXPORT std::string to_prometheus_text(const Metrics& metrics,
                                              const MetricLabels& labels = {});
 
-/// The same of single watches, see visit_watch_metrics(): ages of what was last heard of each,
-/// among others. Their labels are `resource` and `namespace`, which is empty for all namespaces.
-/// \param watches  of one or several status(); one URL counts once
-/// \param now      of the clock that the watches use, see Environment::clock
+/// The metrics of single watches, see visit_watch_metrics(), such as the age of the last event.
+/// Their labels are `resource` and `namespace`, with an empty namespace for all namespaces.
+/// \param watches  of one or several calls of status(); duplicates of a URL are dropped
+/// \param now      on the clock of the watches, see Environment::clock
 K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,
                                              const MetricLabels& labels = {});
 

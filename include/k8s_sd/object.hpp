@@ -19,56 +19,58 @@ namespace detail {
 struct ObjectAudience;
 }  // namespace detail
 
-/// A Kubernetes object as it is kept: what it contributes to labels, made once, in shared blocks.
-/// Immutable; may be read and released on any thread. The strings behind ns() and name() belong
-/// to the derived object.
+/// A cached Kubernetes object: its contribution to labels, made once, in shared blocks. Immutable;
+/// may be read and released on any thread. The strings of ns() and name() belong to the derived
+/// object.
 class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
  public:
     Object(const Object&) = delete;
     Object& operator=(const Object&) = delete;
     virtual ~Object() = default;
 
-    /// What the object is.
+    /// The object's kind.
     Kind kind() const noexcept { return kind_; }
-    /// Its namespace; empty for kinds without namespaces.
+    /// The object's namespace; empty for kinds without namespaces.
     std::string_view ns() const noexcept { return ns_; }
-    /// Its name.
+    /// The object's name.
     std::string_view name() const noexcept { return name_; }
-    /// All that the object itself contributes to labels: its name, addresses, labels, annotations
-    /// and so on; not what differs from target to target, such as ports.
+    /// The labels contributed by the object itself: from its name, addresses, labels, annotations
+    /// and so on, without those specific to a target, such as ports.
     LabelMap labels() const {
         std::vector<detail::LabelBlockPtr> blocks;
         collect(blocks);
         return Labels(blocks.data(), blocks.data() + blocks.size()).to_map();
     }
-    /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; none
-    /// for kinds of which only the owner is kept.
+    /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; empty
+    /// for kinds with only their owner kept.
     virtual Labels metadata_labels() const noexcept { return {}; }
-    /// Two objects of one name with different UIDs are different objects.
+    /// Whether the UIDs are equal. Objects with one name and different UIDs are different objects.
     bool same_uid(const Object& other) const noexcept { return uid_hash_ == other.uid_hash_; }
-    /// The hash of the UID that decides about shares, see ObjectShare.
+    /// The hash of the UID for shares, see ObjectShare.
     std::uint64_t uid_hash() const noexcept { return uid_hash_; }
+    /// Whether the labels are kept.
     bool has_labels() const noexcept { return form_ != Form::api_object; }
+    /// Whether the struct of k8s_sd::api is kept.
     bool has_api_object() const noexcept { return form_ != Form::labels; }
-    /// True if nothing that is kept differs. The other one is kept for the same.
+    /// True if the cached contents are equal, for objects cached in the same form.
     virtual bool same_content(const Object& other) const noexcept = 0;
-    /// True if nothing that reaches a label differs.
+    /// True if all content with an effect on labels is equal.
     virtual bool same_labels(const Object& other) const noexcept { return same_content(other); }
-    /// The struct of k8s_sd::api that is kept of it, or null: see Watcher.
+    /// The object's struct of k8s_sd::api; null if it is not kept: see Watcher.
     virtual std::shared_ptr<const void> api_object() const noexcept { return nullptr; }
 
  protected:
     /// Appends the blocks behind labels(); null blocks count as empty.
     virtual void collect(std::vector<detail::LabelBlockPtr>& /*blocks*/) const {}
 
-    /// What an object is kept for.
+    /// The form of the cached content.
     enum class Form : std::uint16_t { labels, api_object, both };
 
-    /// The derived class calls set_key() as well.
+    /// The derived class must also call set_key().
     Object(Kind kind, std::string_view uid, Form form = Form::labels) noexcept
         : kind_(kind), form_(form), uid_hash_(detail::fnv1a64(uid)) {}
     void set_form(Form form) noexcept { form_ = form; }
-    /// Texts that live as long as the object.
+    /// The strings must live as long as the object.
     void set_key(std::string_view ns, std::string_view name) noexcept {
         ns_ = ns;
         name_ = name;
@@ -88,11 +90,11 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
 /// Shared ownership of an object.
 using ObjectPtr = boost::intrusive_ptr<const Object>;
 
-/// One true change. `before` or `after` is null where the object is absent. If both are there
-/// with different UIDs, the object was deleted and another one of its name was added.
+/// One true change. `before` or `after` is null if the object is absent. If both are present with
+/// different UIDs, the object was deleted and another one with the same name was added.
 struct ObjectChange {
-    ObjectPtr before;  ///< null: the object was absent
-    ObjectPtr after;   ///< null: the object is gone
+    ObjectPtr before;  ///< null: absent before
+    ObjectPtr after;   ///< null: absent after
 };
 
 }  // namespace k8s_sd::inline v0

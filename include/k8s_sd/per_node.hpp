@@ -8,23 +8,22 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What per_node() does with a configuration whose watches would be of the whole cluster.
+/// How per_node() treats a configuration with cluster-wide watches.
 enum class ClusterWide : std::uint8_t {
     refuse,
-    allow,  ///< takes it as it is
+    allow,  ///< accepts it unchanged
 };
 
-/// The configuration for one of many agents, one on each node, as a DaemonSet runs them: restricted
-/// to the objects of that node, which the server's index finds. A role whose watches cannot be
-/// restricted is refused: on every node they would send every change of the cluster to every node,
-/// which has taken down control planes. Thread-safe.
+/// The configuration for one of many agents, one on each node, as in a DaemonSet: restricted to the
+/// objects of the node, selected by an index of the server. A role without such a restriction is
+/// refused: its watches on every node would send every change of the cluster to every node, and
+/// such load has taken down control planes. Thread-safe.
 ///
-/// Role pod gets the field selector `spec.nodeName`, role node `metadata.name`, and so do the nodes
-/// that attach_metadata.node attaches. Lists come from the server's cache, and begin within 10 s
-/// unless `watch.start_jitter` says otherwise; watches are not shared with wider ones.
+/// Role pod gets the field selector `spec.nodeName`; role node and the nodes of
+/// attach_metadata.node get `metadata.name`. Lists come from the server's cache, and begin within
+/// 10 s unless `watch.start_jitter` says otherwise; watches are not shared with wider ones.
 /// \param node  the name of the node: the downward API's `spec.nodeName`
-/// \throws ConfigError for an empty node, and where something would be cluster-wide, with what to
-/// do
+/// \throws ConfigError for an empty node, and for a cluster-wide watch, with the remedy
 K8S_SD_EXPORT DiscoveryConfig per_node(DiscoveryConfig config, std::string_view node,
                                        ClusterWide = ClusterWide::refuse);
 

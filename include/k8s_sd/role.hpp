@@ -9,10 +9,10 @@
 namespace k8s_sd::inline v0 {
 
 // clang-format off
-/// The roles, a row each: the enumerator, which is its name in configurations; the kind whose
-/// objects have the targets; the roles for which a configuration of this role takes selectors.
-/// This is the only list of them. How targets are made is in detail/roles/<enumerator>.hpp; a
-/// new role is a row here and that file. The macro is not for hosts.
+/// The roles, one row each: the enumerator, also its name in configurations; the kind with the
+/// targets; the roles allowed in the selectors of such a configuration. This is the only list of
+/// roles. detail/roles/<enumerator>.hpp makes the targets; a new role needs a row here and such a
+/// file. The macro is not for hosts.
 #define K8S_SD_ROLES(ROW)                                                                     \
     /** Each node: its kubelet. */                                                            \
     ROW(node, node, node)                                                                     \
@@ -32,7 +32,7 @@ namespace k8s_sd::inline v0 {
 #define K8S_SD_ENUMERATOR(name, ...) name,
 #define K8S_SD_NAME(name, ...) std::string_view(#name),
 
-/// What a discovery configuration discovers: the `role` of `kubernetes_sd_configs`.
+/// The kind of targets to discover: the `role` of `kubernetes_sd_configs`.
 enum class Role : std::uint8_t { K8S_SD_ROLES(K8S_SD_ENUMERATOR) };
 
 /// The names in `kubernetes_sd_configs`, indexed by Role.
@@ -46,8 +46,8 @@ constexpr std::string_view to_string(Role role) noexcept {
     return role_names[static_cast<std::size_t>(role)];
 }
 
-/// The role of that name; nullopt if there is none. Exact, lower-case names only; see parse_role()
-/// in config_yaml.hpp for vmagent's alias.
+/// The role with this name; nullopt if there is none. Exact, lower-case names only; see
+/// parse_role() in config_yaml.hpp for vmagent's alias.
 constexpr std::optional<Role> role_from_string(std::string_view name) noexcept {
     for (std::size_t i = 0; i < role_names.size(); ++i) {
         if (role_names[i] == name) return static_cast<Role>(i);

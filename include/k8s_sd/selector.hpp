@@ -18,25 +18,25 @@ namespace k8s_sd::inline v0 {
 /// Immutable after parse(); const members may be called from any thread.
 class K8S_SD_EXPORT LabelSelector {
  public:
-    /// What a requirement asks of the value.
+    /// How a requirement compares the value.
     enum class Operator : std::uint8_t { in, not_in, exists, does_not_exist, greater, less };
-    /// One condition; all of them have to hold.
+    /// One condition; all conditions must hold.
     struct Requirement {
         std::string key;                  ///< name of the label
-        Operator op = Operator::exists;   ///< how it is compared
+        Operator op = Operator::exists;   ///< the comparison
         std::vector<std::string> values;  ///< sorted, unique; "a=b" is "a in (b)"
         bool operator==(const Requirement&) const = default;
     };
 
-    /// \throws ConfigError whose problem is "... at character N: ..." (N counts bytes from 1)
+    /// \throws ConfigError with the problem "... at character N: ..." (N counts bytes from 1)
     static LabelSelector parse(std::string_view text);
 
     /// Whether it selects everything.
     bool empty() const noexcept { return requirements_.empty(); }
-    /// In the order of the text.
+    /// The requirements in the order of the text.
     const std::vector<Requirement>& requirements() const noexcept { return requirements_; }
 
-    /// \param get  get(std::string_view key) -> std::optional<std::string_view>, nullopt where the
+    /// \param get  get(std::string_view key) -> std::optional<std::string_view>, nullopt if the
     ///             object lacks the label. `!=` and `notin` match such objects.
     template <class Get>
     bool matches(Get&& get) const {
@@ -79,11 +79,11 @@ class K8S_SD_EXPORT LabelSelector {
 };
 
 /// A field selector: "spec.nodeName=node-1,status.phase!=Running". In a value, backslash escapes
-/// `\`, `,` and `=`. Which paths exist depends on the kind and is the server's business.
+/// `\`, `,` and `=`. The valid paths depend on the kind; the server checks them.
 /// Immutable after parse(); const members may be called from any thread.
 class K8S_SD_EXPORT FieldSelector {
  public:
-    /// One condition; all of them have to hold.
+    /// One condition; all conditions must hold.
     struct Requirement {
         std::string path;   ///< such as "spec.nodeName"
         std::string value;  ///< without escapes
@@ -91,16 +91,16 @@ class K8S_SD_EXPORT FieldSelector {
         bool operator==(const Requirement&) const = default;
     };
 
-    /// \throws ConfigError whose problem is "... at character N: ..." (N counts bytes from 1)
+    /// \throws ConfigError with the problem "... at character N: ..." (N counts bytes from 1)
     static FieldSelector parse(std::string_view text);
 
     /// Whether it selects everything.
     bool empty() const noexcept { return requirements_.empty(); }
-    /// In the order of the text.
+    /// The requirements in the order of the text.
     const std::vector<Requirement>& requirements() const noexcept { return requirements_; }
 
-    /// \param get  get(std::string_view path) -> std::optional<std::string_view>. A field that the
-    ///             object lacks has the value "", as in the API server.
+    /// \param get  get(std::string_view path) -> std::optional<std::string_view>. A missing field
+    ///             has the value "", as in the API server.
     template <class Get>
     bool matches(Get&& get) const {
         return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& r) {

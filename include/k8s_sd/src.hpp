@@ -1,7 +1,8 @@
 #pragma once
 
-// The bodies of discovery and of the object cache, for hosts that link no library of ours: include
-// this file in exactly one source file, and link the CMake target k8s_sd::headers.
+// The function bodies of discovery and of the object cache, for hosts without a linked k8s_sd
+// library: include this file in exactly one source file, and link the CMake target
+// k8s_sd::headers.
 
 #ifdef K8S_SD_SHARED
 #error "k8s_sd/src.hpp: this program links the library; remove the include, or link k8s_sd::headers"

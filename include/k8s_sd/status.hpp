@@ -14,20 +14,20 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Why a watcher lists.
+/// The reason of a list.
 enum class ListReason : std::uint8_t {
     first,              ///< nothing is known yet
-    expired,            ///< 410: the server has forgotten the version that is known
-    version_too_large,  ///< the server has not reached that version yet
-    version_went_back,  ///< the server's version is older than it was: it was restored
-    rejected,           ///< 400 or 422: the server does not accept something in the request
-    malformed,          ///< watches bring bytes that are not events
-    short_watches,      ///< watches end at once and bring nothing
+    expired,            ///< 410: the server no longer has the known version
+    version_too_large,  ///< the server has not reached the known version yet
+    version_went_back,  ///< the server's version went back: it was restored
+    rejected,           ///< 400 or 422: the server rejects something in the request
+    malformed,          ///< watches deliver bytes other than events
+    short_watches,      ///< watches end at once, without progress
     silence,            ///< watches stay silent
-    failing_watch,      ///< watches fail, and lists do not
+    failing_watch,      ///< watches fail, but lists succeed
     polling,            ///< the server lets this client list, but not watch
-    shrunken,           ///< the last list lost more than half of what was known
-    other_server,       ///< the kubeconfig names another server, or another CA, than before
+    shrunken,           ///< the last list was suspicious: more than half of the objects were gone
+    other_server,       ///< the kubeconfig has changed to another server or CA
 };
 inline constexpr std::size_t list_reason_count = 12;  ///< number of values of ListReason
 
@@ -40,19 +40,19 @@ constexpr std::string_view to_string(ListReason reason) noexcept {
     return names[static_cast<std::size_t>(reason)];
 }
 
-/// What a watcher waits for at present.
+/// The present wait state of a watcher.
 enum class Waiting : std::uint8_t {
-    nothing,      ///< it was not started, or is no more
+    nothing,      ///< not started, or stopped
     start,        ///< the random delay of WatchOptions::start_jitter
-    credentials,  ///< their source
-    list_budget,  ///< ServerLimits::concurrent_lists lists of this server are under way
-    list,         ///< the answer to a LIST, or more of it
-    probe,        ///< the answer to a LIST of one object, which tells the server's version
-    watch,        ///< the answer to a WATCH
-    events,       ///< all is well: the next event
-    reopening,    ///< the next watch, after one that ended as watches do
+    credentials,  ///< the source of credentials
+    list_budget,  ///< a permit of ServerLimits::concurrent_lists
+    list,         ///< the response to a LIST, or its next bytes
+    probe,        ///< the response to a LIST of one object, for the server's version
+    watch,        ///< the response to a WATCH
+    events,       ///< the next event, in normal operation
+    reopening,    ///< the next watch, after the normal end of the previous one
     backoff,      ///< the next attempt after a failure
-    retry_after,  ///< the next attempt, when the server asked for it
+    retry_after,  ///< the next attempt, at a time set by the server
     poll,         ///< the next list, see WatchOptions::poll_interval
 };
 inline constexpr std::size_t waiting_count = 12;  ///< number of values of Waiting
@@ -65,49 +65,48 @@ constexpr std::string_view to_string(Waiting waiting) noexcept {
     return names[static_cast<std::size_t>(waiting)];
 }
 
-/// How the LIST+WATCH of one URL is doing.
+/// The status of the LIST+WATCH of one URL.
 struct WatchStatus {
-    Kind kind = Kind::pod;    ///< what is watched
+    Kind kind = Kind::pod;    ///< kind of the watched objects
     std::string ns;           ///< empty: all namespaces
     bool synced = false;      ///< has been listed completely at least once
-    error_code error;         ///< of the last attempt; none: all is well
-    std::string message;      ///< the error in words, and how to mend it; no secrets in it. May
-                              ///< quote the server, whose text is not to be trusted.
-    unsigned failures = 0;    ///< attempts that failed since the last success
-    TimePoint since{};        ///< when `error` took its present value
-    std::size_t objects = 0;  ///< that are kept
+    error_code error;         ///< error of the last attempt; none after a success
+    std::string message;      ///< the error in words, and its remedy; without secrets. May
+                              ///< quote untrusted text of the server.
+    unsigned failures = 0;    ///< failed attempts since the last success
+    TimePoint since{};        ///< time of the last change of `error`
+    std::size_t objects = 0;  ///< number of cached objects
 
-    Waiting waiting = Waiting::nothing;      ///< what it waits for
-    TimePoint waiting_since{};               ///< when `waiting` took its present value
-    std::optional<Duration> pause;           ///< of the wait, where it has a fixed end
-    std::optional<TimePoint> last_byte;      ///< when a body last brought something
-    std::optional<TimePoint> last_event;     ///< ADDED, MODIFIED or DELETED
-    std::optional<TimePoint> last_bookmark;  ///< BOOKMARK
-    std::optional<TimePoint> last_list;      ///< when a list was complete
-    Duration list_duration{};                ///< of that list
+    Waiting waiting = Waiting::nothing;      ///< the present wait state
+    TimePoint waiting_since{};               ///< start of the present wait state
+    std::optional<Duration> pause;           ///< length of the wait, if fixed
+    std::optional<TimePoint> last_byte;      ///< time of the last byte of a body
+    std::optional<TimePoint> last_event;     ///< time of the last ADDED, MODIFIED or DELETED
+    std::optional<TimePoint> last_bookmark;  ///< time of the last BOOKMARK
+    std::optional<TimePoint> last_list;      ///< completion of the last list
+    Duration list_duration{};                ///< duration of the last list
     /// Complete lists, indexed by ListReason.
     std::array<std::uint64_t, list_reason_count> lists{};
-    std::uint64_t streamed_lists = 0;  ///< those of them that began a watch (watch-lists)
-    std::string resource_version;      ///< what is known is as new as this
-    /// Of a watch of a share (ObjectShare): whether the server sends that share only, as it last
-    /// said (shardInfo of a list) or showed: by an object outside of it, or by a streamed list of
-    /// so many objects of the share that it cannot be chance. Nothing: neither said nor shown.
+    std::uint64_t streamed_lists = 0;  ///< complete lists at the start of a watch (watch-lists)
+    std::string resource_version;      ///< version of the cached state
+    /// For the watch of a share (ObjectShare): whether the server sends only this share, by its own
+    /// statement (shardInfo of a list) or by evidence: an object outside of the share, or a
+    /// streamed list with too many objects of the share for chance. nullopt: unknown.
     std::optional<bool> server_sharded;
 };
 
-/// How a discoverer is doing, or another provider of a job. Targets are never dropped because of
-/// an error.
+/// The status of a discoverer, or of another provider of a job. Errors never remove targets.
 struct DiscovererStatus {
-    /// Every watch has been listed, or the source has told its targets: the first diff was or is
-    /// delivered.
+    /// Whether every watch has been listed, or the source has its targets: the first diff has been
+    /// or will be delivered.
     bool synced = false;
-    error_code error;     ///< of the first watch below that has one, or of the source
-    std::string message;  ///< of that watch, see WatchStatus::message
-    TimePoint since{};    ///< of that watch, see WatchStatus::since
-    /// One for each kind and namespace, or one for each kind. Other sources have none.
+    error_code error;     ///< error of the source, or of the first failing watch below
+    std::string message;  ///< message of this error, see WatchStatus::message
+    TimePoint since{};    ///< see WatchStatus::since
+    /// One for each kind and namespace, or one for each kind. Empty for other sources.
     std::vector<WatchStatus> watches;
     bool unconfirmed = false;  ///< the targets come from a snapshot, see WarmStart
-    /// Of the snapshot: how old it is, or why it is ignored or not written. Empty: nothing to say.
+    /// The snapshot's age, or the reason it was ignored or not written. Empty: nothing to report.
     std::string snapshot;
 };
 

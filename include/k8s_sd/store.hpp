@@ -29,17 +29,17 @@ class Store;
 template <class T>
 class StoreWriter;
 
-/// One generation of a Store: all look-ups agree with each other, whatever is written meanwhile.
-/// It keeps the objects of its generation alive; those that are in later ones too are shared. A
-/// copy costs one counter. Thread-safe.
+/// One generation of a Store: look-ups are consistent with each other, regardless of later writes.
+/// Keeps the objects of its generation alive; unchanged objects are shared with later generations.
+/// A copy costs one counter. Thread-safe.
 template <class T>
 class Snapshot {
  public:
     using Ptr = typename StoreTraits<T>::Ptr;
     using Key = typename StoreTraits<T>::Key;
 
-    /// The object; null: there is none. The reference is valid as long as the snapshot, and no
-    /// counter is touched. See Store::find().
+    /// The object; null if there is none. The reference is valid as long as the snapshot, without a
+    /// change of the reference count. See Store::find().
     template <class... Parts>
     const Ptr& find(const Parts&... key) const& noexcept {
         const Ptr* object = state_->find(Key{key...});
@@ -79,18 +79,18 @@ class Snapshot {
 
 /// Finds the objects of a Store by other keys than their own: see Store::index(). A handle; may be
 /// copied, and keeps the store's contents alive. All members may be called from any thread, and
-/// wait for nobody.
+/// never wait.
 template <class T>
 class Index {
  public:
     using Ptr = typename StoreTraits<T>::Ptr;
 
-    /// An object with that key; null: there is none. Of several it is any.
+    /// Any object with this key; null if there is none.
     Ptr find(std::string_view key) const {
         return core_->states().read([&](const State& state) { return find_in(state, key); });
     }
-    /// Calls `visit(const T&)` with what find() finds, and touches no counter of the object.
-    /// \returns whether there is one; as Store::visit()
+    /// Calls `visit(const T&)` with the result of find(), without a change of its reference count.
+    /// \returns whether there is one; see Store::visit()
     template <class Visitor>
     bool visit(std::string_view key, Visitor&& visit) const {
         return core_->states().read([&](const State& state) {
@@ -99,16 +99,16 @@ class Index {
             return object != nullptr;
         });
     }
-    /// All objects with that key, in no particular order.
+    /// All objects with this key, in no particular order.
     std::vector<Ptr> all(std::string_view key) const { return all_in(*core_->states().get(), key); }
-    /// Calls `visit(const Ptr&)` for each object with that key, of one generation.
+    /// Calls `visit(const Ptr&)` for each object with this key, of one generation.
     template <class Visitor>
     void for_each(std::string_view key, Visitor&& visit) const {
         index_of(*core_->states().get()).for_each(key, visit);
     }
 
-    // The same in a snapshot of this index's store. One from before the index was declared has
-    // none of it.
+    // The same in a snapshot of this index's store. Finds nothing in a snapshot older than the
+    // index.
     Ptr find(const Snapshot<T>& snapshot, std::string_view key) const {
         return find_in(*snapshot.state_, key);
     }
@@ -146,19 +146,18 @@ class Index {
     std::size_t place_;
 };
 
-/// The present objects of one type, to be read from any thread. Whoever has a StoreWriter for it
-/// fills it.
+/// The current objects of one type, readable from any thread, filled through a StoreWriter.
 ///
-/// Readers wait for nobody, and nobody waits for them. What is written becomes visible in batches;
-/// each makes a generation. A generation shares all objects, and nearly all of its tables, with the
-/// one before it.
+/// Readers never wait, and never delay the writer. Writes become visible in batches, each of them a
+/// new generation. A generation shares all unchanged objects, and nearly all of its tables, with
+/// its predecessor.
 ///
 /// \par Object lifetimes
 /// A handle; copies are the same store. Its contents live as long as a handle, an Index or a
-/// writer. Objects live as long as somebody has a pointer to them.
+/// writer. Objects live as long as a pointer to them.
 ///
 /// \par Thread safety
-/// All members of a handle may be called from any thread, and wait for nobody but index().
+/// All members of a handle may be called from any thread, and do not wait, except index().
 /// Assignment and destruction of a handle must not overlap with other calls of that handle.
 template <class T>
 class Store {
@@ -166,12 +165,12 @@ class Store {
     using Ptr = typename StoreTraits<T>::Ptr;
     using Key = typename StoreTraits<T>::Key;
 
-    /// Empty, and not synced.
+    /// An empty store, not synced.
     Store() : core_(std::make_shared<Core>()) {}
 
-    /// The object of a key, or of what a key is made of: find(ns, name), find(name) for kinds
-    /// without namespaces. Null: there is none. The pointer counts: threads that find the same
-    /// object all the time slow each other down, and visit() helps.
+    /// The object of a key, or of the parts of a key: find(ns, name), find(name) for kinds without
+    /// namespaces; null if there is none. Counts a reference: if many threads look up the same
+    /// object, they contend for its counter; visit() avoids that.
     template <class... Parts>
     Ptr find(const Parts&... key) const {
         return core_->states().read([&](const State& state) {
@@ -179,10 +178,10 @@ class Store {
             return object ? *object : Ptr();
         });
     }
-    /// Calls `visit(const T&)` with the object of a key, and touches no counter of the object.
-    /// Nothing that is replaced meanwhile is released before `visit` returns, so it should be
-    /// short. It may use the store.
-    /// \returns whether there is one
+    /// Calls `visit(const T&)` with the object of a key, without a change of its reference count.
+    /// Objects replaced meanwhile are released only after `visit` returns, so it should be short.
+    /// It may use the store.
+    /// \returns whether the object exists
     template <class Visitor>
     bool visit(const Key& key, Visitor&& visit) const {
         return core_->states().read([&](const State& state) {
@@ -191,7 +190,7 @@ class Store {
             return object != nullptr;
         });
     }
-    /// The newest generation, in constant time. A snapshot that is kept keeps its objects.
+    /// The latest generation, in constant time. A snapshot keeps its objects alive.
     Snapshot<T> snapshot() const { return Snapshot<T>(core_->states().get()); }
     /// Calls `visit(const Ptr&)` for each object of one generation, in no particular order.
     template <class Visitor>
@@ -202,26 +201,26 @@ class Store {
     std::size_t size() const noexcept {
         return core_->states().read([](const State& state) { return state.size; });
     }
-    /// Counts the batches that changed something, and the first one. 0: nothing was written yet.
+    /// Number of batches with changes, including the first batch. 0: nothing was written yet.
     std::uint64_t generation() const noexcept {
         return core_->states().read([](const State& state) { return state.generation; });
     }
-    /// Whether the first complete state is there, even an empty one. Stays true.
+    /// Whether there has been a complete state, even an empty one. Stays true.
     bool synced() const noexcept {
         return core_->states().read([](const State& state) { return state.synced; });
     }
-    /// When the writer heard last from where the objects come from; nullopt: never, or the writer
-    /// does not tell.
+    /// Time of the writer's last contact with the origin of the objects; nullopt: none, or not
+    /// reported by the writer.
     std::optional<TimePoint> last_contact() const noexcept { return core_->last_contact(); }
 
-    /// Declares an index. `keys` says what an object is known by, as views of the object: either
-    /// `std::string_view keys(const T&)`, where an empty one is none, or
-    /// `void keys(const T&, IndexKeys&)`. It is called by the writer, one call at a time, and
-    /// always says the same of the same object. It must not use the store. Several objects may have
-    /// the same key.
+    /// Declares an index. `keys` returns the keys of an object, as views of the object: either
+    /// `std::string_view keys(const T&)`, with an empty one for none, or
+    /// `void keys(const T&, IndexKeys&)`. The writer calls it, one call at a time; it must always
+    /// return the same keys for an object, and must not use the store. Several objects may have the
+    /// same key.
     ///
-    /// Best called before the store is filled; later it takes a look at each object, and waits for
-    /// a batch that is being written.
+    /// Best called before the store is filled; later it visits each object, and waits for the end
+    /// of a batch in progress.
     template <class Function>
     Index<T> index(Function keys) {
         if constexpr (std::invocable<Function&, const T&, IndexKeys&>) {
@@ -237,14 +236,13 @@ class Store {
         }
     }
 
-    /// Waits for the first complete state. Any number may wait.
-    /// \param executor  used where the handler has none of its own; the store has none
+    /// Waits for the first complete state. Any number of waits may be pending.
+    /// \param executor  used if the handler has no associated executor; the store has none
     /// \par Handler signature  `void(error_code)`
-    /// \par Errors             asio::error::operation_aborted once the wait was cancelled, the
-    /// writer
-    ///                         has stopped or the store is gone
-    /// \par Executor           the handler's associated one, else `executor`; as if by post. What
-    ///                         waits keeps it busy, and must end before its context does.
+    /// \par Errors             asio::error::operation_aborted after the wait was cancelled, the
+    ///                         writer was stopped or the store was destroyed
+    /// \par Executor           the handler's associated one, else `executor`; as if by post. A
+    ///                         pending wait keeps it busy, and must end before its context does.
     /// \par Per-operation cancellation  terminal and partial
     template <class CompletionToken = asio::deferred_t>
     auto async_wait_synced(asio::any_io_executor executor,
@@ -253,7 +251,7 @@ class Store {
             InitiateWait(core_->waits(), std::move(executor)), token);
     }
 
-    /// Two handles of the same store.
+    /// Whether both are handles of the same store.
     friend bool operator==(const Store&, const Store&) = default;
 
  private:
@@ -261,7 +259,7 @@ class Store {
     using Core = detail::StoreCore<T>;
     using State = detail::StoreState<T>;
 
-    // A class with a constructor: see Discoverer.
+    // A class with a constructor, as in Discoverer.
     class InitiateWait {
      public:
         using executor_type = asio::any_io_executor;

@@ -8,41 +8,41 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What a Store knows an object by. Views, of whoever made it.
+/// The key of an object in a Store. Views of strings owned by the caller.
 struct ObjectKey {
     std::string_view ns;    ///< empty for kinds without namespaces
-    std::string_view name;  ///< in that namespace
+    std::string_view name;  ///< name in the namespace
 
     constexpr ObjectKey(std::string_view object_namespace, std::string_view object_name) noexcept
         : ns(object_namespace), name(object_name) {}
-    /// Of a kind without namespaces.
+    /// The key of an object of a kind without namespaces.
     constexpr explicit ObjectKey(std::string_view object_name) noexcept : name(object_name) {}
 
     friend bool operator==(const ObjectKey&, const ObjectKey&) = default;
 };
 
-/// How a Store keeps objects of a type. Immutable objects of any type with `metadata.namespace_`
-/// and `metadata.name` can be kept; others need a specialization.
+/// How a Store handles objects of a type. The default works for immutable objects of any type with
+/// `metadata.namespace_` and `metadata.name`; other types need a specialization.
 template <class T>
 struct StoreTraits {
-    /// Shared ownership, counted by atomics; copying does not throw.
+    /// Shared ownership with an atomic counter; copying does not throw.
     using Ptr = std::shared_ptr<const T>;
     using Key = ObjectKey;
-    /// A view of the object, always the same.
+    /// A view of the object; must be the same at each call.
     static Key key(const T& object) noexcept {
         return {object.metadata.namespace_, object.metadata.name};
     }
 };
 
-/// Takes the keys of an object for an index, see Store::index().
+/// Collects the keys of an object for an index, see Store::index().
 class IndexKeys {
  public:
-    /// \param key  a view of the object; an empty one is none. A key may be added twice.
+    /// \param key  a view of the object; an empty key is ignored. Duplicates are allowed.
     void add(std::string_view key) {
         if (!key.empty()) keys_.push_back(key);
     }
 
-    /// Of the library itself: each key once.
+    /// For the library itself: the sorted keys without duplicates.
     std::vector<std::string_view> sorted() && {
         std::sort(keys_.begin(), keys_.end());
         keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());

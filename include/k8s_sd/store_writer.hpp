@@ -7,9 +7,8 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Fills a Store: a watcher has one, and a host's test that needs objects in a store. A handle;
-/// copies write to the same store. All members may be called from any thread; batches wait for each
-/// other.
+/// Fills a Store, for a watcher, or for a host's test with objects in a store. A handle; copies
+/// write to the same store. All members may be called from any thread; batches wait for each other.
 template <class T>
 class StoreWriter {
  public:
@@ -18,18 +17,18 @@ class StoreWriter {
 
     explicit StoreWriter(const Store<T>& store) noexcept : core_(store.core_) {}
 
-    /// Changes that readers see together, or not at all if the batch is dropped or one of its
-    /// members throws. Not thread-safe. Other batches wait while it lives, so it should be short,
-    /// and a thread must not begin a second one.
+    /// A set of changes, visible to readers all at once, or not at all if the batch is destroyed
+    /// unpublished or one of its members throws. Not thread-safe. Other batches wait during its
+    /// lifetime, so keep it short; a thread must not begin a second one meanwhile.
     class Batch {
      public:
-        /// Forgets all objects: what follows is a complete state.
+        /// Drops all objects, before a complete state.
         void clear() { batch_.clear(); }
-        /// An object was added or changed; it takes the place of the one with the same key.
+        /// Adds an object or replaces the one with the same key.
         void put(Ptr object) { batch_.put(std::move(object)); }
-        /// An object is gone. It need not be in the store.
+        /// Removes an object, if present.
         void remove(const Key& key) { batch_.remove(key); }
-        /// One change. Null: it was absent, or is gone.
+        /// Applies one change. A null pointer means absent.
         void apply(const Ptr& before, const Ptr& after) {
             if (after) {
                 put(after);
@@ -37,8 +36,8 @@ class StoreWriter {
                 remove(StoreTraits<T>::key(*before));
             }
         }
-        /// Makes the changes visible. The first one says that the state is complete, and ends the
-        /// waiting for that. Call it once, as the last.
+        /// Makes the changes visible. The first call marks the state as complete and completes
+        /// pending waits for it. Must be the last call, once.
         void publish() { batch_.publish(); }
 
      private:
@@ -46,13 +45,13 @@ class StoreWriter {
         explicit Batch(std::shared_ptr<detail::StoreCore<T>> core) : batch_(std::move(core)) {}
         typename detail::StoreCore<T>::Batch batch_;
     };
-    /// Takes microseconds, however large the store is.
+    /// Begins a batch. Takes microseconds, whatever the size of the store.
     Batch begin() { return Batch(core_); }
 
-    /// The writer has heard from where the objects come from, see Store::last_contact(). Should be
-    /// called now and then: it also lets go of what readers were reading while it was replaced.
+    /// Reports contact with the origin of the objects, see Store::last_contact(). Should be called
+    /// periodically: it also releases replaced objects no longer in use by readers.
     void contact(TimePoint when) { core_->contact(when); }
-    /// There will be no complete state, or none for the time being: who waits for it is told.
+    /// Reports that there will be no complete state, at least for now: pending waits for it fail.
     void stop() { core_->stop(); }
 
  private:

@@ -15,56 +15,56 @@
 
 namespace k8s_sd::inline v0 {
 
-// Every member of these aggregates has an initialiser so that designated initialisers that leave
-// some out do not warn.
+// Every member of these aggregates has an initializer, so designated initializers may omit members
+// without a warning.
 
-/// Targets that the configuration names itself; one entry of `static_configs`.
+/// Targets listed in the configuration itself; one entry of `static_configs`.
 struct StaticConfig {
-    std::vector<std::string> targets{};           ///< the value of `__address__` of each
-    std::map<std::string, std::string> labels{};  ///< of all of them
+    std::vector<std::string> targets{};           ///< values of `__address__`
+    std::map<std::string, std::string> labels{};  ///< labels of all targets
     auto operator<=>(const StaticConfig&) const = default;
 };
 
-/// Files that list targets; one entry of `file_sd_configs`.
+/// Files with lists of targets; one entry of `file_sd_configs`.
 struct FileSdConfig {
-    /// Paths; the last part of each may hold `*`, which stands for any characters but `/`. For
+    /// Paths; `*` in the last component stands for any characters except `/`. For
     /// LabelDialect::prometheus a name ends with .json, .yml or .yaml; for
-    /// LabelDialect::victoriametrics every part may be a pattern, also with `?` and `[a-z]`.
+    /// LabelDialect::victoriametrics every component may be a pattern, also with `?` and `[a-z]`.
     std::vector<std::string> files{};
-    /// What `__meta_filepath` is told relative to by LabelDialect::victoriametrics. Empty: nothing.
+    /// For LabelDialect::victoriametrics: the base of relative `__meta_filepath`s. Empty: none.
     std::string directory{};
-    /// Time between two looks at the files; above 0. Looks come at most once a second.
+    /// Time between two scans of the files; above 0. At most one scan per second.
     Duration interval = std::chrono::seconds(5);
-    /// Whose rules apply to files and labels.
+    /// The dialect of files and labels.
     LabelDialect dialect = LabelDialect::prometheus;
-    std::size_t max_files = 1'000;                       ///< beyond it files are not read
-    std::size_t max_file_bytes = std::size_t{16} << 20;  ///< of one file
-    std::size_t max_bytes = std::size_t{64} << 20;       ///< of all files
-    std::size_t max_targets = 1'000'000;                 ///< of all files
+    std::size_t max_files = 1'000;                       ///< further files are not read
+    std::size_t max_file_bytes = std::size_t{16} << 20;  ///< limit of one file
+    std::size_t max_bytes = std::size_t{64} << 20;       ///< limit of all files
+    std::size_t max_targets = 1'000'000;                 ///< limit of all files
     auto operator<=>(const FileSdConfig&) const = default;
 };
 
-/// A URL that answers with a list of targets; one entry of `http_sd_configs`.
+/// A URL serving a list of targets; one entry of `http_sd_configs`.
 struct HttpSdConfig {
     std::string url{};                  ///< http or https, with path and query; no user
     AuthConfig auth{};                  ///< credentials; none: no header is sent
     std::vector<HttpHeader> headers{};  ///< sent with every request
     TlsConfig tls{};                    ///< for https
     ProxyConfig proxy{};                ///< none by default
-    /// Follows up to ten redirects that stay on the same server.
+    /// Follows up to ten redirects to the same server.
     bool follow_redirects = true;
-    /// Time from one request to the next, which is what a request may take, too (an hour at most);
-    /// above 0. Requests come at most once a second.
+    /// Time from one request to the next, also the timeout of a request (at most an hour); above 0.
+    /// At most one request is sent per second.
     Duration interval = std::chrono::seconds(60);
-    /// Whose rules apply to the answer and labels.
+    /// The dialect of the response and of labels.
     LabelDialect dialect = LabelDialect::prometheus;
-    std::size_t max_bytes = std::size_t{32} << 20;  ///< of an answer
-    std::size_t max_targets = 1'000'000;            ///< of an answer
+    std::size_t max_bytes = std::size_t{32} << 20;  ///< limit of a response
+    std::size_t max_targets = 1'000'000;            ///< limit of a response
     auto operator<=>(const HttpSdConfig&) const = default;
 };
 
-/// Checks everything that can be checked without reading a file. Thread-safe.
-/// \throws ConfigError naming the field and what is allowed
+/// Performs all checks possible without reading a file. Thread-safe.
+/// \throws ConfigError with the field and the allowed values
 K8S_SD_EXPORT void validate(const StaticConfig&);
 /// The same.
 K8S_SD_EXPORT void validate(const FileSdConfig&);

@@ -17,33 +17,33 @@
 
 namespace k8s_sd::inline v0 {
 
-/// The targets that come from one Kubernetes object, or from another source that a TargetGroupMaker
-/// tells of. Immutable; shared by all discoverers of one scope and view and by every diff that
-/// mentions it. Thread-safe.
+/// The targets of one Kubernetes object, or of another source through a TargetGroupMaker.
+/// Immutable; shared by all discoverers of one scope and view and by all diffs with this group.
+/// Thread-safe.
 class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
  public:
     /// Identity of the object: "pod/<namespace>/<name>", "svc/…", "endpoints/…",
-    /// "endpointslice/…", "ingress/…", "node/<name>" (Prometheus' sources). Of a group of another
-    /// source: what tells it from the others of that source.
+    /// "endpointslice/…", "ingress/…", "node/<name>" (Prometheus' sources). For a group of another
+    /// source: its identity within this source.
     std::string_view source() const noexcept {
         const void* text = in_parts_ ? static_cast<const void*>(placed() + count().all)
                                      : static_cast<const void*>(ends() + targets_ + 1);
         return {static_cast<const char*>(text), source_size_};
     }
-    /// What decides which member of a fleet owns its targets, where members divide what they
-    /// discover (DiscoveryConfig::division): a key for FleetShare::owns(). 0: nothing is divided.
+    /// The key for FleetShare::owns() if members of a fleet divide the discovered objects
+    /// (DiscoveryConfig::division): selects the owner of all targets. 0: not divided.
     std::uint64_t share_key() const noexcept { return share_key_; }
-    /// Labels that all targets have in common.
+    /// Labels common to all targets.
     Labels labels() const noexcept { return {blocks(), blocks() + group_blocks()}; }
-    /// Number of targets; a group that reaches a host has at least one.
+    /// Number of targets; a delivered group has at least one.
     std::size_t size() const noexcept { return targets_; }
-    /// Labels of one target, `__address__` among them. They override labels(). Of an object with
-    /// endpoints it takes a time that grows with the logarithm of size().
+    /// Labels of one target, including `__address__`. They override labels(). Takes time
+    /// logarithmic in size() for an object with endpoints.
     Labels operator[](std::size_t target) const noexcept {
         if (in_parts_) return in_part(target);
         return {blocks() + ends()[target], blocks() + ends()[target + 1]};
     }
-    /// Group and target labels in one map; labels without a value are left out.
+    /// Group and target labels in one map, without empty values.
     LabelMap merged(std::size_t target) const {
         LabelMap map = (*this)[target].to_map();
         for (const auto [name, value] : labels()) map.emplace(name, value);
@@ -51,15 +51,15 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         return map;
     }
 
-    /// Same targets with the same labels, in the same order, and the same share_key(). Where two
-    /// versions of a group share targets, these are not compared.
+    /// Whether both have the same targets with the same labels, in the same order, and the same
+    /// share_key(). Targets shared by two versions of a group are not compared.
     friend bool operator==(const TargetGroup& a, const TargetGroup& b) noexcept {
         return a.equals(b);
     }
 
-    /// Of the library itself; hosts have TargetGroupMaker.
-    /// \param blocks  those of the group's labels, then those of each target; moved from
-    /// \param ends    where the group's blocks end, then where each target's end
+    /// For the library itself; hosts use TargetGroupMaker.
+    /// \param blocks  blocks of the group's labels, then of each target; moved from
+    /// \param ends    end of the group's blocks, then of each target's blocks
     static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,
                                                         std::span<detail::LabelBlockPtr> blocks,
                                                         std::span<const std::uint32_t> ends,
@@ -68,26 +68,26 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
             sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() + source.size();
         return new (::operator new(bytes)) TargetGroup(source, blocks, ends, share_key);
     }
-    /// Of the library itself: a group with parts. Their extra targets come after the regular ones
-    /// of all.
-    /// \param blocks  those of the group's labels; moved from
+    /// For the library itself: a group with parts. Their extra targets follow the regular targets
+    /// of all parts.
+    /// \param blocks  blocks of the group's labels; moved from
     /// \param parts   in the order of their first targets; moved from
     K8S_SD_EXPORT static boost::intrusive_ptr<const TargetGroup> make(
         std::string_view source, std::span<detail::LabelBlockPtr> blocks,
         std::span<detail::PlacedPart> parts, std::uint64_t share_key = 0);
-    /// Of the library itself: those that make() was given; empty if it was given none.
+    /// For the library itself: the parts given to make(); empty without parts.
     std::span<const detail::PlacedPart> parts() const noexcept {
         if (!in_parts_) return {};
         return {placed(), count().regular};
     }
-    /// Of the library itself: whether the parts are the same, one by one. Groups can be equal and
-    /// yet have other parts.
+    /// For the library itself: whether all parts are identical, one by one. Equal groups can have
+    /// different parts.
     K8S_SD_EXPORT bool has_parts_of(const TargetGroup&) const noexcept;
-    /// Of the library itself: the blocks of labels().
+    /// For the library itself: the blocks of labels().
     std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
         return {blocks(), group_blocks()};
     }
-    /// Of the library itself, for a group without parts: the blocks of a target.
+    /// For the library itself, without parts: the blocks of a target.
     std::span<const detail::LabelBlockPtr> target_blocks(std::size_t target) const noexcept {
         return {blocks() + ends()[target], blocks() + ends()[target + 1]};
     }
@@ -98,12 +98,12 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     }
     TargetGroup(const TargetGroup&) = delete;
     TargetGroup& operator=(const TargetGroup&) = delete;
-    /// The allocation is larger than the class, so it must not be freed by the class's size.
+    /// The allocation is larger than the class, so sized deallocation must not be used.
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
  private:
-    /// Behind the blocks of a group with parts. A part with extra targets is there twice: the
-    /// second time, behind all others, `first` is the place of the first extra one.
+    /// Follows the blocks of a group with parts. A part with extra targets has a second entry after
+    /// all regular ones; its `first` is the index of the first extra target.
     struct PartCount {
         std::uint32_t regular;
         std::uint32_t all;
@@ -155,43 +155,43 @@ static_assert(sizeof(TargetGroup) % alignof(detail::LabelBlockPtr) == 0);
 /// Shared ownership of a target group.
 using TargetGroupPtr = boost::intrusive_ptr<const TargetGroup>;
 
-/// How the targets of one group changed. A target is known by its own labels (not the group's).
-/// Of several equal ones, as many are kept as both groups have.
+/// The changes of the targets of one group. Targets are identified by their own labels, without the
+/// group's. Duplicates are kept as often as they are in both versions.
 struct TargetChanges {
     std::vector<std::size_t> added;    ///< indices in the new group
     std::vector<std::size_t> removed;  ///< indices in the previous group
     std::vector<std::size_t> kept;     ///< indices in the new group
 };
 
-/// Both may be null, which counts as a group without targets. Where two versions of a group share
-/// targets, these are not compared.
+/// Compares two versions of a group; a null pointer counts as a group without targets. Targets
+/// shared by both versions are not compared.
 K8S_SD_EXPORT TargetChanges compare_targets(const TargetGroupPtr& previous,
                                             const TargetGroupPtr& current);
 
-/// One group that was added or changed.
+/// One added or changed group.
 struct GroupChange {
     TargetGroupPtr group;     ///< replaces the one of the same source; has targets
-    TargetGroupPtr previous;  ///< equal to what the host had; null: nothing
-    /// The Kubernetes object was replaced by another one of the same name (another UID): nothing
-    /// of `previous` lives on.
+    TargetGroupPtr previous;  ///< the last delivered state; null: none
+    /// Another Kubernetes object with the same name (another UID) has replaced the previous one:
+    /// none of the targets of `previous` continue.
     bool replaced = false;
 
-    /// Which targets were added, removed and kept.
+    /// The added, removed and kept targets.
     TargetChanges targets() const { return compare_targets(replaced ? nullptr : previous, group); }
 };
 
-/// What changed since the previous diff. Applied to the previous state it gives the current one;
-/// nothing unchanged is in it.
+/// The changes since the previous diff: applied to the previous state they give the current one.
+/// Has no unchanged groups.
 struct TargetGroupDiff {
     bool full = false;                    ///< the complete state: forget everything else
-    std::vector<GroupChange> updated;     ///< added or changed
-    std::vector<TargetGroupPtr> removed;  ///< as the host had them
-    /// The state comes from a snapshot, see WarmStart: the API server has not confirmed it. An
-    /// address may belong to somebody else by now, so give it no credentials. Set in full diffs.
+    std::vector<GroupChange> updated;     ///< added or changed groups
+    std::vector<TargetGroupPtr> removed;  ///< in their last delivered state
+    /// The state comes from a snapshot, see WarmStart, without confirmation by the API server.
+    /// Another workload may own an address by now, so send it no credentials. Set in full diffs.
     bool unconfirmed = false;
-    /// What was unconfirmed is confirmed now, as far as this diff does not change it.
+    /// The unconfirmed state is confirmed, with the changes in this diff.
     bool confirms = false;
-    /// Whether there is nothing to tell.
+    /// Whether the diff has nothing to deliver.
     bool empty() const noexcept { return !full && !confirms && updated.empty() && removed.empty(); }
 };
 

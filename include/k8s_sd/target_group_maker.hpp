@@ -9,9 +9,9 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Makes target groups that do not come from Kubernetes, for a TargetSource. Groups of one maker
-/// share the names of their labels: a host with many groups keeps one. Not thread-safe; the groups
-/// are.
+/// Makes the target groups of a TargetSource, for targets from elsewhere than Kubernetes. Groups of
+/// one maker share their label names, so a host with many groups keeps one maker. Not thread-safe,
+/// but its groups are.
 class K8S_SD_EXPORT TargetGroupMaker {
  public:
     TargetGroupMaker();
@@ -19,12 +19,12 @@ class K8S_SD_EXPORT TargetGroupMaker {
     TargetGroupMaker& operator=(TargetGroupMaker&&) noexcept;
     ~TargetGroupMaker();
 
-    /// \param source   tells the group from the others of the same TargetSource
-    /// \param labels   that all targets have in common
-    /// \param targets  labels of each, `__address__` among them; they override `labels`. None: the
-    ///                 group says that there is nothing from this source any more
-    /// \throws ConfigError for a source that is empty, a label without a name, text that is not
-    ///         UTF-8, more than 1 000 000 targets, and more than 64 KiB of source or 1 GiB of
+    /// \param source   identifies the group within the TargetSource
+    /// \param labels   labels common to all targets
+    /// \param targets  labels of each target, including `__address__`; they override `labels`.
+    ///                 Empty: the group removes the previous one of this source
+    /// \throws ConfigError for an empty source, a label without a name, text in another encoding
+    ///         than UTF-8, more than 1 000 000 targets, and more than 64 KiB of source or 1 GiB of
     ///         labels
     TargetGroupPtr make(std::string_view source, const LabelMap& labels,
                         const std::vector<LabelMap>& targets);

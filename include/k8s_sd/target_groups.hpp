@@ -9,35 +9,35 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What a host that applies every diff has: all target groups, by source. Not thread-safe.
+/// All target groups by source, as a host has them after it applied every diff. Not thread-safe.
 class TargetGroups {
  public:
-    /// Makes the state that follows after the diff.
+    /// Applies a diff.
     void apply(const TargetGroupDiff& diff) {
         if (diff.full) clear();
         for (const GroupChange& change : diff.updated) put(change.group);
         for (const TargetGroupPtr& group : diff.removed) remove(group->source());
     }
-    /// A group was added or changed, or removed (`group` null).
+    /// Applies one change: a group added or changed, or removed (`group` null).
     void apply(const GroupChange& change) {
         if (change.group) return put(change.group);
         remove(change.previous->source());
     }
-    /// Null if there is no group of that source.
+    /// The group of this source; null if there is none.
     TargetGroupPtr find(std::string_view source) const {
         const auto it = groups_.find(source);
         return it == groups_.end() ? nullptr : *it;
     }
     /// Number of groups.
     std::size_t group_count() const noexcept { return groups_.size(); }
-    /// Number of targets of all groups.
+    /// Number of targets in all groups.
     std::size_t target_count() const noexcept { return targets_; }
-    /// In no particular order.
+    /// Calls `visit` for each group, in no particular order.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
         for (const TargetGroupPtr& group : groups_) visit(group);
     }
-    /// Forgets everything.
+    /// Drops all groups.
     void clear() noexcept {
         groups_.clear();
         targets_ = 0;

@@ -14,54 +14,53 @@ namespace detail {
 class SourceState;
 }
 
-/// Targets that a host finds itself: from DNS, a database, an API of its own. The host puts the
-/// source into Job::sources and tells it what there is; the jobs that have it get diffs,
-/// throttling, snapshots and status as with targets of Kubernetes.
+/// Targets discovered by the host itself: from DNS, a database, an API of its own. The host adds
+/// the source to Job::sources and feeds it with set() or update(); the jobs receive diffs, and have
+/// throttling, snapshots and status, as with targets of Kubernetes.
 ///
 /// \par Handles
-/// Copies are handles of the same source, and are equal; others are not. A job that has a handle
-/// keeps the source alive. A source may be in any number of jobs and managers, and come and go
-/// with their configurations: what it was told stays.
+/// Copies are handles of the same source and compare equal; separately constructed sources do not.
+/// A job with a handle keeps the source alive. A source may be in any number of jobs and managers,
+/// and may be added and removed with their configurations: it keeps its groups.
 ///
 /// \par Thread safety
 /// All members may be called from any thread, also in the callback of a manager. They never call
 /// back. Assigning to a handle must not overlap with other uses of that handle.
 class K8S_SD_EXPORT TargetSource {
  public:
-    /// A source that knows nothing yet.
+    /// A source without targets, not listed yet.
     TargetSource();
-    /// Another handle of the same source. There is no move, which would leave a handle of none.
+    /// Another handle of the same source. There is no move, since it would leave an empty handle.
     TargetSource(const TargetSource&) noexcept = default;
-    /// The same.
+    /// Makes this a handle of the same source.
     TargetSource& operator=(const TargetSource&) noexcept = default;
     ~TargetSource() = default;
 
-    /// Makes these the groups of the source, and the source one that has been listed; clears
-    /// fail(). Groups without targets count as none. What is equal to what is known is no change.
-    /// \throws ConfigError for a null pointer and for two groups of one source; nothing has changed
-    ///         then
+    /// Replaces all groups of the source and marks it as listed; clears fail(). Groups without
+    /// targets are ignored. A group equal to its predecessor causes no diff.
+    /// \throws ConfigError for a null pointer and for two groups of one source; the source is
+    ///         unchanged in both cases
     void set(const std::vector<TargetGroupPtr>& groups);
-    /// Each group replaces the one of the same source; one without targets takes it away. Clears
-    /// fail(). Before the first set() jobs are not told: the list is not complete.
+    /// Replaces each group by its source; a group without targets removes the previous one. Clears
+    /// fail(). Jobs see no targets before the first set(), since the list is incomplete until then.
     /// \throws ConfigError as set() does
     void update(const std::vector<TargetGroupPtr>& groups);
-    /// The targets cannot be found out now: errc::source_failed with this text is the status of the
-    /// source until set() or update(). Nothing is removed.
-    /// \param message  for people, who must find no secrets in it; what does not print is left out,
-    /// and
-    ///                 what exceeds 400 bytes
+    /// Reports that the targets cannot be determined at present: until set() or update(), the
+    /// status of the source is errc::source_failed with this text. Removes nothing.
+    /// \param message  for operators, without secrets; unprintable characters are removed, and the
+    ///                 text is cut off after 400 bytes
     void fail(const std::string& message);
 
-    /// Whether it is the same source; the order of others has no meaning.
+    /// Equal for handles of the same source; otherwise the order has no meaning.
     friend std::strong_ordering operator<=>(const TargetSource& a, const TargetSource& b) noexcept {
         return std::compare_three_way()(a.state_.get(), b.state_.get());
     }
-    /// Whether it is the same source.
+    /// Whether both are handles of the same source.
     friend bool operator==(const TargetSource& a, const TargetSource& b) noexcept {
         return a.state_ == b.state_;
     }
 
-    /// Of the library itself.
+    /// For the library itself.
     const std::shared_ptr<detail::SourceState>& state() const noexcept { return state_; }
 
  private:

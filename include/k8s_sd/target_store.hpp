@@ -9,7 +9,7 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Target groups are known by their source: "pod/<namespace>/<name>" and so on.
+/// The key of a target group is its source: "pod/<namespace>/<name>" and so on.
 template <>
 struct StoreTraits<TargetGroup> {
     using Ptr = TargetGroupPtr;
@@ -17,15 +17,15 @@ struct StoreTraits<TargetGroup> {
     static Key key(const TargetGroup& group) noexcept { return group.source(); }
 };
 
-/// The present target groups of a Discoverer, to be read from any thread: find(source), indexes
-/// over labels, and all else of Store. One discoverer a store.
+/// The current target groups of a Discoverer, readable from any thread: find(source), indexes over
+/// labels, and the rest of Store. At most one discoverer for each store.
 ///
 ///     TargetStore store;
 ///     Discoverer discoverer(executor, config, store.callback());
 class TargetStore : public Store<TargetGroup> {
  public:
-    /// What a Discoverer calls. It may be called by a callback of the host, too, and becomes part
-    /// of the store: it keeps the contents alive. Each diff is one batch.
+    /// The callback for a Discoverer. A callback of the host may also call it. It keeps the
+    /// contents of the store alive. Each diff is one batch.
     std::function<void(const TargetGroupDiff&)> callback() const {
         return [writer = StoreWriter<TargetGroup>(*this)](const TargetGroupDiff& diff) mutable {
             auto batch = writer.begin();

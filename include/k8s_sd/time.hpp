@@ -4,9 +4,9 @@
 
 namespace k8s_sd::inline v0 {
 
-/// A span of the clock that the library reads, see Clock.
+/// A duration on the library's clock, see Clock.
 using Duration = std::chrono::steady_clock::duration;
-/// A point of that clock.
+/// A point in time on that clock.
 using TimePoint = std::chrono::steady_clock::time_point;
 
 }  // namespace k8s_sd::inline v0

@@ -10,27 +10,27 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Tokens that the host gets by ways of its own. One source may serve several servers.
+/// A source of tokens implemented by the host. One source may serve several servers.
 class K8S_SD_EXPORT TokenSource {
  public:
     /// A bearer token.
     struct Token {
         std::string value{};  ///< without "Bearer "
-        /// When it ends to be good; another one is asked for shortly before. None: it is good until
-        /// the server refuses it.
+        /// Time of expiry; a new token is requested shortly before. nullopt: valid until the server
+        /// refuses it.
         std::optional<std::chrono::system_clock::time_point> expiry{};
     };
-    /// An error, and it in words for the watch's status, without secrets; or a token. Called once,
-    /// on any thread, also from within async_get_token(); at any time, also when nobody listens any
-    /// more. A source that does not answer in 60 s has failed.
+    /// Receives an error, with a text for the watch's status, without secrets; or a token. Called
+    /// once, on any thread, also from within async_get_token(); at any time, possibly after its
+    /// caller has gone. A source without a response in 60 s has failed.
     using Handler = std::function<void(error_code, std::string problem, Token)>;
 
     virtual ~TokenSource() = default;
-    /// Gets a token. Called on a strand of the library, once for all in an execution context that
-    /// wait for it. Contexts, and configurations that differ elsewhere, have strands of their own,
-    /// so calls may come at the same time. Must not block. What it throws is an answer: no token,
-    /// and the text as problem.
-    /// \param refused  the server has refused the token before: one from a cache will not do
+    /// Gets a token. Called on a strand of the library, once for all concurrent requests in an
+    /// execution context. Contexts, and configurations with other differences, have strands of
+    /// their own, so calls may be concurrent. Must not block. An exception counts as a failure,
+    /// with its text as problem.
+    /// \param refused  the server refused the previous token: do not return it from a cache
     virtual void async_get_token(bool refused, Handler) = 0;
 };
 

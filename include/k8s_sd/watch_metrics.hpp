@@ -11,11 +11,11 @@
 
 namespace k8s_sd::inline v0 {
 
-/// A value of one watch, made of its status. Unlike the counters in Metrics it is about a single
-/// URL: a host decides whether it wants that many series.
+/// A metric of one watch, computed from its status. Metrics has counters for the whole context;
+/// these series exist once for each watched URL, so hosts decide whether they want so many.
 struct WatchMetric {
     MetricDescription description;  ///< the same for all watches
-    /// The value at that time; nothing where there is none yet.
+    /// The value at `now`; nullopt if the watch has none yet.
     std::optional<double> (*value)(const WatchStatus&, TimePoint now);
 };
 
@@ -33,7 +33,7 @@ std::optional<double> age(const WatchStatus& status, TimePoint now) {
 
 }  // namespace detail
 
-/// What is told of each watch. Ages are those at the time of the question.
+/// The metrics of each watch. Ages are relative to `now`.
 inline constexpr WatchMetric watch_metrics[] = {
     {{"k8s_sd_watch_synced", MetricType::gauge, "Whether the URL has been listed completely."},
      [](const WatchStatus& s, TimePoint) -> std::optional<double> { return s.synced ? 1 : 0; }},
@@ -71,18 +71,18 @@ inline constexpr WatchMetric watch_metrics[] = {
      }},
 };
 
-/// Complete lists by the reason, a label of that name.
+/// Complete lists by their reason, in the label "reason".
 inline constexpr MetricDescription watch_lists_metric{
     "k8s_sd_watch_lists_total", MetricType::counter, "Complete lists by their reason."};
-/// What is waited for, a label named "for".
+/// Time in the present wait state; the label "for" names the state.
 inline constexpr MetricDescription watch_waiting_metric{
     "k8s_sd_watch_waiting_seconds", MetricType::gauge,
     "For how long the watch has waited for what it waits for."};
 
-/// Calls `visitor(description, watch, label, label_value, value)`, all values of one metric after
-/// one another, as Prometheus' text format demands. The series of a watch is that of its `kind` and
-/// `ns`; `label` is empty where there is no further label.
-/// \param now  of the clock that the watches use, see Environment::clock
+/// Calls `visitor(description, watch, label, label_value, value)` for each value, grouped by metric
+/// as Prometheus' text format demands. The `kind` and `ns` of a watch identify its series; `label`
+/// is empty unless the series has a further label.
+/// \param now  on the clock of the watches, see Environment::clock
 template <class Visitor>
 void visit_watch_metrics(const std::vector<WatchStatus>& watches, TimePoint now,
                          Visitor&& visitor) {

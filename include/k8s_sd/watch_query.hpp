@@ -8,13 +8,13 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Which collection to watch; together with the server it makes the URL.
+/// The collection to watch; together with the server it determines the URL.
 struct WatchQuery {
-    Kind kind = Kind::pod;       ///< of the objects
+    Kind kind = Kind::pod;       ///< kind of the objects
     std::string ns;              ///< empty: all namespaces
     std::string label_selector;  ///< empty: no filter
     std::string field_selector;  ///< empty: no filter
-    ObjectShare share{};         ///< objects outside of it are dropped, whoever sends them
+    ObjectShare share{};  ///< objects outside of the share are dropped if the server sends them
     auto operator<=>(const WatchQuery&) const = default;
 };
 

@@ -21,15 +21,15 @@ namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
-/// An object of which something has changed.
+/// The previous and the current state of a changed object.
 template <class T>
 struct ChangedObject {
     std::shared_ptr<const T> before;
     std::shared_ptr<const T> after;
 };
 
-/// What a Watcher tells its host. An object that was deleted and created anew under its name comes
-/// as removed and as added.
+/// The changes a Watcher delivers. An object deleted and created anew under the same name is both
+/// in `removed` and in `added`.
 template <class T>
 struct ObjectDiff {
     bool full = false;  ///< the complete state, all of it in `added`
@@ -38,25 +38,25 @@ struct ObjectDiff {
     std::vector<std::shared_ptr<const T>> removed;
 };
 
-/// Watches the objects of one kind and keeps the host informed of what changes: what other
-/// languages call an informer. `T` is one of k8s_sd::api, e.g. api::Pod.
+/// Watches the objects of one kind and notifies the host of changes; other libraries call this an
+/// informer. `T` is one of k8s_sd::api, e.g. api::Pod.
 ///
-/// It needs permission to list and watch that kind, and no other. It shares the watch of a URL with
+/// It needs permission to list and watch this kind, and no other. It shares the watch of a URL with
 /// the discoverers and watchers of its execution context.
 ///
 /// \par Callback
 /// `void(const ObjectDiff<T>&)`, called on the executor given at construction, as if by post: never
-/// from inside a member function, never concurrently with itself. The first call comes when all
-/// objects have been listed; it has `full == true` and brings the complete state, even an empty
-/// one. Later calls bring true changes of the kept fields only. While the callback runs, changes
-/// are collected: one entry for each object, the newest state wins, and what has changed back is no
-/// change. After cancel() has returned at most a call that had begun is still running. Nothing is
-/// ever delivered as removed because of an error: see status().
-/// An exception leaves through the function that runs the context; the diff counts as delivered.
+/// from inside a member function, never concurrently with itself. The first call comes after all
+/// objects have been listed; it has `full == true` and the complete state, possibly empty. Later
+/// calls have true changes of the kept fields only. While the callback runs, changes are coalesced:
+/// one entry for each object with its latest state, and a reverted change is dropped. After
+/// cancel() has returned, at most one call already begun is still running. Errors never remove
+/// objects: see status().
+/// An exception leaves through the function running the context; the diff counts as delivered.
 ///
 /// \par Objects
-/// They are immutable and may be kept, read and released on any thread. A watcher keeps each
-/// object once, however many watchers and stores have it.
+/// Objects are immutable and may be kept, read and released on any thread. Each object is kept
+/// once, however many watchers and stores have it.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in the callback.
@@ -70,30 +70,30 @@ class Watcher {
  public:
     using executor_type = asio::any_io_executor;
     using Diff = ObjectDiff<T>;
-    /// See Callback above. It must not be empty.
+    /// See Callback above. Must not be empty.
     using Callback = std::function<void(const Diff&)>;
     /// See set_status_callback().
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
-    /// Whether the host wants to be told of a change, of two objects with one UID; empty: it does.
-    /// Called where the callback is, before it.
+    /// Whether to report the change between two states of an object, with the same UID; empty:
+    /// report all. Called on the callback's executor, before the callback.
     using Predicate = std::function<bool(const T& before, const T& after)>;
 
     /// Reads the kubeconfig or the service account's files, if the configuration needs them; does
     /// no network I/O.
-    /// \throws ConfigError naming the field or file and what is allowed, and for an executor or
-    /// callback that is empty
+    /// \throws ConfigError with the field or file and the allowed values; for an empty executor or
+    ///         callback
     Watcher(executor_type executor, const WatcherConfig& config, Callback callback,
             Predicate counts = {})
         : watch_(std::move(executor), api::kind_of<T>, config,
                  adapter(std::move(callback), std::move(counts))) {}
 
-    /// Without a callback: the host reads, see async_next(). \throws as above
+    /// Without a callback: the host reads with async_next(). \throws as above
     Watcher(executor_type executor, const WatcherConfig& config)
         : watch_(std::move(executor), api::kind_of<T>, config, {}) {}
 
-    /// Fills a store: each diff is one batch of it, and Store::last_contact() is told. The
-    /// callback, if there is one, comes after it. One watcher a store. Who waits for the store is
-    /// told when the watcher is cancelled.
+    /// Fills a store: applies each diff to it as one batch and updates Store::last_contact(). The
+    /// optional callback follows each batch. At most one watcher for each store. Cancelling the
+    /// watcher completes pending waits of the store with an error.
     /// \throws as above
     Watcher(executor_type executor, const WatcherConfig& config, const Store<T>& store,
             Callback callback = {})
@@ -121,11 +121,11 @@ class Watcher {
     /// The executor given at construction.
     executor_type get_executor() const noexcept { return watch_.get_executor(); }
 
-    /// Runs until it is cancelled. Failures (network, permissions, malformed data) do not end it:
-    /// they are retried with backoff, and are in status(), the log and the metrics.
+    /// Runs until cancelled. Failures (network, permissions, malformed data) do not end it: they
+    /// are retried with backoff, and reported in status(), the log and the metrics.
     /// \par Handler signature  `void(error_code)`
     /// \par Completion         asio::error::operation_aborted once cancelled;
-    ///                         asio::error::already_started if it runs already
+    ///                         asio::error::already_started if already running
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
     /// \par Per-operation cancellation  terminal and partial: the same as cancel()
     template <class CompletionToken = asio::deferred_t>
@@ -133,27 +133,27 @@ class Watcher {
         return watch_.async_run(std::forward<CompletionToken>(token));
     }
 
-    /// Reads the next diff of a watcher without a callback: the complete state first, which has
-    /// `full` set, and then what has changed since the last one, all in one. Begins to watch;
-    /// async_run() is not needed. While nobody reads, changes are collected as they are while a
-    /// callback runs: in memory for those objects that exist, or have existed for the host.
+    /// Reads the next diff of a watcher without a callback: the complete state first, with `full`
+    /// set, then all changes since the previous diff. Starts to watch; async_run() is not needed.
+    /// Between reads, changes are coalesced as during a callback: memory grows with the number of
+    /// objects existing now or known to the host, not with the number of changes.
     /// A coroutine that owns its watcher must end before the context does: cancel it first.
     /// \par Handler signature  `void(error_code, ObjectDiff<T>)`
-    /// \par Completion         with a diff that is not empty, unless it is the first one; else with
+    /// \par Completion         with a diff, not empty unless it is the first one; else with
     ///                         asio::error::operation_aborted once cancelled,
-    ///                         asio::error::already_started while another one waits,
-    ///                         asio::error::invalid_argument where there is a callback
+    ///                         asio::error::already_started while another read is pending,
+    ///                         asio::error::invalid_argument if there is a callback
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
-    /// \par Per-operation cancellation  terminal and partial: nothing is lost, the next one has it
+    /// \par Per-operation cancellation  terminal and partial: the next read gets the diff
     template <class CompletionToken = asio::deferred_t>
     auto async_next(CompletionToken&& token = CompletionToken{}) {
         return watch_.template async_next<Diff>(&Watcher::to_diff,
                                                 std::forward<CompletionToken>(token));
     }
 
-    /// Waits until the complete state is known; the host may be told of it a little later.
+    /// Waits until the complete state is known; its delivery to the host may follow a little later.
     /// \par Handler signature  `void(error_code)`
-    /// \par Completion         success, at once if it is known already;
+    /// \par Completion         success, at once if already known;
     ///                         asio::error::operation_aborted once cancelled
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
     /// \par Per-operation cancellation  terminal and partial: this wait only
@@ -162,20 +162,20 @@ class Watcher {
         return watch_.async_wait_synced(std::forward<CompletionToken>(token));
     }
 
-    /// A function that is called with status() when `synced`, `error` or `message` of it has
-    /// changed: on the executor given at construction, as if by post, never concurrently with
-    /// itself or the callback, the newest status only. An empty one ends that.
+    /// Sets a function called with status() after each change of its `synced`, `error` or
+    /// `message`: on the executor given at construction, as if by post, never concurrently with
+    /// itself or the callback, with the latest status only. An empty function removes it.
     void set_status_callback(StatusCallback callback) {
         watch_.set_status_callback(std::move(callback));
     }
 
-    /// Stops; idempotent, prompt. A cancelled watcher cannot be run again.
+    /// Stops the watcher; idempotent, prompt. A cancelled watcher cannot be run again.
     void cancel() noexcept {
         watch_.cancel();
         if (writer_) writer_->stop();
     }
 
-    /// A copy of the present status. Before async_run() and after cancel() it has no watches.
+    /// A copy of the current status. Before async_run() and after cancel() it has no watches.
     DiscovererStatus status() const { return watch_.status(); }
 
  private:
@@ -222,7 +222,7 @@ class Watcher {
     }
 
     detail::ObjectWatch watch_;
-    std::optional<StoreWriter<T>> writer_;  ///< of the store that it fills
+    std::optional<StoreWriter<T>> writer_;  ///< writer of the filled store
 };
 
 }  // namespace k8s_sd::inline v0

@@ -8,10 +8,10 @@ namespace k8s_sd::inline v0::api {
 /// core/v1 ConfigMap. No key is in both maps.
 struct ConfigMap {
     ObjectMeta metadata;
-    /// The server accepts no change of the data any more; the object can be deleted.
+    /// The server rejects any change of the data; the object can be deleted.
     bool immutable = false;
-    StringMap data;         ///< the values are texts
-    StringMap binary_data;  ///< the values are bytes, not in base64
+    StringMap data;         ///< text values
+    StringMap binary_data;  ///< values as bytes, not base64
     bool operator==(const ConfigMap&) const = default;
 };
 

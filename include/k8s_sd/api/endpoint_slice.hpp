@@ -10,8 +10,8 @@
 
 namespace k8s_sd::inline v0::api {
 
-/// discovery.k8s.io/v1 EndpointConditions. Where one is absent, the API says what is meant:
-/// is_ready() and its neighbours do.
+/// discovery.k8s.io/v1 EndpointConditions. is_ready(), is_serving() and is_terminating() apply the
+/// API's defaults for absent conditions.
 struct EndpointConditions {
     std::optional<bool> ready;
     std::optional<bool> serving;
@@ -38,7 +38,7 @@ struct ForNode {
     bool operator==(const ForNode&) const = default;
 };
 
-/// discovery.k8s.io/v1 EndpointHints: who should use the endpoint.
+/// discovery.k8s.io/v1 EndpointHints: the intended clients of the endpoint.
 struct EndpointHints {
     std::vector<ForZone> for_zones;
     std::vector<ForNode> for_nodes;
@@ -47,15 +47,15 @@ struct EndpointHints {
 
 /// discovery.k8s.io/v1 Endpoint
 struct Endpoint {
-    std::vector<std::string_view> addresses;  ///< all of them the same endpoint; use the first
+    std::vector<std::string_view> addresses;  ///< addresses of one endpoint: use the first
     EndpointConditions conditions;
     std::optional<std::string_view> hostname;
     std::optional<std::string_view> node_name;
     std::optional<std::string_view> zone;
     EndpointHints hints;
     StringMap topology;                         ///< v1beta1
-    StringMap deprecated_topology;              ///< v1, of what was created with v1beta1
-    std::optional<ObjectReference> target_ref;  ///< mostly the pod
+    StringMap deprecated_topology;              ///< v1, for objects created with v1beta1
+    std::optional<ObjectReference> target_ref;  ///< usually the pod
     bool operator==(const Endpoint&) const = default;
 };
 
@@ -75,7 +75,7 @@ struct EndpointSlice {
     std::vector<Endpoint> endpoints;
     std::vector<EndpointSlicePort> ports;
 
-    /// The service that it belongs to; empty: none.
+    /// Name of the service of this slice; empty if there is none.
     std::string_view service_name() const noexcept {
         return metadata.labels.find("kubernetes.io/service-name").value_or("");
     }

@@ -4,8 +4,8 @@
 
 namespace k8s_sd::inline v0::api {
 
-/// The kind whose objects a struct describes: `kind_of<api::Pod>` is Kind::pod. Each struct says it
-/// in its header.
+/// The kind described by a struct: `kind_of<api::Pod>` is Kind::pod. Each struct specializes it in
+/// its header.
 template <class T>
 inline constexpr Kind kind_of = T::no_such_kind;
 

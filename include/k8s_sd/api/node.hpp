@@ -35,7 +35,7 @@ struct NodeAddress {
     bool operator==(const NodeAddress&) const = default;
 };
 
-/// core/v1 NodeCondition. Its heartbeat is not read: it changes without end.
+/// core/v1 NodeCondition, without lastHeartbeatTime, which changes constantly.
 struct NodeCondition {
     std::string_view type;    ///< e.g. "Ready", "MemoryPressure"
     std::string_view status;  ///< "True", "False" or "Unknown"
@@ -73,8 +73,8 @@ struct NodeSystemInfo {
 
 /// core/v1 NodeStatus
 struct NodeStatus {
-    StringMap capacity;     ///< quantities as they are written: "cpu" is "16"
-    StringMap allocatable;  ///< what of it pods may have
+    StringMap capacity;     ///< quantities as written: "cpu" is "16"
+    StringMap allocatable;  ///< capacity available to pods
     std::vector<NodeCondition> conditions;
     std::vector<NodeAddress> addresses;
     NodeDaemonEndpoints daemon_endpoints;

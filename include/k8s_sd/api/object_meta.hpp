@@ -8,27 +8,27 @@
 #include <utility>
 #include <vector>
 
-// What all objects have in common. The structs of this folder are the objects of the Kubernetes
-// API as hosts read them: the API's fields in snake_case, with the types that C++ has for them.
+// Common metadata of all objects. The structs in this folder are the objects of the Kubernetes API
+// as hosts read them: the API's fields in snake_case, with the corresponding C++ types.
 //
-// - A text is a std::string_view into the object, valid as long as the object.
-// - A field that may be absent with a meaning of its own is a std::optional; any other one that is
-//   absent has its empty value.
-// - Objects are immutable: who has one has a std::shared_ptr to a const one, on any thread.
-// - Fields that the watch was not told to keep are empty, see Fields.
+// - A string is a std::string_view into the object, valid as long as the object.
+// - A field with a meaning for absence is a std::optional; any other absent field has its empty
+//   value.
+// - Objects are immutable: hosts have them by std::shared_ptr to const, on any thread.
+// - Fields not selected by the watch are empty, see Fields.
 
 namespace k8s_sd::inline v0::api {
 
 /// metav1.Time: a point in time, in seconds.
 using Time = std::chrono::sys_seconds;
 
-/// A map of texts, e.g. labels: the pairs in the order of the document. Of a key that it repeats,
-/// the last pair counts.
+/// A map of strings, e.g. labels: the pairs in document order. For a repeated key the last pair
+/// applies.
 class StringMap : public std::vector<std::pair<std::string_view, std::string_view>> {
  public:
     using vector::vector;
 
-    /// The value of the key, or nothing.
+    /// The value of the key; nullopt without one.
     std::optional<std::string_view> find(std::string_view key) const noexcept {
         const auto it =
             std::find_if(rbegin(), rend(), [&](const auto& pair) { return pair.first == key; });
@@ -44,7 +44,7 @@ struct OwnerReference {
     std::string_view kind;
     std::string_view name;
     std::string_view uid;
-    bool controller = false;  ///< the one that manages the object
+    bool controller = false;  ///< whether this owner manages the object
     bool operator==(const OwnerReference&) const = default;
 };
 
@@ -53,13 +53,13 @@ struct ObjectMeta {
     std::string_view name;
     std::string_view namespace_;  ///< empty for kinds without namespaces
     std::string_view uid;
-    /// Of the version that was read. It is not compared: what differs in nothing else is no change,
-    /// and is not read again.
+    /// Version of the last read content. Comparisons ignore it: a new version with equal content
+    /// is no change, and does not update this field.
     std::string_view resource_version;
     std::string_view generate_name;
-    std::int64_t generation = 0;  ///< of the desired state; 0: the kind has none
+    std::int64_t generation = 0;  ///< generation of the desired state; 0: the kind has none
     std::optional<Time> creation_timestamp;
-    std::optional<Time> deletion_timestamp;  ///< there: it is being deleted
+    std::optional<Time> deletion_timestamp;  ///< present: the object is being deleted
     StringMap labels;
     StringMap annotations;
     std::vector<OwnerReference> owner_references;

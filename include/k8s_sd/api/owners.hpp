@@ -5,13 +5,13 @@
 
 namespace k8s_sd::inline v0::api {
 
-/// apps/v1 ReplicaSet: its metadata, which names the Deployment.
+/// apps/v1 ReplicaSet: only its metadata, with the Deployment as owner.
 struct ReplicaSet {
     ObjectMeta metadata;
     bool operator==(const ReplicaSet&) const = default;
 };
 
-/// batch/v1 Job: its metadata, which names the CronJob.
+/// batch/v1 Job: only its metadata, with the CronJob as owner.
 struct Job {
     ObjectMeta metadata;
     bool operator==(const Job&) const = default;

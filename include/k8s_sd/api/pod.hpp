@@ -24,12 +24,12 @@ struct Container {
     std::string_view name;
     std::string_view image;
     std::vector<ContainerPort> ports;
-    /// Of an init container: "Always" makes it a sidecar.
+    /// For an init container: "Always" makes it a sidecar.
     std::string_view restart_policy;
     bool operator==(const Container&) const = default;
 };
 
-/// core/v1 EphemeralContainer: what `kubectl debug` adds to a running pod.
+/// core/v1 EphemeralContainer, added to a running pod by `kubectl debug`.
 struct EphemeralContainer {
     std::string_view name;
     std::string_view image;
@@ -62,7 +62,7 @@ struct ContainerStateTerminated {
     bool operator==(const ContainerStateTerminated&) const = default;
 };
 
-/// core/v1 ContainerState: at most one of them is there. None is the same as waiting.
+/// core/v1 ContainerState: at most one member is present. None is the same as waiting.
 struct ContainerState {
     std::optional<ContainerStateWaiting> waiting;
     std::optional<ContainerStateRunning> running;
@@ -73,13 +73,13 @@ struct ContainerState {
 /// core/v1 ContainerStatus
 struct ContainerStatus {
     std::string_view name;
-    std::string_view image;  ///< that runs; it may differ from that of the specification
+    std::string_view image;  ///< the running image; may differ from the specification
     std::string_view image_id;
     std::string_view container_id;  ///< "containerd://…"; empty before the first start
     ContainerState state;
-    ContainerState last_state;  ///< how it ended before it was started again
+    ContainerState last_state;  ///< how the previous instance ended
     bool ready = false;
-    std::optional<bool> started;  ///< absent: not known
+    std::optional<bool> started;  ///< absent: unknown
     std::int64_t restart_count = 0;
     bool operator==(const ContainerStatus&) const = default;
 };

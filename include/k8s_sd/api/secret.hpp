@@ -7,15 +7,15 @@
 
 namespace k8s_sd::inline v0::api {
 
-/// core/v1 Secret. Its texts are overwritten when the last owner of the object goes; what a host
-/// copies of them is not. The annotations are kept only for who names them, see Fields::all():
-/// `kubectl apply` puts a copy of the data there.
+/// core/v1 Secret. Its strings are overwritten when the last owner releases the object; copies made
+/// by the host are not. Annotations are kept only if named explicitly, see Fields::all():
+/// `kubectl apply` stores a copy of the data there.
 struct Secret {
     ObjectMeta metadata;
     std::string_view type;  ///< e.g. "kubernetes.io/tls"
-    /// The server accepts no change of the data any more; the object can be deleted.
+    /// The server rejects any change of the data; the object can be deleted.
     bool immutable = false;
-    StringMap data;  ///< the values are bytes, not in base64
+    StringMap data;  ///< values as bytes, not base64
     bool operator==(const Secret&) const = default;
 };
 

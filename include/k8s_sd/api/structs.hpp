@@ -1,6 +1,6 @@
 #pragma once
 
-// All structs of objects.
+// Includes the structs of all kinds.
 
 #include "k8s_sd/api/config_map.hpp"
 #include "k8s_sd/api/endpoint_slice.hpp"

@@ -30,9 +30,9 @@ class CacheFollower;
 class ObjectCacheImpl;
 }  // namespace detail
 
-/// What to keep, and from which server. The way to the server is that of DiscoveryConfig.
+/// The objects to cache and their server. The server is found as for DiscoveryConfig.
 struct ObjectCacheConfig {
-    /// Of the objects that the cache keeps; one kind a cache.
+    /// Kind of the cached objects; one kind for each cache.
     Kind kind = Kind::secret;
     /// As DiscoveryConfig::api_server.
     ApiServerConfig api_server{};
@@ -40,45 +40,45 @@ struct ObjectCacheConfig {
     std::string kubeconfig_file{};
     /// As DiscoveryConfig::kubeconfig_context.
     std::string kubeconfig_context{};
-    /// How long async_get() waits for an object that has not been read from the server yet.
+    /// How long async_get() waits for an object not read from the server yet.
     Duration get_timeout = std::chrono::seconds(1);
-    /// An object that nobody has read for this long is no longer watched. At least one minute.
+    /// The watch of an object stops after this time without a read. At least one minute.
     Duration max_idle = std::chrono::minutes(5);
-    /// A namespace in which more objects than this would need a watch each gets one watch of the
-    /// whole collection instead. That needs the permission to list and watch the collection; where
-    /// it is missing the single watches go on. 0: never.
+    /// Maximum number of single watches in a namespace; for more objects it gets one watch of the
+    /// whole collection instead. Needs the permission to list and watch the collection; without
+    /// it the single watches continue. 0: never watch collections.
     std::size_t collection_threshold = 0;
-    /// Watches are longer than those of a Discoverer, because there are more of them.
+    /// Watches last longer than those of a Discoverer, since there are more of them.
     WatchOptions watch{.watch_timeout_min = std::chrono::minutes(30),
                        .watch_timeout_max = std::chrono::minutes(60)};
 };
 
-/// Keeps single named objects of one kind up to date, as the kubelet keeps the Secrets and
-/// ConfigMaps of its pods: each object that somebody refers to has one watch
-/// (`fieldSelector=metadata.name=…`), as long as anybody refers to it.
+/// Keeps individually named objects of one kind up to date, as the kubelet keeps the Secrets and
+/// ConfigMaps of its pods: each referenced object has one watch
+/// (`fieldSelector=metadata.name=…`) as long as the host holds references to it.
 ///
-/// * Secrets and ConfigMaps are DataObjects (as_data_object()), whose data is overwritten when the
-///   last ObjectPtr to them goes. Other kinds are what reaches labels, see Object.
-/// * An object marked `immutable` is no longer watched once it was read. Its value cannot change,
+/// * Secrets and ConfigMaps are DataObjects (as_data_object()); their data is overwritten when the
+///   last ObjectPtr is released. Other kinds keep only the content of labels, see Object.
+/// * The watch of an object marked `immutable` ends after the first read. Its value cannot change,
 ///   but it can be deleted and created again under its name. So it is read again for each new
 ///   reference, by read_again(), and every 15 minutes: at most 8 objects of a cache a minute, so
 ///   with more than 120 such objects the interval is longer.
-/// * An object that was not read for `max_idle` is no longer watched, and forgotten. The next read
-///   watches it again and waits for its present state.
-/// * What is known of an object stays when the network, the server or a permission fails; status()
-///   tells.
+/// * An object without a read for `max_idle` is forgotten and its watch stopped. The next read
+///   starts a watch again and waits for the current state.
+/// * A known object stays when the network, the server or a permission fails; status() reports the
+///   failure.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in a callback.
-/// It must be destroyed before its execution context; References and Subscriptions may live on.
+/// It must be destroyed before its execution context; References and Subscriptions may outlive it.
 ///
 /// \par Thread safety
 /// All members may be called from any thread; moving and destroying must not overlap with other
-/// calls. Calls take effect in the order in which they were made.
+/// calls. Calls take effect in their order.
 class K8S_SD_EXPORT ObjectCache {
  public:
     using executor_type = asio::any_io_executor;
-    /// Null: there is no such object.
+    /// Called with the object; null if the server has no such object.
     using Callback = std::function<void(const ObjectPtr&)>;
 
     class Reference;
@@ -95,65 +95,65 @@ class K8S_SD_EXPORT ObjectCache {
     /// The executor given at construction.
     executor_type get_executor() const noexcept;
 
-    /// Refers to an object, whether it exists or not. Never blocks. The first reference to an
-    /// object starts its watch, the last one that goes stops it.
+    /// Adds a reference to an object, whether it exists or not. Never blocks. The first reference
+    /// to an object starts its watch, the release of the last one stops it.
     /// \param ns  empty for kinds without namespaces
-    /// \throws ConfigError for a namespace or name that cannot be one
+    /// \throws ConfigError for an invalid namespace or name
     [[nodiscard]] Reference add_reference(std::string_view ns, std::string_view name);
 
-    /// Reads an object that somebody refers to, from memory. If it has not been read from the
-    /// server since it is watched, waits for that, at most `get_timeout`.
+    /// Reads a referenced object from memory. If the object's watch has not read it from the server
+    /// yet, waits for that, at most `get_timeout`.
     /// \par Handler signature  `void(error_code, ObjectPtr)`; the pointer is null with an error
     /// \par Errors
     /// errc::not_referenced; errc::object_not_found: the server has no such object (also: not in a
-    /// usable form, see the log); errc::not_synced: the time is up; errc::forbidden: the permission
-    /// to watch it is missing, at once; asio::error::operation_aborted once cancelled
+    /// usable form, see the log); errc::not_synced: timeout; errc::forbidden: the permission to
+    /// watch it is missing, reported at once; asio::error::operation_aborted once cancelled
     /// \par Executor           the handler's associated one, else get_executor(); as if by post
-    /// \par Per-operation cancellation  terminal and partial; the watch goes on
+    /// \par Per-operation cancellation  terminal and partial; the watch continues
     template <class CompletionToken = asio::deferred_t>
     auto async_get(std::string_view ns, std::string_view name,
                    CompletionToken&& token = CompletionToken{}) {
         return asio::async_initiate<CompletionToken, void(error_code, ObjectPtr)>(
             InitiateGet(impl_), token, std::string(ns), std::string(name));
     }
-    /// The same for the object of a reference.
+    /// The same for a reference.
     template <class CompletionToken = asio::deferred_t>
     auto async_get(const Reference& reference, CompletionToken&& token = CompletionToken{});
 
-    /// What the object says was refused, as by an answer 401 or 403 to a token of it: an immutable
-    /// one is read from the server again, once in 10 s at most; others are up to date. An
-    /// async_get() waits for that as for the first read, and completes with what is known if the
-    /// server does not answer. Does nothing if nobody refers to the object.
+    /// Reports a failure of the object's data, such as a 401 or 403 response to its token: an
+    /// immutable object is read from the server again, at most once in 10 s; others are up to date.
+    /// async_get() waits for this read as for the first one, and completes with the known value if
+    /// the server does not respond. Does nothing without a reference to the object.
     void read_again(std::string_view ns, std::string_view name);
-    /// The same for the object of a reference.
+    /// The same for a reference.
     void read_again(const Reference& reference);
 
-    /// Follows an object: refers to it, and tells `callback` its state once it is known and
-    /// whenever it changes from then on.
+    /// Follows an object: adds a reference, and calls `callback` with the object's state once it is
+    /// known and after each change.
     ///
-    /// `callback` is called on get_executor(), as if by post, and for all subscriptions of a cache
-    /// never concurrently. While it runs changes are collected: the newest state wins, and what has
-    /// changed back is no change. After the Subscription was destroyed at most a call that had
-    /// begun is still running. An exception leaves through the function that runs the context; the
-    /// state counts as told.
-    /// An object that is followed is never idle. An immutable one is no longer watched once it was
-    /// told, so its deletion is noticed when it is read again, see above.
+    /// `callback` is called on get_executor(), as if by post, and never concurrently for the
+    /// subscriptions of one cache. While it runs, changes are coalesced: only the latest state is
+    /// delivered, and a reverted change is dropped. After the Subscription has been destroyed, at
+    /// most one call already begun is still running. An exception leaves through the function
+    /// running the context; the state counts as delivered.
+    /// A followed object is never idle. The watch of an immutable object ends with its first
+    /// delivery, so its deletion is noticed at the next read from the server, see above.
     /// \throws ConfigError as add_reference(), and for an empty callback
     [[nodiscard]] Subscription subscribe(std::string_view ns, std::string_view name, Callback);
 
-    /// Stops all watches, forgets all objects, and completes what waits; idempotent. References
-    /// that are left have no effect any more.
+    /// Stops all watches, forgets all objects, and completes all pending operations; idempotent.
+    /// Remaining references have no effect any more.
     void cancel() noexcept;
 
-    /// Copies of the present status, which may lag behind the calls of the host. The objects are
-    /// those that somebody refers to.
+    /// A copy of the current status of all referenced objects, which may lag behind calls of the
+    /// host.
     ObjectCacheStatus status() const;
-    /// The status of one object; nullopt if nobody refers to it.
+    /// The status of one object; nullopt without a reference to it.
     std::optional<CachedObjectStatus> status(std::string_view ns, std::string_view name) const;
 
  private:
     using Impl = detail::ObjectCacheImpl;
-    // A class with a constructor: see Discoverer.
+    // A class with a constructor, as in Discoverer.
     class InitiateGet {
      public:
         using executor_type = asio::any_io_executor;
@@ -176,14 +176,14 @@ class K8S_SD_EXPORT ObjectCache {
     std::shared_ptr<Impl> impl_;
 };
 
-/// Keeps an object referred to, counted. May be moved, and dropped on any thread.
+/// A counted reference to an object. May be moved; may be destroyed on any thread.
 class K8S_SD_EXPORT ObjectCache::Reference {
  public:
     Reference() = default;
     Reference(Reference&&) noexcept = default;
     Reference& operator=(Reference&&) noexcept;
     ~Reference() { reset(); }
-    /// Refers to nothing from now on.
+    /// Drops the reference.
     void reset() noexcept;
 
     /// Namespace of the object.
@@ -201,15 +201,15 @@ class K8S_SD_EXPORT ObjectCache::Reference {
     std::string name_;
 };
 
-/// Keeps a callback of ObjectCache::subscribe(), and a reference. May be moved, and dropped on any
-/// thread, also in the callback.
+/// Keeps a callback of ObjectCache::subscribe() and a reference. May be moved; may be destroyed on
+/// any thread, also in the callback.
 class K8S_SD_EXPORT ObjectCache::Subscription {
  public:
     Subscription() = default;
     Subscription(Subscription&&) noexcept = default;
     Subscription& operator=(Subscription&&) noexcept;
     ~Subscription() { reset(); }
-    /// Ends the subscription. A call that had begun may still be running.
+    /// Ends the subscription. A call already begun may still be running.
     void reset() noexcept;
 
  private:

@@ -10,13 +10,13 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What an ObjectCache knows of an object.
+/// The state of an object in an ObjectCache.
 enum class CachedState : std::uint8_t {
     unsynced,   ///< not read from the server yet
-    present,    ///< read, and watched
+    present,    ///< read and watched
     absent,     ///< the server has no such object
-    immutable,  ///< present, and no longer watched
-    idle,       ///< no longer watched, because nobody reads it
+    immutable,  ///< present, no longer watched
+    idle,       ///< no longer watched, for lack of reads
 };
 
 /// "unsynced" and so on.
@@ -31,27 +31,27 @@ constexpr std::string_view to_string(CachedState state) noexcept {
     return {};
 }
 
-/// How one object of an ObjectCache is doing.
+/// The status of one object of an ObjectCache.
 struct CachedObjectStatus {
     std::string ns;                             ///< namespace
-    std::string name;                           ///< of the object
-    std::size_t references = 0;                 ///< and subscriptions
-    CachedState state = CachedState::unsynced;  ///< what is known
-    error_code error;     ///< of the watch that serves it; what is known of the object stays
+    std::string name;                           ///< name of the object
+    std::size_t references = 0;                 ///< references and subscriptions
+    CachedState state = CachedState::unsynced;  ///< state of the cached value
+    error_code error;     ///< error of the object's watch; the cached value stays
     std::string message;  ///< the error in words, see WatchStatus::message
 };
 
-/// How the objects of one namespace are watched.
+/// The watches of one namespace.
 struct CachedNamespaceStatus {
     std::string ns;                  ///< namespace
-    std::size_t objects = 0;         ///< that somebody refers to
-    std::size_t single_watches = 0;  ///< of one object each
-    bool collection_watch = false;   ///< there is a watch of the collection that serves objects
-    /// The permission to watch the collection is missing. It is asked for again after ten minutes.
+    std::size_t objects = 0;         ///< referenced objects
+    std::size_t single_watches = 0;  ///< watches of one object each
+    bool collection_watch = false;   ///< whether a watch of the collection serves objects
+    /// Whether the permission to watch the collection is missing. Retried after ten minutes.
     bool collection_forbidden = false;
 };
 
-/// How an ObjectCache is doing.
+/// The status of an ObjectCache.
 struct ObjectCacheStatus {
     std::vector<CachedNamespaceStatus> namespaces;  ///< sorted
     std::vector<CachedObjectStatus> objects;        ///< sorted by namespace and name

@@ -15,32 +15,32 @@ namespace k8s_sd::inline v0 {
 /// The name of an object in its namespace.
 struct ObjectName {
     std::string ns{};    ///< empty for kinds without namespaces
-    std::string name{};  ///< of the object
+    std::string name{};  ///< name of the object
     auto operator<=>(const ObjectName&) const = default;
 };
 
-/// Sets of references, each under a key: for a host that acts for many, as the kubelet does for its
-/// pods, and knows the Secrets and ConfigMaps that each of them needs. An object of several sets
-/// stays referred to as long as one of them has it.
+/// Sets of references, each under a key: for a host acting for many owners, as the kubelet does for
+/// its pods, with a known set of Secrets and ConfigMaps for each owner. An object in several sets
+/// stays referenced until the last of these sets drops it.
 ///
 /// \par Thread safety  all members may be called from any thread.
 class K8S_SD_EXPORT ReferenceSets {
  public:
-    /// \param cache  outlives this object
+    /// \param cache  must outlive this object
     explicit ReferenceSets(ObjectCache& cache) : cache_(cache) {}
     ReferenceSets(const ReferenceSets&) = delete;
     ReferenceSets& operator=(const ReferenceSets&) = delete;
 
-    /// Makes these the objects of the key; they replace those of the previous call. Names that both
-    /// have are not touched; new ones are referred to before old ones are let go.
-    /// \param key  whom the set is for, such as the name of a pod; may have an empty set
-    /// \throws ConfigError for a name that cannot be one; nothing has changed then
+    /// Replaces the set of references of the key. Names in both sets keep their references; new
+    /// references are added before old ones are dropped.
+    /// \param key  the owner of the set, such as the name of a pod; may have an empty set
+    /// \throws ConfigError for an invalid name; nothing changes in this case
     void set(std::string_view key, const std::set<ObjectName>& objects);
-    /// Drops the key and its references. Does nothing for one that is not there.
+    /// Drops the key and its references. Does nothing for an unknown key.
     void erase(std::string_view key);
 
-    std::size_t size() const;  ///< keys
-    /// What set() was given for the key; empty if it is not there.
+    std::size_t size() const;  ///< number of keys
+    /// The set last passed to set() for this key; empty without one.
     std::set<ObjectName> objects_of(std::string_view key) const;
 
  private:

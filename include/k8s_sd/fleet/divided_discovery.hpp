@@ -16,26 +16,25 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What a configuration can be divided by: namespaces where it names several of them. Else objects
-/// for roles pod, node and service; for others namespaces where it names none (see
-/// DividedDiscovery::set_namespaces()), and nothing where it names one.
+/// The possible division of a configuration: by namespaces if it names several; otherwise by
+/// objects for roles pod, node and service; for other roles by namespaces if it names none (see
+/// DividedDiscovery::set_namespaces()), and none if it names one.
 K8S_SD_EXPORT Division usual_division(const DiscoveryConfig&);
 
-/// The parts of configurations that one member of a fleet discovers, where the fleet divides them
-/// (DiscoveryConfig::division). A member that knows its share discovers that, and nothing else: the
-/// memory and the time of each member fall with the number of members. So does what the server
-/// sends, with DivideBy::namespaces always and with DivideBy::objects if it knows shares (see
-/// WatchOptions::server_side_shares).
+/// The parts of configurations discovered by one member of a fleet, if the fleet divides them
+/// (DiscoveryConfig::division). A member with a known share discovers only this share: the memory
+/// and CPU time of each member fall with the number of members. So does the traffic from the
+/// server, always with DivideBy::namespaces, and with DivideBy::objects if the server supports
+/// shares (see WatchOptions::server_side_shares).
 ///
-/// It discovers more than it owns: what it would own if it were a member already, so that it is
-/// ready when it becomes one, and what it owned a short time ago, which is being handed over. Who
-/// owns which of the targets is decided as ever: TargetPool and GroupShare ask the keys of the
-/// groups, see TargetGroup::share_key(). Objects that come in two configurations with an equal
-/// division have one owner, whatever the job.
+/// A member discovers more than it owns: the part it would own as an active member, to be ready
+/// when it becomes one, and the recently owned part during its hand-over. The owner of a target is
+/// determined as without division: TargetPool and GroupShare use the keys of the groups, see
+/// TargetGroup::share_key(). Objects of two configurations with an equal division have one owner,
+/// whatever the job.
 ///
-/// A job of a DiscoveryManager with such parts has no Job::supersede_timeout: a part that changes
-/// while the server is away cannot be listed, and the targets of the one before are better than
-/// none.
+/// A job of a DiscoveryManager with such parts has no Job::supersede_timeout: a changed part cannot
+/// be listed while the server is unreachable, and the previous targets are better than none.
 ///
 /// Not thread-safe, but tied to no thread.
 class K8S_SD_EXPORT DividedDiscovery {
@@ -43,33 +42,34 @@ class K8S_SD_EXPORT DividedDiscovery {
     /// Discovers nothing until share().
     DividedDiscovery();
 
-    /// How long it goes on with what others own now; of changes to come. It has to be a little
-    /// longer than the longest hand-over of targets, which is twice their interval and 30 s at
-    /// least. The new owner has that time to list its part. Default: 35 s.
+    /// Sets how long to go on discovering objects now owned by others; for future changes. Must be
+    /// a little longer than the longest hand-over of targets: twice their interval, at least 30 s.
+    /// Within this time the new owner lists its part. Default: 35 s.
     void set_handover(Duration handover) noexcept { handover_ = handover; }
-    /// What this member owns from now on; a FleetShare without a fleet: everything. Ask part_of()
-    /// again.
+    /// Sets the share of this member; a FleetShare without a fleet: everything. Call part_of()
+    /// again afterwards.
     void share(const FleetShare&, TimePoint now);
-    /// The namespaces of the cluster, as a Watcher<api::Namespace> tells them, for configurations
-    /// that are divided by namespaces and name none: before the first call nothing of these is
-    /// discovered. Of one cluster: each has a DividedDiscovery of its own. Ask part_of() again.
+    /// Sets the namespaces of the cluster, as reported by a Watcher<api::Namespace>, for
+    /// configurations divided by namespaces without names of any: before the first call nothing of
+    /// these is discovered. Each cluster needs a DividedDiscovery of its own. Call part_of() again
+    /// afterwards.
     void set_namespaces(std::vector<std::string> names) { namespaces_ = std::move(names); }
-    /// When finish_handovers() has something to do; nullopt: nothing is handed over.
+    /// When to call finish_handovers(); nullopt: nothing is being handed over.
     std::optional<TimePoint> next_handover() const noexcept;
-    /// What was handed over by now is not discovered any more. Ask part_of() again.
+    /// Ends the discovery of parts whose hand-over has ended. Call part_of() again afterwards.
     void finish_handovers(TimePoint now);
 
-    /// Whether this member knows its part: it knows the others, or that nobody has a share yet.
-    /// When its parts have been listed then, it is synced, see Membership::set_synced().
+    /// Whether this member knows its part: it knows the other members, or that no member has a
+    /// share yet. Once its parts have been listed it is synced, see Membership::set_synced().
     bool knows_part(const FleetStatus&) const noexcept;
 
-    /// The configuration for this member: with the ranges of DiscoveryConfig::share, or the
-    /// namespaces, that it discovers. One that is not divided is as it was. A share of more ranges
-    /// than a request may have is made larger by the smallest of its gaps.
-    /// \returns nullopt if it discovers nothing of it
-    /// \throws ConfigError for a `share` of the configuration's own where objects are divided
+    /// The configuration for this member, restricted to its ranges of DiscoveryConfig::share or to
+    /// its namespaces. An undivided configuration is returned unchanged. A share with too many
+    /// ranges for a request is extended by its smallest gaps.
+    /// \returns nullopt if it discovers nothing of the configuration
+    /// \throws ConfigError for a `share` in the configuration if objects are divided
     std::optional<DiscoveryConfig> part_of(DiscoveryConfig) const;
-    /// The parts of several, in their order, without those of which it discovers nothing.
+    /// The parts of several configurations, in their order, without those nothing is discovered of.
     std::vector<DiscoveryConfig> parts_of(const std::vector<DiscoveryConfig>&) const;
 
  private:

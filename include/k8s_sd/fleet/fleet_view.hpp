@@ -13,11 +13,11 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What a member of a fleet is about to do.
+/// The state of a member of a fleet.
 enum class MemberState : std::uint8_t {
-    joining,  ///< it is there, and not ready yet: it owns nothing
-    active,   ///< it has a share
-    leaving,  ///< it says goodbye: it owns nothing any more
+    joining,  ///< present but not ready yet: owns nothing
+    active,   ///< has a share
+    leaving,  ///< about to end: owns nothing any more
 };
 inline constexpr std::size_t member_state_count = 3;  ///< number of values of MemberState
 
@@ -27,36 +27,36 @@ constexpr std::string_view to_string(MemberState state) noexcept {
     return names[static_cast<std::size_t>(state)];
 }
 
-/// One of the programs that share the targets.
+/// One of the programs sharing the targets.
 struct FleetMember {
-    /// Stays when the program is restarted, where anything does: the name of its pod. The names
-    /// decide who owns what.
+    /// A name stable across restarts, if possible: the name of its pod. The names determine the
+    /// owners.
     std::string name{};
-    MemberState state = MemberState::active;  ///< see there
+    MemberState state = MemberState::active;  ///< see above
     auto operator<=>(const FleetMember&) const = default;
 };
 
-/// What is owned, as a number: the same in every process. Made of what does not change as long as
-/// the thing exists. The parts count one by one: {"ab", "c"} is not {"a", "bc"}.
+/// The key of an owned thing, the same in every process. Computed from parts that stay the same as
+/// long as the thing exists. Boundaries of parts matter: {"ab", "c"} is not {"a", "bc"}.
 K8S_SD_EXPORT std::uint64_t share_key(std::span<const std::string_view> parts) noexcept;
-/// The same of two parts.
+/// The same for two parts.
 inline std::uint64_t share_key(std::string_view job, std::string_view what) noexcept {
     const std::string_view parts[] = {job, what};
     return share_key(parts);
 }
 
-/// The active members of a fleet, at one time. Who has the same view gives every key to the same
-/// owners. Immutable; thread-safe.
+/// The active members of a fleet, at one time. Programs with the same view assign every key to the
+/// same owners. Immutable; thread-safe.
 ///
 /// Owners are chosen by highest random weight (rendezvous hashing): when the Nth member joins, one
-/// key in N changes its owner, and goes to the new one. When a member leaves, its keys are spread
-/// over the others, and no other key moves.
+/// key in N moves to it. When a member leaves, its keys are spread over the others, and no other
+/// key moves.
 class K8S_SD_EXPORT FleetView {
  public:
-    /// In any order; one that is named twice counts once.
+    /// The names in any order; duplicates are dropped.
     explicit FleetView(std::vector<std::string> members);
 
-    /// Sorted by name.
+    /// The members sorted by name.
     std::span<const std::string> members() const noexcept { return members_; }
     /// Number of members.
     std::size_t size() const noexcept { return members_.size(); }
@@ -65,54 +65,54 @@ class K8S_SD_EXPORT FleetView {
     /// Whether this is one of the members.
     bool contains(std::string_view member) const noexcept { return index_of(member) != size(); }
     /// The owners of a key, the first choice first.
-    /// \param replicas  owners of each key; all members, if there are no more
+    /// \param replicas  owners of each key; limited by the number of members
     std::vector<std::string_view> owners(std::uint64_t key, unsigned replicas = 1) const;
-    /// Whether the member is one of the owners(); false for one that is not in the view.
+    /// Whether the member is one of the owners(); false for a member outside of the view.
     bool owns(std::string_view member, std::uint64_t key, unsigned replicas = 1) const noexcept {
         return owns(index_of(member), key, replicas);
     }
-    /// The same for the member at this place of members(); false for size().
+    /// The same for the member at this index of members(); false for size().
     bool owns(std::size_t member, std::uint64_t key, unsigned replicas = 1) const noexcept;
-    /// Its place in members(); size() if it is not there.
+    /// The member's index in members(); size() if it is not in the view.
     std::size_t index_of(std::string_view member) const noexcept;
 
-    /// Whether the members are the same.
+    /// Whether both have the same members.
     friend bool operator==(const FleetView& a, const FleetView& b) noexcept {
         return a.members_ == b.members_;
     }
 
  private:
     std::vector<std::string> members_;
-    std::vector<std::uint64_t> seeds_;  ///< of their weights
+    std::vector<std::uint64_t> seeds_;  ///< seeds of the members' weights
     std::uint64_t epoch_;
 };
 
-/// Shared ownership of a view. Null: nobody knows yet who the members are.
+/// Shared ownership of a view. Null: the members are not known yet.
 using FleetViewPtr = std::shared_ptr<const FleetView>;
 
-/// What one member owns. Immutable but for assignment; a copy is cheap.
+/// The share of one member. Immutable except for assignment; a copy is cheap.
 class K8S_SD_EXPORT FleetShare {
  public:
     /// Everything: there is no fleet.
     FleetShare() = default;
-    /// \param view      null: nothing is owned
-    /// \param self      the name of this member; it owns nothing while it is not in the view
+    /// \param view      null: owns nothing
+    /// \param self      the name of this member; it owns nothing unless it is in the view
     /// \param replicas  owners of each key, at least one
     FleetShare(FleetViewPtr view, std::string self, unsigned replicas = 1);
 
     /// Whether there is a fleet.
     bool is_shared() const noexcept { return shared_; }
-    /// As it was given.
+    /// The view given at construction.
     const FleetViewPtr& view() const noexcept { return view_; }
-    /// As it was given.
+    /// The name given at construction.
     const std::string& self() const noexcept { return self_; }
-    /// As it was given.
+    /// The number of replicas given at construction.
     unsigned replicas() const noexcept { return replicas_; }
-    /// Whether this member owns what has that key.
+    /// Whether this member owns the targets with this key.
     bool owns(std::uint64_t key) const noexcept {
         return !shared_ || (view_ && view_->owns(index_, key, replicas_));
     }
-    /// Whether the same keys are owned.
+    /// Whether both own the same keys.
     friend bool operator==(const FleetShare& a, const FleetShare& b) noexcept {
         return a.equals(b);
     }
@@ -123,7 +123,7 @@ class K8S_SD_EXPORT FleetShare {
     bool shared_ = false;
     FleetViewPtr view_;
     std::string self_;
-    std::size_t index_ = 0;  ///< of `self_` in the view
+    std::size_t index_ = 0;  ///< index of `self_` in the view
     unsigned replicas_ = 1;
 };
 

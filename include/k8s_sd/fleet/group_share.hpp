@@ -16,34 +16,34 @@
 
 namespace k8s_sd::inline v0 {
 
-/// The share of one member of a fleet in the target groups of a job, for hosts that have no
-/// scrape::TargetPool: makes of each diff the one that this member is concerned with. The key of a
-/// group is TargetGroup::share_key() where members divide what they discover, else the job and the
-/// group's source. So all targets of an object have one owner.
+/// The share of one member of a fleet in the target groups of a job, for hosts without a
+/// scrape::TargetPool: reduces each diff to the part of this member. The key of a group is
+/// TargetGroup::share_key() if members divide the discovered objects, otherwise a hash of the job
+/// and the group's source. So all targets of an object have one owner.
 ///
-/// Not thread-safe, but tied to no thread. Where a function throws, which is for want of memory,
+/// Not thread-safe, but tied to no thread. After an exception, only possible for lack of memory,
 /// the object can only be destroyed.
 class K8S_SD_EXPORT GroupShare {
  public:
     /// Owns nothing.
     /// \param job       the same text in all members
-    /// \param handover  how long a group that others own now stays
+    /// \param handover  how long to keep a group now owned by others
     explicit GroupShare(std::string job, Duration handover = std::chrono::seconds(30));
 
-    /// What a diff means for this member: what changes of the groups that it has.
+    /// Applies a diff and returns the changes of this member's groups.
     TargetGroupDiff apply(const TargetGroupDiff&);
-    /// What this member owns from now on. \returns the groups that it gains
+    /// Sets the share of this member. \returns the gained groups
     TargetGroupDiff share(const FleetShare&, TimePoint now);
-    /// When finish_handovers() has something to do; nullopt: nothing moves.
+    /// When to call finish_handovers(); nullopt: no group is moving.
     std::optional<TimePoint> next_handover() const noexcept;
-    /// \returns the groups that have moved away by now, as `removed`
+    /// \returns the groups whose hand-over has ended, as `removed`
     TargetGroupDiff finish_handovers(TimePoint now);
 
-    /// The groups that this member has, those that move among them.
+    /// The groups of this member, including moving ones.
     const TargetGroups& groups() const noexcept { return groups_; }
-    /// Groups that only other members have.
+    /// Number of groups of other members only.
     std::size_t others_count() const noexcept { return all_.group_count() - groups_.group_count(); }
-    /// Groups that others own now and that this member still has.
+    /// Number of groups kept by this member but now owned by others.
     std::size_t moving_count() const noexcept { return moving_.size(); }
 
  private:
@@ -58,7 +58,7 @@ class K8S_SD_EXPORT GroupShare {
     FleetShare share_;
     TargetGroups all_;
     TargetGroups groups_;
-    std::map<std::string, TimePoint, std::less<>> moving_;  ///< by source: until when
+    std::map<std::string, TimePoint, std::less<>> moving_;  ///< end of the hand-over by source
 };
 
 }  // namespace k8s_sd::inline v0

@@ -9,11 +9,11 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Reads a duration as Prometheus writes them: "0", or integers with the units y w d h m s ms in
+/// Parses a duration in Prometheus' notation: "0", or integers with the units y w d h m s ms in
 /// this order, each at most once ("1h30m"). A year has 365 days. LabelDialect::victoriametrics: as
-/// vmagent, also fractions ("1.5s"), any order, units in upper case but for `M`, a lone number of
-/// seconds ("90", "1e3"), and what is negative.
-/// \throws ConfigError where "duration"
+/// in vmagent, also fractions ("1.5s"), any order, upper-case units except `M`, a plain number of
+/// seconds ("90", "1e3"), and negative durations.
+/// \throws ConfigError with "duration" as where()
 K8S_SD_EXPORT std::chrono::milliseconds parse_duration(std::string_view text,
                                                        LabelDialect = LabelDialect::prometheus);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Relabelling, scrape targets and scrape configurations, whole.
+/// Includes all of relabelling, scrape targets and scrape configurations.
 #include "k8s_sd/relabel/mutable_labels.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"

@@ -15,40 +15,40 @@
 
 namespace k8s_sd::inline v0 {
 
-/// How to make scrape targets of the target groups of one job: what an entry of `scrape_configs`
-/// says about targets. Defaults are Prometheus'.
+/// How to make scrape targets from the target groups of one job: the settings for targets in an
+/// entry of `scrape_configs`. Defaults are Prometheus'.
 struct ScrapeConfig {
     std::string job_name{};  ///< not empty; becomes the label `job`
     /// "http" or "https"; LabelDialect::victoriametrics: in any case.
     std::string scheme = "http";
-    std::string metrics_path = "/metrics";                                ///< of the URL
-    std::map<std::string, std::vector<std::string>> params{};             ///< of the URL's query
+    std::string metrics_path = "/metrics";                                ///< path of the URL
+    std::map<std::string, std::vector<std::string>> params{};             ///< query of the URL
     std::chrono::milliseconds scrape_interval = std::chrono::minutes(1);  ///< above 0
-    /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: cut to it. None:
-    /// ten seconds, or the interval if that is shorter.
+    /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: reduced to it.
+    /// nullopt: ten seconds, or the interval if shorter.
     std::optional<std::chrono::milliseconds> scrape_timeout{};
-    bool convert_classic_histograms_to_nhcb = false;  ///< for the host, which scrapes
+    bool convert_classic_histograms_to_nhcb = false;  ///< for the scraping host
     bool always_scrape_classic_histograms = false;    ///< the same
     bool scrape_native_histograms = false;            ///< the same
-    std::vector<RelabelRule> relabel_configs{};       ///< of targets
-    /// Of scraped samples. Only checked here: the host applies them, with Relabeler.
+    std::vector<RelabelRule> relabel_configs{};       ///< for targets
+    /// For scraped samples. Only validated here: the host applies them, with Relabeler.
     std::vector<RelabelRule> metric_relabel_configs{};
     std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
-    std::size_t keep_dropped_targets = 0;  ///< dropped targets whose labels can be seen; 0: all
-    /// Of scraped samples, for the host. (Relabelling takes any name, as in the two programs.)
+    std::size_t keep_dropped_targets = 0;  ///< maximum of listed dropped targets; 0: no limit
+    /// For scraped samples, applied by the host. (Relabelling takes any name, as in both programs.)
     NameValidation metric_name_validation_scheme = NameValidation::utf8;
-    /// Whose rules for durations, addresses and hashes apply.
+    /// The dialect of durations, addresses and hashes.
     LabelDialect dialect = LabelDialect::prometheus;
     auto operator<=>(const ScrapeConfig&) const = default;
 };
 
-/// How the rules of a job are to be read.
+/// How to read the rules of a job.
 inline RelabelOptions relabel_options(const ScrapeConfig& config) {
     return {.dialect = config.dialect};
 }
 
-/// Checks everything but the relabelling rules, which Relabeler checks. Thread-safe.
-/// \throws ConfigError naming the field and what is allowed
+/// Checks everything except the relabelling rules, checked by Relabeler. Thread-safe.
+/// \throws ConfigError with the field and the allowed values
 K8S_SD_EXPORT void validate(const ScrapeConfig&);
 
 }  // namespace k8s_sd::inline v0

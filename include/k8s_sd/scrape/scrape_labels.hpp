@@ -15,14 +15,14 @@ namespace k8s_sd::inline v0 {
 /// A read-only view of the labels of a ScrapeTarget, sorted by name. Names are unique, no value is
 /// empty. Cheap to copy. Valid as long as the target. Thread-safe.
 ///
-/// Names, and values that a target has from its job, are stored once for many targets; a label is
-/// put together while a host looks at it.
+/// Names, and values set by the job, are stored once for many targets; a label is composed on
+/// access.
 class ScrapeLabels {
  public:
     /// A name and its value; the views are valid as long as the target.
     using value_type = MutableLabels::Label;
 
-    /// A forward iterator whose elements are made when asked for.
+    /// A forward iterator that makes its elements on access.
     class iterator {
      public:
         using iterator_concept = std::forward_iterator_tag;
@@ -61,19 +61,19 @@ class ScrapeLabels {
             : entry_(entry), values_(values), position_(values) {}
 
         const detail::LabelTemplate::Entry* entry_ = nullptr;
-        const char* values_ = nullptr;    // all that are the target's own
-        const char* position_ = nullptr;  // of the next value that is the target's own
+        const char* values_ = nullptr;    // all values of the target's own
+        const char* position_ = nullptr;  // the next value of the target's own
     };
 
-    /// No labels.
+    /// An empty label set.
     ScrapeLabels() = default;
-    /// Of the library itself.
+    /// For the library itself.
     ScrapeLabels(const detail::LabelTemplate& labels, const char* values) noexcept
         : template_(&labels), values_(values) {}
 
     /// The label with the smallest name.
     iterator begin() const noexcept { return {template_ ? entries().data() : nullptr, values_}; }
-    /// Behind the last label.
+    /// The end of the labels.
     iterator end() const noexcept {
         return {template_ ? entries().data() + entries().size() : nullptr, nullptr};
     }
@@ -81,20 +81,20 @@ class ScrapeLabels {
     std::size_t size() const noexcept { return template_ ? entries().size() : 0; }
     /// Whether there is no label.
     bool empty() const noexcept { return size() == 0; }
-    /// Empty if there is none of that name.
+    /// The value of a label; empty if there is none of this name.
     std::string_view get(std::string_view name) const noexcept {
         for (const auto [label, value] : *this) {
             if (label == name) return value;
         }
         return {};
     }
-    /// As strings.
+    /// The labels as strings.
     LabelMap to_map() const {
         LabelMap map;
         for (const auto [name, value] : *this) map.emplace_hint(map.end(), name, value);
         return map;
     }
-    /// The same names with the same values.
+    /// Whether both have the same names with the same values.
     friend bool operator==(const ScrapeLabels& a, const ScrapeLabels& b) noexcept {
         if (a.size() != b.size()) return false;
         for (iterator x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y) {

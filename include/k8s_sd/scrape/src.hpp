@@ -1,7 +1,7 @@
 #pragma once
 
-// The bodies of relabelling and scraping, for hosts that link no library of ours: include this file
-// after k8s_sd/src.hpp in the same source file. It needs RE2 and xxHash besides.
+// The function bodies of relabelling and scraping, for hosts without a linked k8s_sd library:
+// include this file after k8s_sd/src.hpp in the same source file. Needs RE2 and xxHash as well.
 
 #include "k8s_sd/src.hpp"
 

@@ -4,11 +4,11 @@
 
 namespace k8s_sd::inline v0 {
 
-/// Why a target is not scraped any more.
+/// The reason a target is no longer scraped.
 enum class StopReason : std::uint8_t {
-    /// It is gone, or has changed. Its series have ended: write staleness markers.
+    /// The target is gone, or has changed. Its series have ended: write staleness markers.
     gone,
-    /// Another member of the fleet scrapes it now. Its series go on: write no staleness markers.
+    /// Another member of the fleet scrapes it now. Its series continue: write no staleness markers.
     moved,
 };
 

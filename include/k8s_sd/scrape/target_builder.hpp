@@ -24,38 +24,38 @@ struct PreparedJob;
 class TargetPacker;
 }  // namespace detail
 
-/// Why a target is not scraped although nothing is wrong with it.
+/// The reason for not scraping a valid target.
 enum class DropReason : std::uint8_t {
     relabelling,  ///< a rule dropped it
     sharding,     ///< another member owns it
 };
 
-/// A target that cannot be scraped, in words: what is wrong with which label.
+/// A target that cannot be scraped, with the label at fault and the problem.
 struct TargetError {
-    std::string message;  ///< for people
+    std::string message;  ///< for users
 };
 
 /// A target of another member of the fleet.
 struct OthersTarget {
-    std::uint64_t key;  ///< of the target; see FleetShare::owns()
+    std::uint64_t key;  ///< key of the target; see FleetShare::owns()
 };
 
-/// What became of a discovered target.
+/// The result for a discovered target.
 using BuiltTarget = std::variant<ScrapeTargetPtr, DropReason, TargetError, OthersTarget>;
 
-/// What becomes of a target, step by step and for people.
+/// The processing of a target, step by step, for users.
 struct TargetExplanation {
     LabelMap discovered;             ///< before the rules, with the job's defaults
-    std::vector<RelabelStep> rules;  ///< what they did; see Relabeler::explain()
-    std::vector<std::string> steps;  ///< what came after them; the last one is the outcome
-    /// Of the target, without `__meta_*`; none where it is dropped or fails.
+    std::vector<RelabelStep> rules;  ///< effects of the rules; see Relabeler::explain()
+    std::vector<std::string> steps;  ///< the steps after them; the last one is the outcome
+    /// Labels of the target, without `__meta_*`; nullopt if it is dropped or fails.
     std::optional<LabelMap> labels;
-    std::string url;  ///< of the target; empty where it is dropped or fails
+    std::string url;  ///< URL of the target; empty if it is dropped or fails
 };
 
-/// Makes scrape targets of discovered ones: job defaults, relabelling, sharding, checks. Rules:
-/// Prometheus' `PopulateLabels` and `Target.URL`, vmagent's `getScrapeWork` and `GetScrapeURL`;
-/// docs/scrape-targets.md tells them. Not thread-safe.
+/// Makes scrape targets from discovered ones: job defaults, relabelling, sharding, checks. Rules:
+/// Prometheus' `PopulateLabels` and `Target.URL`, vmagent's `getScrapeWork` and `GetScrapeURL`,
+/// described in docs/scrape-targets.md. Not thread-safe.
 class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
@@ -64,22 +64,22 @@ class K8S_SD_EXPORT TargetBuilder {
     TargetBuilder& operator=(TargetBuilder&&) noexcept;
     ~TargetBuilder();
 
-    /// As it was given.
+    /// The configuration given at construction.
     const ScrapeConfig& config() const noexcept;
-    /// As it was given.
+    /// The sharding given at construction.
     const Sharding& sharding() const noexcept { return sharding_; }
-    /// Makes the scrape target of one target of a group, or says why there is none. A target of
-    /// which the rules make more than the limits allow is a TargetError.
+    /// Makes the scrape target of one target of a group, or returns why there is none. A target
+    /// with results of rules beyond the limits is a TargetError.
     BuiltTarget build(const TargetGroupPtr&, std::size_t index, const FleetShare& = {});
-    /// What decides which member of a fleet owns a target: TargetGroup::share_key() where members
-    /// divide what they discover. Else its job and its URL, or those of
-    /// ShardingOptions::shard_by_labels that it has; targets that are the same have the same key.
+    /// The key for the owner of a target in a fleet: TargetGroup::share_key() if members divide the
+    /// discovered objects. Otherwise a hash of its job and URL, or of its labels in
+    /// ShardingOptions::shard_by_labels; equal targets have the same key.
     std::uint64_t share_key(const ScrapeTarget&) const;
     /// The labels of a target before relabelling.
     LabelMap discovered(const TargetGroup&, std::size_t index) const;
-    /// What build() does with a target, step by step, and slower.
+    /// The result of build() for a target, step by step, and slower.
     TargetExplanation explain(const TargetGroup&, std::size_t index, const FleetShare& = {});
-    /// The same for a target with these labels, which no group has made.
+    /// The same for a target with arbitrary labels, outside of any group.
     TargetExplanation explain(const LabelMap& target, const FleetShare& = {});
 
  private:
@@ -97,7 +97,7 @@ class K8S_SD_EXPORT TargetBuilder {
     Relabeler relabeler_;
     Sharding sharding_;
     std::unique_ptr<detail::TargetPacker> packer_;
-    MutableLabels labels_;  // empty between targets; kept for its memory
+    MutableLabels labels_;  // empty between targets; reused for its memory
 };
 
 }  // namespace k8s_sd::inline v0

@@ -19,61 +19,61 @@
 
 namespace k8s_sd::inline v0 {
 
-/// What a TargetPool asks of a scraper. A change stops first and starts last, so that one series
-/// is never scraped twice at a time. Called by the function of the pool that makes the change, in
-/// its thread. Must not throw. It may call the pool: of what that changes it is told when it knows
-/// all of the change before. It may destroy the pool, and is not called any more then.
+/// The scraper of a TargetPool. A change stops first and starts last, so one series is never
+/// scraped twice at a time. Called by the function of the pool that makes the change, in its
+/// thread. Must not throw. It may call the pool; it then receives the resulting changes after all
+/// calls for the present one. It may destroy the pool, and is not called any more then.
 class TargetHandler {
  public:
     /// The target is gone, has changed, or has moved to another member. Stop its scrapes.
     virtual void stop(TargetId, const ScrapeTargetPtr&, StopReason) noexcept = 0;
-    /// Goes on as it is, url() and labels() are the same; only discovered_labels() are new.
+    /// The target continues with the same url() and labels(); only discovered_labels() are new.
     virtual void keep(TargetId, const ScrapeTargetPtr&) noexcept = 0;
     /// A new target, with a new number. Begin to scrape it.
     virtual void start(TargetId, const ScrapeTargetPtr&) noexcept = 0;
 
-    /// TargetPool::reload() has brought another configuration. Comes before the other calls, which
-    /// do not mention a target that goes on, although its samples may have to be treated otherwise
-    /// now: with other `metric_relabel_configs`. What is no part of a ScrapeConfig, such as
-    /// credentials, the host has to compare itself.
+    /// TargetPool::reload() has set another configuration. Precedes the other calls. They do not
+    /// mention unchanged targets, although their samples may need other processing now: with other
+    /// `metric_relabel_configs`. The host itself must compare settings outside of ScrapeConfig,
+    /// such as credentials.
     virtual void reconfigure(const ScrapeConfig& before, const ScrapeConfig& now) noexcept {
         static_cast<void>(before), static_cast<void>(now);
     }
-    /// TargetPool::limit_error() is set from now on, or no longer. Comes after the other calls.
+    /// TargetPool::limit_error() has been set or cleared. Follows the other calls.
     virtual void over_limit(bool) noexcept {}
 
  protected:
     ~TargetHandler() = default;
 };
 
-/// A target that is not scraped although nothing is wrong with it.
+/// A valid target that is not scraped.
 struct DroppedTarget {
     std::string source;          ///< TargetGroup::source()
     LabelMap discovered_labels;  ///< before relabelling
-    DropReason reason;           ///< who dropped it
+    DropReason reason;           ///< the reason
 };
 
 /// A target that cannot be scraped.
 struct FailedTarget {
     std::string source;     ///< TargetGroup::source()
     std::size_t index = 0;  ///< in its group
-    std::string message;    ///< what is wrong with which label
+    std::string message;    ///< the label at fault and the problem
 };
 
 /// How a pool shares its targets with other members of a fleet.
 struct ShareCounts {
-    std::size_t moving = 0;    ///< active targets that another member owns now
-    std::size_t others = 0;    ///< targets that only other members scrape
-    std::uint64_t gained = 0;  ///< targets that have come by changes of the share
-    std::uint64_t handed = 0;  ///< targets that have moved away
+    std::size_t moving = 0;    ///< active targets now owned by another member
+    std::size_t others = 0;    ///< targets scraped by other members only
+    std::uint64_t gained = 0;  ///< targets gained by changes of the share
+    std::uint64_t handed = 0;  ///< targets handed over to other members
 };
 
-/// The scrape targets of one job: turns diffs into calls of a TargetHandler. Only what a diff
-/// brings is relabelled. A target that stays the same (ScrapeTarget::same_as) goes on; equal
-/// targets, of whichever groups, are one. Where a function throws, nothing has changed.
+/// The scrape targets of one job: turns diffs into calls of a TargetHandler. Relabels only changed
+/// groups. An unchanged target (ScrapeTarget::same_as) continues; equal targets of any groups are
+/// one target. If a function throws, the pool is unchanged.
 ///
-/// Not thread-safe, but tied to no thread: the pools of a program can work side by side, each on a
-/// strand of its own. What they are given and what they give out may be used in any thread.
+/// Not thread-safe, but tied to no thread: the pools of a program can run in parallel, each on a
+/// strand of its own. Arguments and results may be used in any thread.
 class K8S_SD_EXPORT TargetPool {
  public:
     /// \param handler  must outlive the pool; not called by the destructor
@@ -83,51 +83,50 @@ class K8S_SD_EXPORT TargetPool {
     TargetPool& operator=(TargetPool&&) noexcept;
     ~TargetPool();
 
-    /// The job's diff from a DiscoveryManager.
+    /// Applies the job's diff from a DiscoveryManager.
     void apply(const JobDiff&);
-    /// The diff of a Discoverer: the only source of this pool's targets.
+    /// Applies the diff of a Discoverer, as the only source of this pool's targets.
     void apply(const TargetGroupDiff&);
-    /// Another configuration for all groups: stops, keeps and starts what differs.
+    /// Sets another configuration for all groups: stops, keeps and starts targets accordingly.
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding = {});
-    /// Another configuration for the groups of these providers, and of those that come; the others
-    /// keep the one that their groups were made with, until they go. A job whose discovery changes
-    /// together with its rules has groups, for some time, that the new rules were not written for.
+    /// Sets another configuration for the groups of these providers, and for future ones; other
+    /// groups keep their previous configuration until they are removed. A job with changes in both
+    /// discovery and rules has groups, for some time, not meant for the new rules.
     /// \param providers  DiscoveryManager::providers() after the apply_config() of the same change;
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
-    /// What this member of a fleet owns from now on; before the first call it owns everything.
-    /// Starts the targets that it gains. Those that others own now go on for a while, twice their
-    /// interval and 30 s at least, so that the new owner has begun before this one ends: see
-    /// next_handover().
+    /// Sets the share of this member of a fleet; before the first call it owns everything. Starts
+    /// the gained targets. Targets now owned by others continue for twice their interval and at
+    /// least 30 s, so the new owner starts before this one stops: see next_handover().
     void share(const FleetShare&, TimePoint now);
-    /// When finish_handovers() has something to do; nullopt: no target moves.
+    /// When to call finish_handovers(); nullopt: no target is moving.
     std::optional<TimePoint> next_handover() const noexcept;
-    /// Stops targets that have moved by now, with StopReason::moved.
+    /// Stops targets whose hand-over has ended, with StopReason::moved.
     void finish_handovers(TimePoint now);
-    /// Counts what share_counts() says in these metrics, too, from the next change on; several
-    /// pools may share them. Null: no longer.
+    /// Adds the counts of share_counts() to these metrics too, from the next change on; several
+    /// pools may share them. Null: stops that.
     void set_metrics(std::shared_ptr<Metrics>);
-    /// Stops all targets and forgets everything but the share.
+    /// Stops all targets and drops everything except the share.
     void clear();
 
-    /// Whether a target of the pool comes from a snapshot that the API server has not confirmed:
-    /// give it no credentials. See WarmStart.
+    /// Whether a target comes from a snapshot not confirmed by the API server: send it no
+    /// credentials. See WarmStart.
     bool unconfirmed(const ScrapeTarget&) const;
-    /// The newest configuration.
+    /// The latest configuration.
     const ScrapeConfig& config() const noexcept;
     /// The targets to scrape, in no particular order.
     std::vector<ScrapeTargetPtr> active() const;
     std::size_t active_count() const noexcept;  ///< targets to scrape
-    /// Set while there are more active targets than `target_limit`: why every scrape should fail.
+    /// Set while there are more active targets than `target_limit`: the error for every scrape.
     std::optional<std::string> limit_error() const;
     /// At most `keep_dropped_targets`, in no particular order.
     std::vector<DroppedTarget> dropped() const;
-    std::size_t dropped_count() const noexcept;  ///< of all
+    std::size_t dropped_count() const noexcept;  ///< number of all dropped targets
     std::vector<FailedTarget> failed() const;    ///< in no particular order
     std::size_t failed_count() const noexcept;   ///< targets that cannot be scraped
-    ShareCounts share_counts() const noexcept;   ///< all zero where nothing is shared
+    ShareCounts share_counts() const noexcept;   ///< all zero if nothing is shared
 
  private:
     class Impl;

@@ -7,15 +7,15 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// A Kubernetes object in one line, for ApiServer::apply(), to which every builder converts:
+/// A Kubernetes object in one line, for ApiServer::apply(); every builder converts to its argument:
 /// \code
 ///   server.apply(sim::pod("shop", "web-0").ip("10.0.0.1").ready().container("web", "web:1",
 ///   8080));
 /// \endcode
-/// A builder knows what service discovery reads. For all else convert it to a
-/// boost::json::object, and change that. A setter replaces what was set before, unless it says that
-/// it adds. Setters return a reference to the builder: keep it by value. Not thread-safe. It checks
-/// no names and values: apply() does, as far as it cares.
+/// A builder has the fields read by service discovery. For other fields convert it to a
+/// boost::json::object and modify that. A setter replaces the previous value, unless its
+/// documentation says it adds. Setters return a reference to the builder: keep it by value. Not
+/// thread-safe. It validates no names and values; apply() does, as far as necessary.
 class K8S_SD_EXPORT ObjectBuilder {
  public:
     operator boost::json::object() const { return object_; }
@@ -28,7 +28,7 @@ class K8S_SD_EXPORT ObjectBuilder {
     boost::json::object& metadata() { return part("metadata"); }
     boost::json::object& spec() { return part("spec"); }
     boost::json::object& status() { return part("status"); }
-    /// A member that is an object; made where it is missing.
+    /// A member of object type, created if missing.
     boost::json::object& part(std::string_view name);
     void set_metadata(std::string_view map, std::string_view key, std::string_view value);
 
@@ -36,7 +36,7 @@ class K8S_SD_EXPORT ObjectBuilder {
     boost::json::object object_;
 };
 
-/// The setters that all builders have. `Self` is the builder.
+/// The setters common to all builders. `Self` is the builder.
 template <class Self>
 class MetadataBuilder : public ObjectBuilder {
  public:
@@ -48,7 +48,7 @@ class MetadataBuilder : public ObjectBuilder {
         set_metadata("annotations", key, value);
         return self();
     }
-    /// Without one the server assigns it.
+    /// Without a uid the server assigns one.
     Self& uid(std::string_view uid) {
         metadata()["uid"] = uid;
         return self();
@@ -66,22 +66,22 @@ class K8S_SD_EXPORT PodBuilder : public MetadataBuilder<PodBuilder> {
  public:
     PodBuilder(std::string_view ns, std::string_view name);
 
-    PodBuilder& ip(std::string_view);       ///< without one it has no targets
-    PodBuilder& host_ip(std::string_view);  ///< address of its node
+    PodBuilder& ip(std::string_view);       ///< a pod without one has no targets
+    PodBuilder& host_ip(std::string_view);  ///< address of the node
     PodBuilder& node(std::string_view name);
     PodBuilder& phase(std::string_view);  ///< "Pending", "Succeeded" …
     PodBuilder& ready(bool = true);       ///< the Ready condition
-    /// \param kind  "ReplicaSet", "Job" … of the owner that controls it
+    /// \param kind  "ReplicaSet", "Job" … of the controlling owner
     PodBuilder& controller(std::string_view kind, std::string_view name);
-    /// Adds a container. \param port  0: it declares none (yet)
+    /// Adds a container. \param port  0: without a declared port (yet)
     PodBuilder& container(std::string_view name, std::string_view image, unsigned short port = 0);
-    /// Adds a container that runs before the others.
+    /// Adds an init container.
     PodBuilder& init_container(std::string_view name, std::string_view image,
                                unsigned short port = 0);
     /// Adds a port to the last container. \throws std::logic_error without a container
     PodBuilder& port(std::string_view name, unsigned short number,
                      std::string_view protocol = "TCP");
-    /// The last container runs with this ID, "containerd://4f2c". \throws as port()
+    /// Sets the ID of the last container, "containerd://4f2c". \throws as port()
     PodBuilder& container_id(std::string_view);
 
  private:
@@ -109,8 +109,8 @@ class K8S_SD_EXPORT ServiceBuilder : public MetadataBuilder<ServiceBuilder> {
 /// A service of type ClusterIP with the address 10.96.0.1, without ports.
 K8S_SD_EXPORT ServiceBuilder service(std::string_view ns, std::string_view name);
 
-/// See endpoint_slice(). What is said of an endpoint is said of the last one;
-/// std::logic_error without one.
+/// See endpoint_slice(). Setters for an endpoint apply to the last one; std::logic_error without
+/// one.
 class K8S_SD_EXPORT EndpointSliceBuilder : public MetadataBuilder<EndpointSliceBuilder> {
  public:
     EndpointSliceBuilder(std::string_view ns, std::string_view name, std::string_view service);
@@ -119,27 +119,26 @@ class K8S_SD_EXPORT EndpointSliceBuilder : public MetadataBuilder<EndpointSliceB
     /// Adds a port, for all endpoints. \param name  may be empty
     EndpointSliceBuilder& port(std::string_view name, unsigned short number,
                                std::string_view protocol = "TCP");
-    EndpointSliceBuilder& endpoint(std::string_view address);  ///< adds one that is ready
+    EndpointSliceBuilder& endpoint(std::string_view address);  ///< adds a ready endpoint
     EndpointSliceBuilder& ready(bool = true);                  ///< a condition of the endpoint
     EndpointSliceBuilder& serving(bool = true);                ///< a condition of the endpoint
     EndpointSliceBuilder& terminating(bool = true);            ///< a condition of the endpoint
-    EndpointSliceBuilder& zone(std::string_view);              ///< of the endpoint
-    EndpointSliceBuilder& hint(std::string_view zone);         ///< adds one that should use it
-    EndpointSliceBuilder& hostname(std::string_view);          ///< of the endpoint
-    EndpointSliceBuilder& node(std::string_view name);         ///< where the endpoint runs
-    /// Which pod the endpoint is. \param uid  may be empty
+    EndpointSliceBuilder& zone(std::string_view);              ///< zone of the endpoint
+    EndpointSliceBuilder& hint(std::string_view zone);         ///< adds a zone hint
+    EndpointSliceBuilder& hostname(std::string_view);          ///< host name of the endpoint
+    EndpointSliceBuilder& node(std::string_view name);         ///< node of the endpoint
+    /// Sets the pod of the endpoint. \param uid  may be empty
     EndpointSliceBuilder& pod(std::string_view name, std::string_view uid = {});
 
  private:
     boost::json::object& last();
     EndpointSliceBuilder& condition(std::string_view name, bool value);
 };
-/// A slice of IPv4 addresses without ports and endpoints. \param service  that it belongs to
+/// A slice of IPv4 addresses without ports and endpoints. \param service  its service
 K8S_SD_EXPORT EndpointSliceBuilder endpoint_slice(std::string_view ns, std::string_view name,
                                                   std::string_view service);
 
-/// See endpoints(). What is said of an address is said of the last one; std::logic_error without
-/// one.
+/// See endpoints(). Setters for an address apply to the last one; std::logic_error without one.
 class K8S_SD_EXPORT EndpointsBuilder : public MetadataBuilder<EndpointsBuilder> {
  public:
     EndpointsBuilder(std::string_view ns, std::string_view service);
@@ -147,17 +146,17 @@ class K8S_SD_EXPORT EndpointsBuilder : public MetadataBuilder<EndpointsBuilder> 
     /// Adds a port, for all addresses. \param name  may be empty
     EndpointsBuilder& port(std::string_view name, unsigned short number,
                            std::string_view protocol = "TCP");
-    EndpointsBuilder& address(std::string_view ip, bool ready = true);  ///< adds one
-    EndpointsBuilder& hostname(std::string_view);                       ///< of the address
-    EndpointsBuilder& node(std::string_view name);                      ///< where the address is
-    EndpointsBuilder& pod(std::string_view name);                       ///< that has the address
+    EndpointsBuilder& address(std::string_view ip, bool ready = true);  ///< adds an address
+    EndpointsBuilder& hostname(std::string_view);   ///< host name of the address
+    EndpointsBuilder& node(std::string_view name);  ///< node of the address
+    EndpointsBuilder& pod(std::string_view name);   ///< pod of the address
 
  private:
     boost::json::object& subset();
     boost::json::object& last();
     std::string_view last_list_;
 };
-/// The Endpoints of a service, of one subset, without ports and addresses.
+/// The Endpoints of a service, with one subset, without ports and addresses.
 K8S_SD_EXPORT EndpointsBuilder endpoints(std::string_view ns, std::string_view service);
 
 /// See ingress().
@@ -166,10 +165,10 @@ class K8S_SD_EXPORT IngressBuilder : public MetadataBuilder<IngressBuilder> {
     IngressBuilder(std::string_view ns, std::string_view name);
 
     IngressBuilder& class_name(std::string_view);  ///< "nginx"
-    /// Adds a path, to the rule of its host. \param host  empty: any
+    /// Adds a path to the rule of its host. \param host  empty: any
     IngressBuilder& path(std::string_view host, std::string_view path, std::string_view service,
                          unsigned short port);
-    /// Adds a host that is reached with https. \param secret  with its certificate
+    /// Adds a host served with https. \param secret  the Secret with its certificate
     IngressBuilder& tls(std::string_view host, std::string_view secret);
 };
 /// An ingress without class and rules.
@@ -186,7 +185,7 @@ class K8S_SD_EXPORT NodeBuilder : public MetadataBuilder<NodeBuilder> {
     NodeBuilder& provider_id(std::string_view);  ///< "aws:///eu-1/i-0123"
     NodeBuilder& ready(bool = true);             ///< the Ready condition
 };
-/// A ready node whose kubelet has port 10250, without addresses.
+/// A ready node with kubelet port 10250, without addresses.
 K8S_SD_EXPORT NodeBuilder node(std::string_view name);
 
 /// See namespace_().
@@ -203,7 +202,7 @@ class K8S_SD_EXPORT SecretBuilder : public MetadataBuilder<SecretBuilder> {
     SecretBuilder(std::string_view ns, std::string_view name);
 
     SecretBuilder& type(std::string_view);  ///< "kubernetes.io/tls" …
-    /// \param value  any bytes; not in base64
+    /// \param value  any bytes, not base64
     SecretBuilder& data(std::string_view key, std::string_view value);
 };
 /// A secret of type Opaque without data.
@@ -214,7 +213,7 @@ class K8S_SD_EXPORT ConfigMapBuilder : public MetadataBuilder<ConfigMapBuilder> 
  public:
     ConfigMapBuilder(std::string_view ns, std::string_view name);
 
-    ConfigMapBuilder& data(std::string_view key, std::string_view value);  ///< text in UTF-8
+    ConfigMapBuilder& data(std::string_view key, std::string_view value);  ///< UTF-8 text
 };
 /// A ConfigMap without data.
 K8S_SD_EXPORT ConfigMapBuilder config_map(std::string_view ns, std::string_view name);

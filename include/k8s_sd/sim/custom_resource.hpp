@@ -10,8 +10,8 @@ struct CustomResource {
     std::string group{};   ///< "example.com"
     std::string kind{};    ///< "Widget"
     std::string plural{};  ///< "widgets"
-    /// In which it is served: the discovery documents name the first of all versions of the group,
-    /// in the order of the alphabet, as the preferred one.
+    /// Served versions: the discovery documents name the alphabetically first of all versions of
+    /// the group as the preferred one.
     std::vector<std::string> versions{"v1"};
     bool namespaced = true;
 };

@@ -9,10 +9,10 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// Time that moves when a test says so. Give the same one to Environment::clock and to
-/// ApiServerOptions::clock: backoff, bookmarks, time-outs and renewals of hours take no time then.
+/// A clock moved by the test. Use the same one for Environment::clock and ApiServerOptions::clock:
+/// backoff, bookmarks, timeouts and renewals of hours then take no time.
 ///
-/// It begins at a fixed time, so that a test runs alike each time. Its timers may outlive it.
+/// It begins at a fixed time, so a test runs the same way each time. Its timers may outlive it.
 /// Thread-safe, as far as timers are used on their executors.
 class K8S_SD_EXPORT ManualClock final : public Clock {
  public:
@@ -21,24 +21,23 @@ class K8S_SD_EXPORT ManualClock final : public Clock {
     ManualClock(const ManualClock&) = delete;
     ManualClock& operator=(const ManualClock&) = delete;
 
-    /// The time up to which the test has moved it.
+    /// The time set by the test so far.
     TimePoint now() const noexcept override;
     std::unique_ptr<Timer> make_timer(asio::any_io_executor) override;
 
-    /// Moves the time on and posts the handlers of all timers that are due by then, the earliest
-    /// first. All of them see the new time. \param time  not negative
+    /// Advances the time and posts the handlers of all timers expired by then, the earliest first.
+    /// All of them see the new time. \param time  not negative
     void advance(Duration time);
-    /// Moves the time on in the way time passes: runs what is ready, then moves to the next timer
-    /// and runs what is ready, up to the end. Each timer sees its own time. With no time it runs
-    /// what is ready and the timers that are due.
+    /// Advances the time as it would really pass: runs all ready handlers, then moves to the next
+    /// timer and runs the ready handlers, up to the end. Each timer sees its own time. With a time
+    /// of zero it runs ready handlers and expired timers.
     ///
-    /// Call it from the thread that has the context to itself, and not from a handler. It waits
-    /// for nothing: not for sockets, files or other threads. It does not return while handlers go
-    /// on to post handlers, or timers that are due at once.
-    /// \param time  not negative \returns the number of handlers that ran
+    /// Call it from the only thread of the context, outside of handlers. It does not wait for
+    /// sockets, files or other threads. It does not return while handlers keep posting handlers or
+    /// immediately expiring timers.
+    /// \param time  not negative \returns the number of invoked handlers
     std::size_t advance(asio::io_context&, Duration time);
-    /// When the earliest timer is due whose handler is not yet posted; TimePoint::max() without
-    /// one.
+    /// Expiry of the earliest timer with an unposted handler; TimePoint::max() if there is none.
     TimePoint next_expiry() const noexcept;
 
  private:

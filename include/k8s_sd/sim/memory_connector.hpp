@@ -9,24 +9,24 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// What goes wrong on the in-memory transport, seen from the client.
+/// Faults of the in-memory transport, as seen from the client.
 struct TransportFaults {
-    /// For a fault that does not happen.
+    /// Disables a fault.
     static constexpr std::size_t never = static_cast<std::size_t>(-1);
 
-    std::size_t max_read = never;    ///< bytes a read returns at most; 1: every chunk boundary
-    std::size_t buffer = 64 * 1024;  ///< bytes in flight a direction; then writes wait
+    std::size_t max_read = never;    ///< maximum bytes of a read; 1: every chunk boundary
+    std::size_t buffer = 64 * 1024;  ///< bytes in flight in each direction; beyond it writes wait
 
     /// The connect, read or write with this number (from 0, over all streams of the connector)
     /// fails with connection_reset and takes its stream down. Later ones work: the network heals.
     std::size_t fail_operation = never;
-    /// Once so many bytes were received over all streams, the stream that received the last of
-    /// them is reset. Later streams work.
+    /// After this number of bytes received over all streams, the stream with the last of them is
+    /// reset. Later streams work.
     std::size_t fail_after_bytes = never;
 };
 
-/// Connects streams in memory: every target, http or https, leads to the same server (no TLS is
-/// spoken). Its streams call handlers on the client's executor. Thread-safe.
+/// Connects streams in memory: every target, http or https, leads to the same server (without
+/// TLS). Its streams call handlers on the client's executor. Thread-safe.
 class K8S_SD_EXPORT MemoryConnector : public Connector {
  public:
     /// Takes the server's end of a new connection; returns false to refuse it.
@@ -36,11 +36,11 @@ class K8S_SD_EXPORT MemoryConnector : public Connector {
     MemoryConnector(asio::any_io_executor server, Accept accept, TransportFaults faults = {});
     ~MemoryConnector() override;
 
-    /// See Connector. The target does not matter.
+    /// See Connector. The target is ignored.
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override;
 
     std::size_t operations() const;  ///< connects, reads and writes of clients so far
-    bool failed() const;             ///< whether a fault has struck
+    bool failed() const;             ///< whether a fault has occurred
 
     struct Shared;
 

@@ -11,16 +11,16 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// How a Shop begins.
+/// Options of a Shop.
 struct ShopOptions {
     std::uint64_t seed = 1;  ///< the same seed gives the same cluster and the same changes
-    /// Time for creationTimestamp and the like; empty: the system's.
+    /// Time for creationTimestamp and similar fields; empty: the system's.
     std::function<std::chrono::system_clock::time_point()> now = {};
 };
 
-/// A small believable cluster on a simulated server: an online shop, payments and monitoring on
-/// three nodes in two zones, with Deployments, a StatefulSet, a DaemonSet, a CronJob, Services,
-/// Endpoints, EndpointSlices and Ingresses that fit together as controllers keep them.
+/// A small, plausible cluster on a simulated server: an online shop, payments and monitoring on
+/// three nodes in two zones, with Deployments, a StatefulSet, a DaemonSet, a CronJob, and
+/// Services, Endpoints, EndpointSlices and Ingresses as consistent as controllers keep them.
 ///
 /// The constructor creates it; step() then changes one thing at a time. Call step() from a timer:
 /// \code
@@ -40,9 +40,9 @@ class K8S_SD_EXPORT Shop {
     Shop(Shop&&) noexcept;
     Shop& operator=(Shop&&) noexcept;
 
-    /// Does the next change: a rollout, a scaling, a crash, a label ... Most take several steps, as
-    /// they do in a cluster (created, running, ready).
-    /// \returns what happened, for people: "deployment shop/cart scaled from 3 to 4"
+    /// Makes the next change: a rollout, a scaling, a crash, a label ... Most take several steps,
+    /// as in a real cluster (created, running, ready).
+    /// \returns a description for users: "deployment shop/cart scaled from 3 to 4"
     std::string step();
 
  private:

@@ -28,7 +28,7 @@ const ResourceType& type_of_kind(const ServerTypes& types, std::string_view api_
     return *type;
 }
 
-/// With kind and apiVersion.
+/// The object's JSON with kind and apiVersion.
 json::object with_type(const Object& object) {
     return parse_object(render_object(object, Encoding{}));
 }
@@ -150,7 +150,7 @@ void ApiServer::add_resource(const CustomResource& resource) {
 void ApiServer::remove_resource(std::string_view plural) {
     const ResourceType& type = impl_->type_of_name(plural);
     set_served(plural, {});
-    // The deletions count: nobody goes on from before them when the resource comes back.
+    // Counts as deletions: no watch or list continues from before when the resource comes back.
     impl_->store().load(type, impl_->store().version() + 1, {});
     impl_->types().remove(type);
 }

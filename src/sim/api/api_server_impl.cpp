@@ -38,7 +38,7 @@ void check_method(const Request& request, const Route& route) {
          "the server does not allow this method on the requested resource");
 }
 
-/// Whether the object says that the one of this uid, and nobody else, owns it.
+/// Whether the owner with this uid is the object's only owner.
 bool is_owned_by(const Object& object, std::string_view uid) {
     if (object.text().find(uid) == std::string::npos) return false;
     const json::object value = object.value();
@@ -60,7 +60,7 @@ Response plain_text(unsigned status, std::string body) {
     return response;
 }
 
-/// Long bodies are sent in chunks.
+/// Uses chunked encoding for long bodies.
 void frame(Response& response) {
     constexpr std::size_t chunk_threshold = 64 * 1024;
     if (response.body.size() > chunk_threshold) response.framing = Response::Framing::chunked;
@@ -375,7 +375,7 @@ void ApiServer::Impl::record(Request request, unsigned status) {
     if (requests_.size() > max_records) requests_.pop_front();
 }
 
-// ---- what tests set and see -------------------------------------------------------------------
+// ---- settings and records of tests -------------------------------------------------------------
 
 void ApiServer::Impl::set_intercept(Intercept intercept) {
     const std::lock_guard lock(mutex_);

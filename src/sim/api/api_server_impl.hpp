@@ -20,8 +20,8 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// The server behind ApiServer. Connections live on the strand; the content is the Store's and
-/// has its own lock; what tests set from any thread is under `mutex_`.
+/// The implementation of ApiServer. Connections run on the strand; the content is in the Store with
+/// its own lock; settings of tests, made from any thread, are guarded by `mutex_`.
 class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public Connection::Server {
  public:
     Impl(const asio::any_io_executor&, ApiServerOptions);
@@ -36,20 +36,20 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void accept_connections(bool);
     void shutdown();  ///< on the strand
 
-    /// Removes an object, and the Leases that have no other owner. \returns whether there was one
-    /// \throws what `check` throws, which is called with the object
+    /// Removes an object, and the Leases without any other owner. \returns whether there was one
+    /// \throws any exception of `check`, called with the object
     bool remove(const ResourceType&, std::string_view key,
                 const std::function<void(const Object&)>& check = {});
-    /// Tells the running watches of a resource that there is something new.
+    /// Notifies the running watches of a resource of new changes.
     void wake(const ResourceType&);
-    /// Does something to all connections, on the strand.
+    /// Calls the function for each connection, on the strand.
     void for_each_connection(std::function<void(Connection&)>);
 
     void set_intercept(Intercept);
     void fail_next(Response, unsigned times, std::string path);
     void set_denied(std::string_view plural, bool denied);
     void set_served(const ResourceType&, std::vector<std::string> versions);
-    /// Of those that this server has, or has had. \throws std::invalid_argument
+    /// Among the present and former resources of this server. \throws std::invalid_argument
     const ResourceType& type_of_name(std::string_view) const;
     ServerTypes& types() { return types_; }
     void set_encoding_fault(EncodingFault fault) { encoding_fault_ = fault; }
@@ -95,7 +95,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     const asio::strand<asio::any_io_executor> strand_;
     const ApiServerOptions options_;
     const std::shared_ptr<Clock> clock_;
-    ServerTypes types_;  // of the objects in the store
+    ServerTypes types_;  // types of the objects in the store
     Store store_;
 
     std::set<std::shared_ptr<Connection>> connections_;  // on the strand
@@ -112,7 +112,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     Intercept intercept_;
     std::deque<PlannedFailure> planned_;
     std::set<std::string, std::less<>> denied_;
-    std::map<const ResourceType*, std::vector<std::string>> served_;  ///< where set_served() was
+    std::map<const ResourceType*, std::vector<std::string>> served_;  ///< set by set_served()
     std::string token_;
     std::deque<RequestRecord> requests_;
 };

@@ -26,12 +26,12 @@ json::object core_versions() {
             {"serverAddressByClientCIDRs", json::array()}};
 }
 
-/// "apps/v1"; "v1" in the core group.
+/// "apps/v1"; "v1" for the core group.
 std::string group_version(std::string_view group, std::string_view version) {
     return (group.empty() ? "" : std::string(group) + "/") + std::string(version);
 }
 
-/// Empty: the server has nothing of the group.
+/// An empty object if the server has no resource of the group.
 json::object group(std::string_view name, const Types& types, const ServedIn& served_in) {
     std::vector<std::string> versions;
     for (const ResourceType* type : types) {

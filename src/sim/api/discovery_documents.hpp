@@ -10,12 +10,12 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// In which versions of its group a resource is served.
+/// The served versions of a resource.
 using ServedIn = std::function<std::vector<std::string>(const ResourceType&)>;
 
-/// The documents by which clients learn what a server has: /version, /api, /apis, /api/v1,
-/// /apis/<group> and /apis/<group>/<version>. nullopt for other paths.
-/// \param types  of the server
+/// The discovery documents of a server: /version, /api, /apis, /api/v1, /apis/<group> and
+/// /apis/<group>/<version>. nullopt for other paths.
+/// \param types  types of the server
 std::optional<std::string> discovery_document(std::string_view path,
                                               const std::vector<const ResourceType*>& types,
                                               const ServedIn&);

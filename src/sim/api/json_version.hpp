@@ -7,8 +7,8 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// JSON of objects of the type as another version of its API group has it. Only what clients of
-/// EndpointSlices and Ingresses of v1beta1 see is different.
+/// The JSON of objects of the type in another version of its API group. Only differences visible to
+/// clients of v1beta1 EndpointSlices and Ingresses are implemented.
 std::string in_version(std::string json, const ResourceType&, std::string_view version);
 
 }  // namespace k8s_sd::inline v0::sim

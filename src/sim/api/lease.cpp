@@ -26,7 +26,7 @@ constexpr SpecField spec_fields[] = {
     {"preferredHolder", Type::text},
 };
 
-/// What Go says of JSON that does not fit.
+/// Go's error for JSON of the wrong type.
 [[noreturn]] void cannot_decode(const std::string& why) {
     fail(400, "BadRequest", R"(Lease in version "v1" cannot be handled as a Lease: )" + why);
 }
@@ -36,7 +36,7 @@ constexpr SpecField spec_fields[] = {
                   " into Go struct field Lease." + std::string(field));
 }
 
-/// MicroTime: RFC 3339 with exactly six digits behind the point.
+/// MicroTime: RFC 3339 with exactly six digits after the decimal point.
 bool is_micro_time(std::string_view text) {
     constexpr std::size_t point = std::string_view("2006-01-02T15:04:05").size();
     constexpr std::size_t zone = point + std::string_view(".000000").size();
@@ -117,7 +117,7 @@ json::object read_metadata(const json::object& metadata) {
     return result;
 }
 
-/// The member of that name; an empty object without one.
+/// The member with this name; an empty object if there is none.
 json::object object_at(const json::object& body, std::string_view name) {
     const json::value* value = body.if_contains(name);
     if (!value || value->is_null()) return {};
@@ -136,7 +136,7 @@ void check_type(const json::object& body) {
              "\" cannot be handled as a Lease: no kind that the path names");
 }
 
-/// Sets the namespace, and checks that the path and the body name the same object.
+/// Sets the namespace, and checks that path and body name the same object.
 void match_path(json::object& metadata, const Route& route) {
     const std::string_view ns = text_at(metadata, "namespace");
     if (!ns.empty() && ns != route.ns) {

@@ -15,7 +15,7 @@ constexpr std::string_view continue_expired =
     "first "
     "chunk was returned and now may show up in the list.";
 
-/// The state a LIST shows, and where in it to begin.
+/// The state shown by a LIST, and its first object.
 struct Source {
     Snapshot snapshot;
     std::string start;
@@ -51,7 +51,7 @@ Source source(const Store& store, const Route& route, const ListOptions& options
     if (options.match == Match::exact || legacy_exact) {
         return exact(store, route, *options.version);
     }
-    // Answered from the server's cache, which does not page.
+    // Served from the server's cache, without paging.
     return {store.newest(*route.type, route.ns), {}, false};
 }
 
@@ -70,7 +70,7 @@ std::string list(const Store& store, const Route& route, const ListOptions& opti
         if (options.selects(**i)) page.push_back(*i);
     }
     ListMetadata metadata{from.snapshot.version, {}, {}, {}};
-    // Lists of another form are selected, too, but do not say so.
+    // Lists of another form are selected too, but without shardInfo.
     if (options.shard && encoding.form == Form::object) {
         metadata.shard = options.shard->canonical();
     }

@@ -9,7 +9,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// The body of the answer to a LIST. \throws StatusError
+/// The body of the response to a LIST. \throws StatusError
 std::string list(const Store&, const Route&, const ListOptions&, const Encoding&);
 
 }  // namespace k8s_sd::inline v0::sim

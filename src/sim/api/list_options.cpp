@@ -54,7 +54,7 @@ constexpr std::string_view match_field = "resourceVersionMatch";
 constexpr std::string_view initial_field = "sendInitialEvents";
 constexpr std::string_view shard_field = "shardSelector";
 
-// The problems in the order and the words of the real server.
+// The problems in the order and wording of the real server.
 
 Problems watch_problems(const ListOptions& o, const Request& request, bool watch_list) {
     Problems problems(options_group, options_kind, "");
@@ -198,7 +198,7 @@ ListOptions parse_list_options(const Request& request, const ResourceType& type,
 }
 
 std::string encode(const ContinueToken& token) {
-    // A real server begins the key with a slash only where it knows the version.
+    // A real server begins the key with a slash only if it knows the version.
     const json::value version =
         token.version ? json::value(*token.version) : json::value(std::int64_t{-1});
     const std::string start = token.version ? "/" + token.start : token.start;

@@ -23,7 +23,7 @@ struct ListOptions {
     std::optional<ShardSelector> shard;
     std::uint64_t limit = 0;
     std::string continue_token;
-    std::optional<std::uint64_t> version;  ///< nullopt: not given
+    std::optional<std::uint64_t> version;  ///< nullopt: absent
     Match match = Match::none;
     bool watch = false;
     bool bookmarks = false;
@@ -34,13 +34,13 @@ struct ListOptions {
     bool selects(const Object&) const;
 };
 
-/// \throws StatusError 400 for values that cannot be parsed, 422 for combinations that are not
-/// allowed, 500 for a shardSelector that cannot be parsed
+/// \throws StatusError 400 for malformed values, 422 for invalid combinations, 500 for a malformed
+/// shardSelector
 ListOptions parse_list_options(const Request&, const ResourceType&, const ApiServerOptions&,
                                ApiServer::ShardGate);
 
-/// What a continue token says: go on at `start`, in the state of `version`; without a version, in
-/// the newest state.
+/// The content of a continue token: continue at `start`, in the state of `version`; without a
+/// version, in the latest state.
 struct ContinueToken {
     std::optional<std::uint64_t> version;
     std::string start;

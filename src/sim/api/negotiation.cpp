@@ -18,7 +18,7 @@ constexpr std::string_view json_type = "application/json";
 constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
 constexpr std::string_view protobuf_watch_type = "application/vnd.kubernetes.protobuf;stream=watch";
 
-/// What stands in `text` before the separator; takes both off.
+/// Removes the text before the separator, and the separator, and returns the text.
 std::string_view take_part(std::string_view& text, char separator) {
     const std::size_t end = std::min(text.find(separator), text.size());
     const std::string_view part = text.substr(0, end);
@@ -45,7 +45,7 @@ struct MediaRange {
         return type == media_type.substr(0, slash) &&
                (subtype == "*" || subtype == media_type.substr(slash + 1));
     }
-    /// The order of Go's library. It is no strict order, so std::sort must not see it.
+    /// The order of Go's library. It is no strict weak order, so std::sort must not use it.
     bool precedes(const MediaRange& other) const {
         return quality > other.quality || (type != "*" && other.type == "*") ||
                (subtype != "*" && other.subtype == "*");
@@ -86,7 +86,7 @@ std::vector<MediaRange> parse_accept(std::string_view header) {
     return ranges;
 }
 
-/// The form that the parameters of a range ask for; nullopt if the server has none such.
+/// The form requested by the parameters of a range; nullopt if the server does not support it.
 std::optional<Form> form_of(const MediaRange& range, bool protobuf,
                             const ApiServerOptions& options) {
     const std::string_view stream = range.parameter("stream");
@@ -108,7 +108,7 @@ struct Choice {
     bool protobuf;
 };
 
-/// What the first range that the server can produce asks for.
+/// The choice for the first range the server can produce.
 std::optional<Choice> choose(const Request& request, const ApiServerOptions& options,
                              bool only_objects) {
     const std::string_view header = request.header("Accept").value_or("");
@@ -129,7 +129,7 @@ std::optional<Choice> choose(const Request& request, const ApiServerOptions& opt
     fail(406, "NotAcceptable", message);
 }
 
-/// Lists and objects have partial forms of different names.
+/// The partial forms of lists and objects have different names.
 void check_partial(std::string_view as, Endpoint endpoint) {
     const bool wants_list = as == "PartialObjectMetadataList";
     if (wants_list == (endpoint == Endpoint::list)) return;

@@ -8,31 +8,31 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// In which shape a client wants objects.
+/// The form of objects requested by a client.
 enum class Form {
     object,
     metadata,  ///< as=PartialObjectMetadata or as=PartialObjectMetadataList
     table,     ///< as=Table: what kubectl prints
 };
 
-/// How an answer is written.
+/// The encoding of a response.
 struct Encoding {
     Form form = Form::object;
     bool protobuf = false;
-    std::string version = {};  ///< of the API group; empty: the type's own
+    std::string version = {};  ///< version of the API group; empty: the type's own
 
-    /// The value of the Content-Type header. \param watch  a stream of events
+    /// The value of the Content-Type header. \param watch  for a stream of events
     std::string_view content_type(bool watch) const;
 };
 
 enum class Endpoint { list, object, watch };
 
-/// Reads the Accept header as the real server does: by quality, then the more special, then in
-/// their order; parameters that it does not know do not matter.
+/// Parses the Accept header like the real server: by quality, then specificity, then order; unknown
+/// parameters are ignored.
 /// \throws StatusError 406
 Encoding negotiate(const Request&, Endpoint, const ApiServerOptions&);
 
-/// Whether a Status goes out in protobuf: it is never transformed, and JSON if nothing fits.
+/// Whether a Status is sent in protobuf: it has no other form, and is JSON if nothing else fits.
 bool status_in_protobuf(const Request&, const ApiServerOptions&);
 
 }  // namespace k8s_sd::inline v0::sim

@@ -26,13 +26,13 @@ std::string render_object(const Object&, const Encoding&);
 
 std::string render_status(const boost::json::object& status, bool protobuf);
 
-/// An event of a watch. \param first  tables carry their columns in the first event only
+/// An event of a watch. \param first  only the first event of a table has its columns
 void append_event(std::string& out, std::string_view type, const Object&, const Encoding&,
                   bool first);
 void append_bookmark(std::string& out, const ResourceType&, std::uint64_t version, bool initial_end,
                      const Encoding&);
 void append_error(std::string& out, const boost::json::object& status, const Encoding&);
-/// An event as a JSON line, which a recording has. What is no event goes out as it is.
+/// A recorded event, given as a JSON line. Anything else is sent unchanged.
 void append_recorded(std::string& out, std::string_view line, const ResourceType&, const Encoding&);
 
 }  // namespace k8s_sd::inline v0::sim

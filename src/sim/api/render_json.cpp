@@ -33,7 +33,7 @@ std::string list_metadata(const ListMetadata& m) {
     std::string text = "\"metadata\":{" + version_text(m.version);
     if (!m.continue_token.empty()) text += ",\"continue\":\"" + m.continue_token + "\"";
     if (m.remaining) text += ",\"remainingItemCount\":" + std::to_string(*m.remaining);
-    // There is nothing in a selector that JSON would escape.
+    // A selector has no characters to escape in JSON.
     if (!m.shard.empty()) text += ",\"shardInfo\":{\"selector\":\"" + m.shard + "\"}";
     return text + "}";
 }

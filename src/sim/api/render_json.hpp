@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// What render.hpp promises, for clients that read JSON, of objects in their type's own version.
+/// The functions of render.hpp for JSON, for objects in their type's own version.
 namespace k8s_sd::inline v0::sim::as_json {
 
 std::string render_list(const ResourceType&, const ListMetadata&, std::span<const ObjectPtr>, Form);

@@ -29,7 +29,7 @@ std::string encode(const ResourceType& type, const json::object& object, const E
     return encode_protobuf(message_of(type, encoding), object);
 }
 
-/// The text is encoded once for everybody who sees the whole object in its own version.
+/// Encoded once for all clients of the whole object in its own version.
 std::string encode(const Object& object, const Encoding& encoding) {
     const ResourceType& type = object.type();
     if (encoding.form == Form::object && type.is_own(encoding.version)) return object.protobuf();

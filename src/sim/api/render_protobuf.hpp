@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// What render.hpp promises, for clients that have agreed on protobuf.
+/// The functions of render.hpp for clients with negotiated protobuf.
 namespace k8s_sd::inline v0::sim::as_protobuf {
 
 std::string render_list(const ResourceType&, const ListMetadata&, std::span<const ObjectPtr>,

@@ -6,7 +6,7 @@
 namespace k8s_sd::inline v0::sim {
 namespace {
 
-/// The parts between slashes; empty if one of them is empty.
+/// The components between slashes; empty if any component is empty.
 std::vector<std::string_view> split(std::string_view path) {
     std::vector<std::string_view> parts;
     while (!path.empty()) {

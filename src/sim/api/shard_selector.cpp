@@ -104,7 +104,7 @@ class ShardSelectorParser {
         if (!take(token)) refuse("expected " + std::string(token));
     }
     [[noreturn]] void refuse(const std::string& why) const {
-        // A plain error of Go: it has no reason, and it is the server's fault, as it were.
+        // A plain error of Go without a reason: the server reports it as an internal error.
         fail(500, "", "failed to parse shard selector \"" + std::string(text_) + "\": " + why);
     }
 

@@ -15,7 +15,7 @@ namespace k8s_sd::inline v0::sim {
 boost::json::object status_object(unsigned code, std::string_view reason, std::string_view message,
                                   boost::json::object details = {});
 
-/// An error that is answered as it is; thrown while a request is worked on.
+/// An error sent as the response; thrown during the processing of a request.
 struct StatusError {
     unsigned code;
     boost::json::object status;
@@ -24,13 +24,13 @@ struct StatusError {
 [[noreturn]] void fail(unsigned code, std::string_view reason, std::string_view message,
                        boost::json::object details = {});
 
-/// What is wrong with an object, or with list options that contradict each other.
+/// Problems of an object, or of contradictory list options.
 class Problems {
  public:
-    /// \param group, kind, name  of the object
+    /// \param group, kind, name  identify the object
     Problems(std::string_view group, std::string_view kind, std::string_view name);
     void forbid(std::string_view field, std::string_view why);
-    /// \param supported  the values that would do, quoted
+    /// \param supported  the allowed values, quoted
     void unsupported(std::string_view field, std::string_view value, std::string_view supported);
     /// \param value  as JSON
     void invalid(std::string_view field, std::string_view value, std::string_view why);
@@ -45,7 +45,7 @@ class Problems {
     boost::json::array causes_;
 };
 
-/// The answer to a DELETE.
+/// The response to a DELETE.
 boost::json::object deleted_status(const ResourceType&, std::string_view name,
                                    std::string_view uid);
 

@@ -6,7 +6,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// The JSON array of column definitions that kubectl prints for this resource.
+/// The JSON array of column definitions for kubectl's output of this resource.
 std::string table_columns(const ResourceType&);
 /// The JSON of one row, with the object's metadata.
 std::string table_row(const Object&);

@@ -15,7 +15,7 @@ std::string uid_of(const Object& object) {
     return std::string(text_at(object.value(), "metadata.uid"));
 }
 
-/// A client that updates or deletes an object means the one with this uid.
+/// Checks the uid: an update or deletion applies only to the object with this uid.
 void check_uid(const Route& route, std::string_view wanted, std::string_view stored) {
     if (wanted.empty() || wanted == stored) return;
     throw conflict(*route.type, route.name,
@@ -38,7 +38,7 @@ void check_version(const Route& route, std::string_view wanted, const Object& st
                    "and try again");
 }
 
-/// The server chooses the uid of a new object.
+/// Drops the uid: the server assigns the uid of a new object.
 json::object without_uid(json::object object) {
     object.at("metadata").as_object().erase("uid");
     return object;

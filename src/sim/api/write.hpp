@@ -9,23 +9,22 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// The body of a request. \throws StatusError 400 if it is no JSON object, 415 if it says that it
-/// is something else
+/// The body of a request. \throws StatusError 400 if it is no JSON object, 415 for another content
+/// type
 boost::json::object json_body(const Request&);
 
-/// What a POST stores. \throws StatusError, 409 if there is an object of that name
+/// The object stored by a POST. \throws StatusError, 409 if there is an object of this name
 ObjectPtr create(Store&, const Route&, const Request&);
 
-/// What a PUT stores: there need not be such an object. \throws StatusError, 409 if it is not the
-/// object, or not the version, that the body names
+/// The object stored by a PUT, existing or not. \throws StatusError, 409 if the body names another
+/// object or another version
 struct Updated {
     ObjectPtr object;
     bool created = false;
 };
 Updated update(Store&, const Route&, const Request&);
 
-/// What a DELETE asks of the object before it goes: throws StatusError 409 if it is not as the
-/// body wants it.
+/// The preconditions in the body of a DELETE: throws StatusError 409 if the object violates them.
 std::function<void(const Object&)> preconditions(const Route&, const Request&);
 
 }  // namespace k8s_sd::inline v0::sim

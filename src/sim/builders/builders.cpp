@@ -13,14 +13,14 @@ namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
-/// A member that is an object; made where it is missing.
+/// A member of object type, created if missing.
 json::object& object_in(json::object& parent, std::string_view name) {
     json::value& value = parent[name];
     if (!value.is_object()) value.emplace_object();
     return value.get_object();
 }
 
-/// A member that is an array; made where it is missing.
+/// A member of array type, created if missing.
 json::array& array_in(json::object& parent, std::string_view name) {
     json::value& value = parent[name];
     if (!value.is_array()) value.emplace_array();

@@ -6,11 +6,11 @@
 namespace k8s_sd::inline v0::sim {
 namespace {
 
-/// Bytes a watch puts into one write; more wait in the history, which all watches share.
+/// Bytes of one write of a watch; further ones wait in the history, shared by all watches.
 constexpr std::size_t watch_write_size = 256 * 1024;
-/// Bytes a client may send ahead while its request is answered.
+/// Maximum of bytes received ahead while a request is processed.
 constexpr std::size_t max_pipelined = 256 * 1024;
-/// A watch without timeoutSeconds; a real server draws from 30 to 60 minutes.
+/// Duration of a watch without timeoutSeconds; a real server draws from 30 to 60 minutes.
 constexpr std::chrono::minutes default_watch_time{45};
 constexpr std::chrono::seconds last_bookmark_before_end{2};
 
@@ -51,7 +51,7 @@ void Connection::read() {
 void Connection::on_read(error_code ec, std::size_t size) {
     if (closed_) return;
     if (ec) {
-        // A client that has said its last word may still wait for the answer, but not for a watch.
+        // After closing its side, a client may still wait for a response, but not for a watch.
         client_closes_ = true;
         if (!writing_ || watch_) close();
         return;

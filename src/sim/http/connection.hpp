@@ -11,15 +11,15 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// One HTTP/1.1 connection of the server: requests one after the other, a watch in between. All
-/// members are called on the server's strand.
+/// One HTTP/1.1 connection of the server: sequential requests, possibly a watch. All members are
+/// called on the server's strand.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-    /// What a connection needs from its server, which outlives it.
+    /// The interface of a connection's server; the server outlives the connection.
     class Server {
      public:
         virtual ~Server() = default;
-        /// Answers with answer(), start_watch(), or not at all.
+        /// Responds with answer() or start_watch(), or not at all.
         virtual void serve(Connection&, Request) = 0;
         virtual void closed(Connection&) = 0;
         virtual void watch_ended() = 0;
@@ -29,13 +29,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Connection(Server&, asio::any_io_executor strand, std::unique_ptr<ByteStream>,
                const ApiServerOptions&);
     void start();
-    /// Closes at once; the server forgets the connection.
+    /// Closes at once; the server drops the connection.
     void close();
 
     void answer(const Response&);
     void start_watch(std::unique_ptr<Watch>);
 
-    /// Sends what a running watch of this resource has to say.
+    /// Sends pending events of a running watch of this resource.
     void wake(const ResourceType&);
     void inject(const ResourceType&, const std::string& bytes, ApiServer::After);
     /// Ends a running watch of this resource with a recorded event.
@@ -57,12 +57,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const ApiServerOptions& options_;
     std::unique_ptr<ByteStream> stream_;
     using Input = std::array<char, 4 * 1024>;
-    /// Handlers share it: a stream may use the memory until they are called, longer than the
-    /// connection lives. The same goes for the bytes of a write.
+    /// Shared with handlers: a stream may use the memory until it calls them, possibly after the
+    /// end of the connection. The same applies to the bytes of a write.
     std::shared_ptr<Input> input_ = std::make_shared<Input>();
     RequestReader reader_;
-    bool client_closes_ = false;  ///< "Connection: close", or no more bytes will come
-    bool busy_ = false;           ///< a request is being answered
+    bool client_closes_ = false;  ///< "Connection: close", or the end of the client's bytes
+    bool busy_ = false;           ///< a request is being processed
     bool writing_ = false;
     bool close_when_written_ = false;
     bool closed_ = false;

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/text.hpp"
 
-// Without this, input is not const.
+// Makes zlib's input const.
 #define ZLIB_CONST
 #include <zlib.h>
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string gzip(std::string_view bytes) {
     int result = Z_OK;
     while (result != Z_STREAM_END) {
         if (stream.avail_in == 0 && !bytes.empty()) {
-            // zlib counts in unsigned int.
+            // zlib's sizes are unsigned int.
             const std::size_t size =
                 std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max());
             stream.next_in = reinterpret_cast<const Bytef*>(bytes.data());

@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::sim {
 namespace http = boost::beast::http;
 namespace {
 
-/// A chunked body is cut into pieces of this size.
+/// Chunk size of a chunked body.
 constexpr std::size_t chunk_size = 64 * 1024;
 constexpr std::size_t max_request_body = 1024 * 1024;
 constexpr std::uint32_t max_request_header = 1024 * 1024;
@@ -55,9 +55,9 @@ void split_target(Request& request) {
     }
 }
 
-/// Whether a proxy could take the request for another one, as its head says in two ways where it
-/// ends or whom it is for (RFC 9112, 3.2, 5.2, 6.1, 6.3).
-/// \param bytes  it begins with its head: the parser folds lines silently
+/// Whether a proxy could interpret the request differently, because its head is ambiguous about its
+/// end or its host (RFC 9112, 3.2, 5.2, 6.1, 6.3).
+/// \param bytes  begins with the head: the parser folds lines silently
 bool is_ambiguous(std::string_view bytes, const http::request<http::string_body>& request) {
     const std::string_view head = bytes.substr(0, bytes.find("\r\n\r\n"));
     if (head.find("\r\n ") != head.npos || head.find("\r\n\t") != head.npos) return true;

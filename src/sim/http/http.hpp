@@ -8,7 +8,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// Cuts HTTP/1.1 requests out of the bytes of a connection.
+/// Extracts HTTP/1.1 requests from the bytes of a connection.
 class RequestReader {
  public:
     enum class Result { incomplete, complete, malformed };
@@ -22,7 +22,7 @@ class RequestReader {
     std::string bytes_;
 };
 
-/// A whole answer, or what `cut_after` leaves of it.
+/// A whole response, or its first `cut_after` bytes.
 std::string serialize(const Response&, bool close);
 std::string chunk(std::string_view bytes);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";

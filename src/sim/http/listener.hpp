@@ -8,7 +8,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// Accepts TCP connections on 127.0.0.1. listen() and port() may be called from anywhere before
+/// Accepts TCP connections on 127.0.0.1. listen() and port() may be called on any thread before
 /// the first start(); the other members on the executor.
 class Listener : public std::enable_shared_from_this<Listener> {
  public:

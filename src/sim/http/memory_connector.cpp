@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// What the streams of one connector have in common.
+/// The state shared by the streams of one connector.
 struct MemoryConnector::Shared {
     const asio::any_io_executor server;
     const Accept accept;
@@ -23,13 +23,13 @@ struct MemoryConnector::Shared {
     Shared(asio::any_io_executor e, Accept a, TransportFaults f)
         : server(std::move(e)), accept(std::move(a)), faults(f) {}
 
-    /// Counts an operation of a client; true if it is the one to fail.
+    /// Counts an operation of a client; true if it is the failing one.
     bool strikes() {
         if (operations++ != faults.fail_operation) return false;
         failed = true;
         return true;
     }
-    /// Counts bytes for a client; true if the connection breaks behind them.
+    /// Counts bytes of a client; true if the connection breaks after them.
     bool strikes_after(std::size_t bytes) {
         const std::size_t before = received.fetch_add(bytes);
         if (faults.fail_after_bytes == TransportFaults::never) return false;
@@ -52,8 +52,8 @@ namespace {
 enum class Side : std::size_t { client, server };
 constexpr Side other(Side side) { return side == Side::client ? Side::server : Side::client; }
 
-/// The two directions of a connection. Handlers are posted, never called, so that no lock is held
-/// while they run.
+/// The two directions of a connection. Handlers are posted, never called, so they run without any
+/// lock.
 class Pipe {
  public:
     Pipe(std::shared_ptr<MemoryConnector::Shared> shared, asio::any_io_executor client,
@@ -86,7 +86,7 @@ class Pipe {
         complete_write(side, asio::error::operation_aborted);
         transfer(side);
         transfer(other(side));
-        // The context of a client may be gone before the server notices.
+        // The context of a client may end before the server notices.
         if (side == Side::client) end.executor = {};
     }
 
@@ -106,12 +106,12 @@ class Pipe {
         asio::const_buffer source;
         std::size_t written = 0;
         ByteStream::IoHandler writer;
-        std::string sent;  ///< by this end, not yet read by the other
+        std::string sent;  ///< by this end, not yet read by the other end
     };
 
     static std::size_t index(Side side) { return static_cast<std::size_t>(side); }
 
-    /// Moves what can be moved from `side` to the other one.
+    /// Transfers as many bytes as possible from `side` to the other end.
     void transfer(Side side) {
         End& from = ends_[index(side)];
         End& to = ends_[index(other(side))];

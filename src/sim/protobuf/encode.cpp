@@ -18,13 +18,13 @@ using protozero::pbf_writer;
 
 constexpr std::string_view magic("k8s\0", 4);
 
-/// Strings and bytes are the same on the wire.
+/// Strings and bytes have the same encoding.
 void add_text(pbf_writer& out, std::uint32_t number, std::string_view text) {
     out.add_string(number, text.data(), text.size());
 }
 
-/// Writes a message with `fill(writer)`, also if it stays empty: protozero's own nested writer
-/// leaves that out.
+/// Writes a message with `fill(writer)`, even if it stays empty: protozero's own nested writer
+/// omits empty messages.
 template <class Fill>
 void add_message(pbf_writer& out, std::uint32_t number, Fill fill) {
     std::string bytes;
@@ -50,7 +50,7 @@ const json::object& object_of(const json::value& value) {
 
 void add_fields(pbf_writer&, Message, const json::object&);
 
-/// The fraction of the second in a time of RFC 3339.
+/// The fraction of a second in a time of RFC 3339.
 std::int32_t nanoseconds(std::string_view time) {
     const std::size_t point = time.find('.');
     std::int32_t result = 0;
@@ -64,7 +64,7 @@ std::int32_t nanoseconds(std::string_view time) {
     return result;
 }
 
-/// Zero time is an empty message.
+/// The zero time is an empty message.
 void add_time(pbf_writer& out, std::uint32_t number, const json::value& value) {
     add_message(out, number, [&](pbf_writer& time) {
         const auto seconds = detail::read_rfc3339(text_of(value));
@@ -92,7 +92,7 @@ void add_int_or_string(pbf_writer& out, std::uint32_t number, const json::value&
     });
 }
 
-/// One value; null: the type's zero.
+/// Writes one value; null: the type's zero.
 void add_value(pbf_writer& out, std::uint32_t number, const Field& field,
                const json::value& value) {
     switch (field.kind) {

@@ -8,11 +8,11 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// The object as a protobuf message, byte for byte as Go writes it. What JSON has of another type
-/// than the message counts as missing, and what the message lacks is left out.
+/// The object as a protobuf message, byte for byte as Go writes it. JSON values of another type
+/// than the message's field count as missing, and fields unknown to the message are omitted.
 std::string encode_protobuf(Message, const boost::json::object&);
 
-/// The message of a list, which grows by one item after the other.
+/// The message of a list, built item by item.
 class ListMessage {
  public:
     /// \param metadata  an encoded ListMeta

@@ -2,8 +2,8 @@
 
 #include <array>
 
-/// The numbers are those of the files generated.proto of Kubernetes 1.36. Which fields are pointers
-/// (when_set) is what the Go types say. Fields that are missing here are not sent.
+/// The numbers are from the files generated.proto of Kubernetes 1.36. The Go types determine which
+/// fields are pointers (when_set). Fields missing here are not sent.
 
 namespace k8s_sd::inline v0::sim {
 namespace schema {
@@ -315,7 +315,7 @@ constexpr std::array downward_api_volume{
     optional(integer(2, "defaultMode")),
 };
 constexpr std::array downward_api_projection{many(1, "items", downward_api_file)};
-/// Of a Secret or ConfigMap.
+/// Projection of a Secret or ConfigMap.
 constexpr std::array data_projection{
     inlined(1, local_object_reference),
     many(2, "items", key_to_path),
@@ -640,7 +640,7 @@ constexpr std::array service_spec{
     optional(text(22, "internalTrafficPolicy")),
     optional(text(23, "trafficDistribution")),
 };
-/// Of a load balancer.
+/// Port status of a load balancer.
 constexpr std::array port_status{
     integer(1, "port"),
     text(2, "protocol"),
@@ -733,7 +733,7 @@ constexpr std::array endpoint{
     optional(text(7, "zone")),
     maybe(8, "hints", endpoint_hints),
 };
-/// The topology has its old name, and the hints another number.
+/// v1beta1 has the old name of the topology, and another number for the hints.
 constexpr std::array endpoint_v1beta1{
     texts(1, "addresses"),
     one(2, "conditions", endpoint_conditions),
@@ -840,7 +840,7 @@ constexpr std::array rolling_update{
     optional(int_or_string(1, "maxUnavailable")),
     optional(int_or_string(2, "maxSurge")),
 };
-/// Of a Deployment or DaemonSet.
+/// Update strategy of a Deployment or DaemonSet.
 constexpr std::array update_strategy{
     text(1, "type"),
     maybe(2, "rollingUpdate", rolling_update),

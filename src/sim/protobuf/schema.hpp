@@ -7,7 +7,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// What a field of a protobuf message is, beside how JSON writes it.
+/// The type of a protobuf field, and its representation in JSON.
 enum class FieldKind {
     text,
     bytes,          ///< JSON: base64
@@ -20,9 +20,9 @@ enum class FieldKind {
     json,           ///< FieldsV1: the JSON text itself
 };
 
-/// When Go writes a field.
+/// When Go encodes a field.
 enum class Presence {
-    always,    ///< zero, too: it is no pointer
+    always,    ///< even zero: no pointer
     when_set,  ///< a pointer
     list,      ///< repeated, in its order
     map,       ///< entries {1 key, 2 value}, sorted by key
@@ -31,8 +31,8 @@ enum class Presence {
 
 struct Field;
 
-/// The fields of a message by their numbers, which is the order Go writes them in. Refers to an
-/// array that lives for ever.
+/// The fields of a message by number, in Go's order of encoding. Refers to an array with static
+/// lifetime.
 class Message {
  public:
     constexpr Message() = default;
@@ -53,16 +53,16 @@ struct Field {
     std::string_view name;  ///< in JSON
     FieldKind kind;
     Presence presence = Presence::always;
-    Message message = {};  ///< its own message, if it is one
+    Message message = {};  ///< for a field of message type
 };
 
-/// The message of a kind that is built in, in a version of its group; Status, too. An unknown
-/// version has the fields of v1. Without fields for an unknown kind.
+/// The message of a built-in kind in a version of its group, and of Status. An unknown version has
+/// the fields of v1. Without fields for an unknown kind.
 Message find_message(std::string_view version, std::string_view kind);
 
-/// What PartialObjectMetadata consists of.
+/// The fields of PartialObjectMetadata.
 Message partial_metadata_message();
-/// What all lists have before their items.
+/// The metadata of all lists.
 Message list_meta_message();
 
 }  // namespace k8s_sd::inline v0::sim

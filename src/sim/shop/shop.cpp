@@ -101,7 +101,7 @@ Pod* Shop::Impl::find(Workload& w, const std::string& uid) {
     return found == w.pods.end() ? nullptr : &*found;
 }
 
-/// The letters and digits that Kubernetes uses: nothing that spells a word.
+/// The letters and digits used by Kubernetes: they cannot spell words.
 std::string Shop::Impl::suffix(std::size_t length) {
     constexpr std::string_view alphabet = "bcdfghjklmnpqrstvwxz2456789";
     std::string text;

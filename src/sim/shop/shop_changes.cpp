@@ -10,14 +10,14 @@ std::string Shop::Impl::step() {
         if (pending_.empty()) return begin_change();
         const Action action = std::move(pending_.front());
         pending_.pop_front();
-        // A step whose pod is gone meanwhile has nothing to say.
+        // A step for a pod deleted meanwhile has no text.
         if (std::string text = action(); !text.empty()) return text;
     }
 }
 
 std::string Shop::Impl::begin_change() {
     using Change = std::string (Impl::*)();
-    // What happens more often stands here more often.
+    // Frequent changes have several entries.
     constexpr std::array<Change, 11> changes{
         &Impl::scale,          &Impl::scale,        &Impl::scale,          &Impl::roll_out,
         &Impl::lose_readiness, &Impl::crash,        &Impl::crash,          &Impl::relabel_pod,
@@ -235,7 +235,7 @@ void Shop::Impl::then_end(Workload& w, const std::string& uid) {
     });
 }
 
-/// A Deployment starts the new pod first; the others keep names or nodes, so the old one goes
+/// A Deployment starts the new pod first; other workloads reuse names or nodes, so the old pod goes
 /// first.
 void Shop::Impl::then_replace(Workload& w, const std::string& uid) {
     const bool keeps_place = w.kind != "Deployment";

@@ -18,8 +18,8 @@ using shop::Node;
 using shop::Pod;
 using shop::Workload;
 
-/// The shop's controllers: each change goes into the model first, then the objects that show it
-/// are applied, in the order in which real controllers get to them.
+/// The shop's controllers: each change is made in the model first; then the affected objects are
+/// applied in the order of real controllers.
 class Shop::Impl {
  public:
     Impl(ApiServer& server, ShopOptions options)
@@ -58,7 +58,7 @@ class Shop::Impl {
 
     // ---- Publishing -----------------------------------------------------------------------
     void publish_pod(const Workload& w, const Pod& pod) { server_.apply(pod_object(w, pod)); }
-    /// What controllers derive from the pods of a workload.
+    /// Publishes the objects controllers derive from the pods of a workload.
     void publish_derived(const Workload&);
 
     // ---- Helpers -----------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Shop::Impl {
     ApiServer& server_;
     ShopOptions options_;
     std::mt19937_64 random_;
-    std::vector<Node> nodes_;  // pods point into it: it does not change once made
+    std::vector<Node> nodes_;  // pods point into it: never changed after creation
     std::deque<Workload> workloads_;
     Workload report_;  ///< the pods of the CronJob's runs
     std::string cron_job_uid_;

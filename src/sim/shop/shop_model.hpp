@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-/// The shop's own idea of its cluster, which shop_objects turns into Kubernetes objects.
+/// The shop's model of its cluster; shop_objects turns it into Kubernetes objects.
 namespace k8s_sd::inline v0::sim::shop {
 
 using StringMap = std::map<std::string, std::string>;
@@ -60,7 +60,7 @@ struct Workload {
     std::string cluster_ip;  ///< "None": headless
     bool host_network = false;
 
-    /// Of a Deployment, by name; the newest version last.
+    /// ReplicaSets of a Deployment by name; the latest version last.
     struct ReplicaSet {
         std::string name, hash, uid, created;
         int version = 1;

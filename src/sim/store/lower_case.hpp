@@ -6,7 +6,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// "ReplicaSet" in lower case: how the singular name of a kind is written.
+/// The text in lower case, such as the singular name of the kind "ReplicaSet".
 inline std::string lower_case(std::string_view text) {
     std::string lower(text);
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -20,8 +20,8 @@ const json::object& metadata_of(const json::object& value) {
     return metadata->get_object();
 }
 
-/// The value at "spec.nodeName" as field selectors see it: strings as they are, booleans and
-/// numbers as JSON writes them, "" for anything else; of a list of addresses the first.
+/// The value at "spec.nodeName" for field selectors: strings unchanged, booleans and numbers as in
+/// JSON, "" for anything else; the first element of a list of addresses.
 std::string field_value(const json::object& root, std::string_view path) {
     const json::value* value = value_at(root, path);
     if (!value) {

@@ -13,15 +13,15 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// One version of an object: its serialised forms, kept once for the store, the history and every
-/// answer, and what selectors look at.
+/// One version of an object: its serialized forms, kept once for the store, the history and every
+/// response, and its values for selectors.
 class Object {
  public:
     /// \param value  with or without kind and apiVersion; metadata.resourceVersion is `version`
     Object(const ResourceType&, boost::json::object value, std::uint64_t version);
 
     const ResourceType& type() const { return *type_; }
-    /// "namespace/name", or "name" without namespaces: the order of keys is that of lists.
+    /// "namespace/name", or "name" without namespaces: lists are in the order of keys.
     std::string_view key() const { return key_; }
     std::string_view ns() const;
     std::string_view name() const;
@@ -30,7 +30,7 @@ class Object {
     std::uint64_t version() const { return version_; }
     /// Compact JSON without kind and apiVersion, as in the items of a list.
     const std::string& text() const { return text_; }
-    /// The same as a protobuf message of the type's own version; made when it is first asked for.
+    /// The same as a protobuf message of the type's own version; made at the first call.
     const std::string& protobuf() const;
     boost::json::object value() const;
 
@@ -54,16 +54,16 @@ class Object {
 
 using ObjectPtr = std::shared_ptr<const Object>;
 
-/// \throws std::invalid_argument if metadata or the name is missing, or (for kinds that live in
-/// namespaces) the namespace; nothing in them may contain '/'
+/// \throws std::invalid_argument if metadata or the name is missing, or the namespace of a
+/// namespaced kind, or if any of them contains '/'
 std::string key_of(const ResourceType&, const boost::json::object&);
 std::string key_of(const ResourceType&, std::string_view ns, std::string_view name);
 
 /// metadata.resourceVersion as a number. \throws std::invalid_argument
 std::uint64_t version_of(const boost::json::object&);
 
-/// The content under another version: a DELETED event shows the last state with the version of
-/// the deletion.
+/// The content with another version: a DELETED event has the last state with the version of the
+/// deletion.
 ObjectPtr with_version(const Object&, std::uint64_t version);
 
 }  // namespace k8s_sd::inline v0::sim

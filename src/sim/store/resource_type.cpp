@@ -35,7 +35,7 @@ constexpr std::string_view template_zero =
     R"(,"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},)"
     R"("status":{})";
 
-/// What a kind of the library has here besides its row in `resources`.
+/// The properties of a built-in kind in addition to its row in `resources`.
 struct Extras {
     Kind kind;
     std::string_view short_name;
@@ -58,8 +58,8 @@ constexpr std::array<Extras, 11> extras{{
     {Kind::configmap, "cm", {}, ""},
 }};
 
-/// What clusters have besides: the workloads of the shop, what replicas of a program find each
-/// other by, and what their API groups are older for than for what the library watches.
+/// Further resources of clusters: the workloads of the shop, the Leases of fleet members, and
+/// resources in older versions of their API groups than the library watches.
 constexpr std::array<ResourceType, 6> others{{
     {"Deployment", "apps", "v1", "deployments", "deployment", "deploy", true, {}, template_zero},
     {"StatefulSet",
@@ -104,7 +104,7 @@ constexpr std::array<ResourceType, 6> others{{
      R"(,"spec":{"podSelector":{}})"},
 }};
 
-/// Every kind that the library watches, and the others.
+/// Every kind watched by the library, and the others.
 std::vector<ResourceType> make_table() {
     static std::array<std::string, kind_count> singulars;
     std::vector<ResourceType> table;

@@ -6,7 +6,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// What the server knows about a resource.
+/// The properties of a resource.
 struct ResourceType {
     std::string_view kind;        ///< "Pod"
     std::string_view group;       ///< "" for the core group
@@ -15,16 +15,16 @@ struct ResourceType {
     std::string_view singular;    ///< "pod"
     std::string_view short_name;  ///< "po"; may be empty
     bool namespaced = true;
-    /// Paths besides metadata.name and metadata.namespace that a field selector may use.
+    /// Paths allowed in field selectors besides metadata.name and metadata.namespace.
     std::span<const std::string_view> fields;
-    /// What follows the metadata in a bookmark: Go writes zero values of fields that are not
-    /// marked omitempty.
+    /// Text after the metadata in a bookmark: Go writes zero values of fields not marked omitempty.
     std::string_view zero_value;
-    /// Of a CustomResourceDefinition: a server has it if it was added to it, in JSON only.
+    /// Whether it comes from a CustomResourceDefinition: present only if added to a server, in JSON
+    /// only.
     bool custom = false;
-    bool writable = false;  ///< by HTTP
+    bool writable = false;  ///< through HTTP
 
-    /// "apps/v1"; "v1" in the core group.
+    /// "apps/v1"; "v1" for the core group.
     std::string api_version() const { return api_version(version); }
     /// The same with another version of the group; empty: the type's own.
     std::string api_version(std::string_view other) const {
@@ -32,13 +32,13 @@ struct ResourceType {
         return group.empty() ? std::string(other) : std::string(group) + "/" + std::string(other);
     }
     bool is_own(std::string_view other) const { return other.empty() || other == version; }
-    /// As messages of the server name it: "pods", "replicasets.apps".
+    /// The name in messages of the server: "pods", "replicasets.apps".
     std::string qualified() const {
         return group.empty() ? std::string(plural) : std::string(plural) + "." + std::string(group);
     }
 };
 
-/// Those that every server has.
+/// The resources of every server.
 std::span<const ResourceType> resource_types();
 
 }  // namespace k8s_sd::inline v0::sim

@@ -8,7 +8,7 @@ namespace k8s_sd::inline v0::sim {
 
 namespace {
 
-/// Custom types are one in all their versions.
+/// A custom type has one entry for all its versions.
 bool has_version(const ResourceType& type, std::string_view api_version) {
     if (!type.custom) return type.api_version() == api_version;
     return api_version.substr(0, api_version.find('/')) == type.group;
@@ -61,7 +61,7 @@ std::vector<const ResourceType*> ServerTypes::all() const {
     return types;
 }
 
-/// Under the mutex.
+/// Requires the mutex.
 template <class Predicate>
 const ResourceType* ServerTypes::find(Predicate predicate, bool removed) const {
     for (const ResourceType& type : resource_types()) {

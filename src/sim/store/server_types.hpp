@@ -11,26 +11,25 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// The resources of one server: those that every server has, and its custom ones. A type stays
-/// where it is as long as the server, because its objects refer to it. Thread-safe.
+/// The resources of one server: those of every server, and its custom ones. A type has a stable
+/// address for the lifetime of the server, since its objects refer to it. Thread-safe.
 class ServerTypes {
  public:
-    /// The one that is there already, if it is the same but for the versions.
-    /// \throws std::invalid_argument if something is missing, and if another one has its name
+    /// Returns the existing type if it differs at most in the versions.
+    /// \throws std::invalid_argument for missing members, and if another type has its name
     const ResourceType& add(const CustomResource&);
-    /// From now on it is found by its name only, until there is another one of that name.
+    /// Afterwards it is found only by its name, until another type has this name.
     void remove(const ResourceType&);
 
     std::vector<const ResourceType*> all() const;
     // Null if there is none.
     const ResourceType* find_by_plural(std::string_view group, std::string_view plural) const;
     const ResourceType* find_by_kind(std::string_view api_version, std::string_view kind) const;
-    /// By plural name or kind alone, which are unique among those that are not custom, or by
-    /// "plural.group".
+    /// By plural name or kind alone, unique among built-in types, or by "plural.group".
     const ResourceType* find_by_name(std::string_view name) const;
 
  private:
-    /// A custom type with its texts.
+    /// A custom type with its strings.
     struct Custom {
         explicit Custom(const CustomResource&);
         Custom(const Custom&) = delete;

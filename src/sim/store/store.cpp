@@ -10,8 +10,8 @@ namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
 
-/// Deterministic, so that tests can rely on it; unique as it is made from the version counter. The
-/// counter comes first: at the end it would leave the upper bits of fnv1a64() as they are, and all
+/// Deterministic, so tests can rely on it; unique, since it is made from the version counter. The
+/// counter comes first: at the end it would leave the upper bits of fnv1a64() unchanged, and all
 /// objects in one shard.
 std::string make_uid(std::uint64_t version) {
     std::array<char, 37> text{};
@@ -30,7 +30,7 @@ json::string uid_of(const json::object& value) {
 
 Store::Collection& Store::of(const ResourceType& type) const {
     const auto [it, is_new] = collections_.try_emplace(&type);
-    // A custom resource begins when it is added: nobody goes on from before.
+    // The history of a custom resource begins when it is added.
     if (is_new) it->second.forgotten = type.custom ? version_ : compacted_;
     return it->second;
 }
@@ -148,7 +148,7 @@ void Store::load(const ResourceType& type, std::uint64_t version, const json::ar
 
 void Store::compact() {
     const std::lock_guard lock(mutex_);
-    // The changes stay for watches that run already; new ones may not begin before now.
+    // Running watches still get these changes; new ones must not begin before now.
     compacted_ = version_;
     for (auto& [type, c] : collections_) c.forgotten = version_;
 }

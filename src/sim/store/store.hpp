@@ -20,8 +20,8 @@ struct Change {
     std::uint64_t version = 0;
     ObjectPtr object;    ///< null: deleted
     ObjectPtr previous;  ///< null: created
-    ObjectPtr deleted;   ///< of a deletion: the last state with the version of the deletion
-    /// Not a change but an event as JSON, for running watches that allow bookmarks.
+    ObjectPtr deleted;   ///< for a deletion: the last state with the deletion's version
+    /// Not a change but an event as JSON, for running watches with bookmarks.
     std::string recorded;
 };
 
@@ -29,7 +29,7 @@ struct Change {
 struct Snapshot {
     std::uint64_t version = 0;
     std::vector<ObjectPtr> objects;  ///< in the order of keys
-    std::uint64_t next = 0;          ///< position in the history behind this state
+    std::uint64_t next = 0;          ///< position in the history after this state
     std::uint64_t epoch = 0;
 };
 
@@ -40,16 +40,16 @@ class Store {
 
     /// \returns the object's version and whether anything changed
     std::pair<std::uint64_t, bool> apply(const ResourceType&, boost::json::object);
-    /// Calls `change` with the stored object, null without one, and stores what it returns, in one
-    /// step. The server keeps the uid, or makes one. `change` must not call the store.
-    /// \returns what is stored then \throws what `change` throws; nothing has changed then
+    /// Calls `change` with the stored object, or null if there is none, and stores the result,
+    /// atomically. The server keeps the uid, or makes one. `change` must not call the store.
+    /// \returns the stored object \throws any exception of `change`, without any change
     ObjectPtr edit(const ResourceType&, std::string_view key,
                    const std::function<boost::json::object(const Object*)>& change);
-    /// \param check  called with the object, which stays if it throws
-    /// \returns what was removed; null without such an object
+    /// \param check  called with the object; if it throws, the object stays
+    /// \returns the removed object; null if there was none
     ObjectPtr remove(const ResourceType&, std::string_view key,
                      const std::function<void(const Object&)>& check = {});
-    /// Like apply or remove with the version that the recorded object carries.
+    /// Like apply or remove, with the version of the recorded object.
     void replay(const ResourceType&, boost::json::object, bool deleted);
     /// Puts an event into the stream of changes; `version` moves the counter.
     void append_recorded(const ResourceType&, std::uint64_t version, std::string event);
@@ -62,31 +62,31 @@ class Store {
     ObjectPtr get(const ResourceType&, std::string_view key) const;
     std::size_t count(const ResourceType&) const;
 
-    /// The newest state; of one namespace if `ns` is not empty.
+    /// The latest state; of one namespace if `ns` is not empty.
     Snapshot newest(const ResourceType&, std::string_view ns) const;
     /// The state at `version`; nullopt if it is compacted.
     std::optional<Snapshot> at(const ResourceType&, std::string_view ns,
                                std::uint64_t version) const;
 
-    /// A place in the history of a resource.
+    /// A position in the history of a resource.
     struct Position {
         std::uint64_t next = 0;
         std::uint64_t epoch = 0;
     };
-    /// Where a watch from `version` begins; nullopt if it is compacted.
+    /// The start of a watch from `version`; nullopt if it is compacted.
     std::optional<Position> position_after(const ResourceType&, std::uint64_t version) const;
 
     enum class ReadResult {
-        more,      ///< `visit` asked to stop before the end
-        end,       ///< all changes were visited; `version` says up to where
-        lost,      ///< changes from this position are forgotten
-        replaced,  ///< the content was loaded anew since the position was taken
+        more,      ///< `visit` stopped before the end
+        end,       ///< all changes were visited, up to `version`
+        lost,      ///< changes from this position are no longer kept
+        replaced,  ///< the content was reloaded since the position was taken
     };
-    /// Calls `visit(change)` for the changes from `position`, which moves on, until it returns
-    /// false. The store is locked meanwhile.
+    /// Calls `visit(change)` for the changes from `position`, and advances it, until `visit`
+    /// returns false. The store is locked meanwhile.
     ReadResult read(const ResourceType&, Position& position, std::uint64_t& version,
                     const std::function<bool(const Change&)>& visit) const;
-    /// Changes behind `position`.
+    /// Number of changes after `position`.
     std::uint64_t unread(const ResourceType&, const Position& position) const;
 
  private:
@@ -110,10 +110,10 @@ class Store {
         std::uint64_t end() const { return first + changes.size(); }
     };
 
-    /// Made when it is asked for the first time.
+    /// Created at the first call.
     Collection& of(const ResourceType& type) const;
     void put(Collection&, ObjectPtr);
-    /// \returns what is stored then, and whether anything changed
+    /// \returns the stored object, and whether anything changed
     std::pair<ObjectPtr, bool> put(const ResourceType&, boost::json::object);
     bool erase(Collection&, std::string_view key, ObjectPtr last_state);
     void append(Collection&, Change);

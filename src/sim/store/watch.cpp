@@ -88,7 +88,7 @@ void Watch::produce_changes(std::string& out, std::size_t limit) {
         case Store::ReadResult::replaced: fail_expired(skip_until_); return;
         case Store::ReadResult::end: break;
     }
-    // A watch from a version that is yet to come gets nothing, not even bookmarks, until then.
+    // A watch from a future version gets nothing, not even bookmarks, until this version.
     if (bookmark_wanted_ && version >= skip_until_) {
         append_bookmark(out, type_, version, false, encoding_);
     }

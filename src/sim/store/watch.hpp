@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// What a watch sends, without the sending: initial events, changes, bookmarks, errors.
+/// The events of a watch, without I/O: initial events, changes, bookmarks, errors.
 class Watch {
  public:
     Watch(const Store&, const ResourceType&, std::string ns, ListOptions, Encoding);
@@ -20,16 +20,16 @@ class Watch {
     const ListOptions& options() const { return options_; }
     const Encoding& encoding() const { return encoding_; }
 
-    /// Appends events to `out` until it holds `limit` bytes or nothing is left to say.
+    /// Appends events to `out` until it holds `limit` bytes or there are no more events.
     void produce(std::string& out, std::size_t limit);
     bool ended() const { return ended_; }
-    /// Ends after what has happened so far was sent.
+    /// Ends the watch after the changes so far have been sent.
     void end() { end_at_ = end_at_.value_or(position_.next + unread()); }
-    /// No more events: ended() after the next produce().
+    /// Stops all further events: ended() after the next produce().
     void cut() { ending_ = true; }
-    /// Sends a bookmark as soon as all changes are sent, if the client allows bookmarks.
+    /// Requests a bookmark after all changes, if the client allows bookmarks.
     void want_bookmark() { bookmark_wanted_ = options_.bookmarks; }
-    /// Changes that are not sent yet.
+    /// Number of changes not sent yet.
     std::uint64_t unread() const { return store_.unread(type_, position_); }
 
  private:
@@ -51,14 +51,14 @@ class Watch {
 
     std::vector<ObjectPtr> initial_;
     std::size_t initial_sent_ = 0;
-    bool initial_bookmark_ = false;  ///< the end of the initial events is to be marked
+    bool initial_bookmark_ = false;  ///< the end of the initial events must be marked
     std::uint64_t initial_version_ = 0;
-    std::uint64_t skip_until_ = 0;  ///< changes up to this version do not concern the client
+    std::uint64_t skip_until_ = 0;  ///< changes up to this version are skipped
     Store::Position position_;
     boost::json::object error_;  ///< sent next, then the watch ends
     bool first_event_ = true;
     bool bookmark_wanted_ = false;
-    std::optional<std::uint64_t> end_at_;  ///< position behind the last change to send
+    std::optional<std::uint64_t> end_at_;  ///< position after the last change to send
     bool ending_ = false;
     bool ended_ = false;
 };

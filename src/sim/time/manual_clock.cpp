@@ -11,9 +11,9 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// What a timer waits for. Only its timer keeps it once it is posted.
+/// The wait of a timer. Once posted, only its timer keeps it alive.
 struct ManualClock::Wait {
-    /// Posts the handler, which is called if the timer has not dropped it by then.
+    /// Posts the handler; a handler dropped by the timer before then is not called.
     static void post(const std::shared_ptr<Wait>& wait) {
         asio::post(wait->executor, [weak = std::weak_ptr(wait)] {
             const auto posted = weak.lock();
@@ -47,7 +47,7 @@ struct ManualClock::State {
             std::find_if(first, last, [&](const auto& w) { return w.second == wait; });
         if (found != last) waits.erase(found);
     }
-    /// Moves to that time, never back. \returns the waits that are due then, the earliest first
+    /// Advances to this time, never back. \returns the expired waits, the earliest first
     std::vector<WaitPtr> move_to(TimePoint time) {
         const std::lock_guard lock(mutex);
         now = std::max(now, time);
@@ -64,7 +64,7 @@ struct ManualClock::State {
 
     mutable std::mutex mutex;
     TimePoint now = TimePoint(std::chrono::hours(24));
-    std::multimap<TimePoint, WaitPtr> waits;  ///< not due yet; equal times in their order
+    std::multimap<TimePoint, WaitPtr> waits;  ///< unexpired; equal times in order of insertion
 };
 
 class ManualClock::ManualTimer final : public Timer {
