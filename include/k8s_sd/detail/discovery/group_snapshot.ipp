@@ -25,8 +25,8 @@ SnapshotKey group_key(const SnapshotIdentity& identity) {
     return {"targets 2", digest_of(text)};
 }
 
-/// Drops `__meta_kubernetes_pod_annotation_NAME` and `…_annotationpresent_NAME` unless `annotations`
-/// contains the name.
+/// Drops `__meta_kubernetes_pod_annotation_NAME` and `…_annotationpresent_NAME` unless
+/// `annotations` contains the name.
 bool is_kept(std::string_view label, const std::vector<std::string>& annotations) {
     constexpr std::string_view marks[] = {"_annotation_", "_annotationpresent_"};
     if (!label.starts_with("__meta_kubernetes_")) return true;
