@@ -92,8 +92,7 @@ const KindSchema& schema_of(Kind kind) {
 KindSchema make_schema(Kind kind, const Fields& fields) {
     if (!is_built_in(kind)) return make_other_schema(kind, fields);
     WantedFields wanted{Use::always, fields};
-    wanted.fields.add(
-        {"metadata.labels"});  // for selectors, even if the objects are not stored with them
+    wanted.fields.add({"metadata.labels"});  // selectors may need them in any form
     return with_kind(kind, [&](auto traits) {
         using Traits = decltype(traits);
         if (ReachesLabels<Traits>) wanted.labels = labels_of<Traits>();
