@@ -90,7 +90,7 @@ HttpServer::Reply token_reply(PathClass path_class) {
     HttpServer::Reply reply = support::text_reply(
         401, "a token is needed here, as Bearer TOKEN in the header Authorization, or as the "
              "password of any user\n");
-    // A browser only asks for a password with this scheme.
+    // Browsers can ask the user for a password, but not for a bearer token.
     reply.headers.emplace_back(field::www_authenticate,
                                path_class == PathClass::page
                                    ? "Basic realm=\"k8s-sd\", charset=\"UTF-8\""

@@ -159,8 +159,8 @@ struct DialectRules {
     /// Prometheus has one cache for each configured namespace and finds no pod in another
     /// namespace; vmagent does.
     bool finds_pods_in_own_namespace_only;
-    /// If the pod is in another namespace, vmagent overwrites the endpoint's namespace label with
-    /// the namespace of the pod; Prometheus does not.
+    /// For a pod in another namespace, vmagent writes the pod's namespace label to the endpoint;
+    /// Prometheus does not.
     bool writes_namespace_of_pod_elsewhere;
     /// vmagent finds the node and namespace to attach through the endpoint's pod or service;
     /// Prometheus through the endpoint itself.
@@ -186,7 +186,7 @@ struct DialectRules {
     bool writes_unset_conditions;
     /// Prometheus writes the zone of an endpoint; vmagent does not.
     bool writes_zone;
-    /// Prometheus reads deprecatedTopology. Both read the field `topology` of v1beta1.
+    /// Prometheus reads deprecatedTopology; vmagent does not. Both read `topology` of v1beta1.
     bool writes_topology;
     /// vmagent uses 0 for a port without number; Prometheus writes neither port nor label.
     bool missing_port_number_is_zero;

@@ -28,7 +28,7 @@ void use_kubeconfig(DiscoveryConfig& config, std::string found) {
     config.kubeconfig_file = std::move(found);
 }
 
-/// Fills the configuration and returns "", or why it found nothing. A file named
+/// Finders fill the configuration and return "", or return why they found nothing. A file named
 /// explicitly must exist: a fallback to another file might reach another cluster.
 std::string try_kubeconfig_variable(DiscoveryConfig& config) {
     const std::vector<std::string> paths = detail::split_path_list(variable("KUBECONFIG"));

@@ -29,7 +29,8 @@ using detail::RunOperation;
 
 namespace {
 
-// Several jobs are delivered in one batch, because their next changes often come together.
+// Deliver several jobs in one batch: they then share the record of their next changes, see
+// Provider::changes_from_now().
 constexpr int job_diffs_per_turn = 64;
 
 /// A job with resolved configurations.
